@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from drift.contracts.answer import SignalsOut
 from drift.model.found_nodes import ScoreThreshold
@@ -79,42 +79,33 @@ def limits_of(
     references: Sequence[SignalsOut], documents: int, newest_days: float | None
 ) -> list[str]:
     """Return a sentence for each signal that is low over references to so many documents."""
-    said = [*_similarity(references), *_age(references, documents, newest_days)]
-    said += [*_witnesses(references, documents), *_model(references)]
-    return said or ["The passages together are weak evidence."]
-
-
-def _similarity(references: Sequence[SignalsOut]) -> Iterator[str]:
+    said = []
     near = _mean([one.similarity for one in references])
     if near is not None and near < ENOUGH:
         passages = "passage resembles" if len(references) == 1 else "passages resemble"
-        yield f"The {passages} the question little ({near:.0%} match)."
+        said.append(f"The {passages} the question little ({near:.0%} match).")
 
-
-def _age(references: Sequence[SignalsOut], documents: int, days: float | None) -> Iterator[str]:
     fresh = [one.freshness for one in references if one.freshness is not None]
-    if days is not None and fresh and max(fresh) < ENOUGH:
+    if newest_days is not None and fresh and max(fresh) < ENOUGH:
         which = "document" if documents == 1 else "newest of the documents"
-        yield f"The {which} is {age(days)} old."
+        said.append(f"The {which} is {age(newest_days)} old.")
 
-
-def _witnesses(references: Sequence[SignalsOut], documents: int) -> Iterator[str]:
-    borne_out = [one.citations for one in references if one.citations is not None]
-    if not borne_out or max(borne_out) >= ENOUGH:
-        return
-
-    if max(borne_out) > 0:
-        yield "At most one other document bears out what it says."
-    elif documents == 1:
-        yield "One document alone says this."
-    else:
-        yield "Each passage stands alone: no other document bears it out."
-
-
-def _model(references: Sequence[SignalsOut]) -> Iterator[str]:
+    said += _witnesses([one.citations for one in references], documents)
     sure = _mean([one.model for one in references])
     if sure is not None and sure < ENOUGH:
-        yield f"The model itself was not sure ({sure:.0%})."
+        said.append(f"The model itself was not sure ({sure:.0%}).")
+    return said or ["The passages together are weak evidence."]
+
+
+def _witnesses(values: Sequence[float | None], documents: int) -> list[str]:
+    borne_out = [value for value in values if value is not None]
+    if not borne_out or max(borne_out) >= ENOUGH:
+        return []
+    if max(borne_out) > 0:
+        return ["At most one other document bears out what it says."]
+    if documents == 1:
+        return ["One document alone says this."]
+    return ["Each passage stands alone: no other document bears it out."]
 
 
 def age(days: float) -> str:

@@ -160,7 +160,9 @@ def proper_names(text: str) -> tuple[str, ...]:
 def _capitalised_runs(words: Sequence[str]) -> Iterator[list[str]]:
     run: list[str] = []
     for word in words:
-        if not _is_name(word, _key(word)):
+        key = _key(word)
+        begins_high = next(filter(str.isalnum, word), "").isupper()
+        if not begins_high or len(key) < 2 or key in _COMMON_WORDS:  # noqa: PLR2004 - a letter alone
             yield run
             run = []
             continue
@@ -174,8 +176,3 @@ def _capitalised_runs(words: Sequence[str]) -> Iterator[list[str]]:
 
 def _key(word: str) -> str:
     return _without_possessive(normalised_title(word))
-
-
-def _is_name(word: str, key: str) -> bool:
-    first = next(filter(str.isalnum, word), "")
-    return first.isupper() and len(key) > 1 and key not in _COMMON_WORDS

@@ -110,10 +110,6 @@ class _FoundSpan:
     is_unknown: bool = False
 
 
-MISMATCH = _FoundSpan()
-UNKNOWN_SENTENCE = _FoundSpan(is_unknown=True)
-
-
 @dataclass(frozen=True, slots=True)
 class _CitedEvidence:
     """What the replies to one question may cite; a chunk's sentences are numbered once."""
@@ -138,7 +134,7 @@ class _CitedEvidence:
             span = text.closest(self.answer)
 
         if not span:
-            return MISMATCH
+            return _FoundSpan()
         return _FoundSpan((_slice(chunk, text, span),), is_repaired=span != reply.words)
 
     def _by_number(self, wanted: tuple[Run, ...], words: str, chunk: Chunk) -> _FoundSpan:
@@ -147,7 +143,7 @@ class _CitedEvidence:
         known = [run for run in known if 0 < run.first <= text.last]
         if not words:
             found = _FoundSpan(tuple(_cited(chunk, text, run, run.first) for run in known))
-            return found if known else UNKNOWN_SENTENCE
+            return found if known else _FoundSpan(is_unknown=True)
 
         if number := _fitting(words, known, (text.begins, text.holds)):
             return _FoundSpan(tuple(_cited(chunk, text, run, number) for run in known))
@@ -157,7 +153,7 @@ class _CitedEvidence:
             return _FoundSpan(tuple(_cited(chunk, text, run, number) for run in known))
 
         span = text.verbatim(words) if _is_enough(words, ENOUGH_TO_MOVE) else ""
-        return _FoundSpan((_slice(chunk, text, span),), is_repaired=True) if span else MISMATCH
+        return _FoundSpan((_slice(chunk, text, span),), is_repaired=True) if span else _FoundSpan()
 
     def _moved(self, words: str, number: int, chunk: Chunk) -> Citation | None:
         """Return the sentence of which these are the words, when that number is not its own."""

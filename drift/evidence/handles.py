@@ -40,7 +40,9 @@ def without_handles(text: str, names: Mapping[str, str], said_by: Sequence[str] 
         if shown:
             both = " and " if re.search(r"\s(?:and|und)\s", found["prose"]) else ", "
             return leading + both.join(shown) + going_on
-        if leading and going_on and _is_a_beginning(text, found.start()):
+        before = text[max(0, found.start() - 3) : found.start()].rstrip()
+        is_a_beginning = not before or before[-1] in ".!?:*#-"
+        if leading and going_on and is_a_beginning:
             return _GAP + going_on[-1].upper()
 
         return _GAP + going_on
@@ -65,16 +67,9 @@ def _mentions(handle: str) -> re.Pattern[str]:
     )
 
 
-def _is_a_beginning(text: str, place: int) -> bool:
-    before = text[max(0, place - 3) : place].rstrip()
-    return not before or before[-1] in ".!?:*#-"
-
-
 def _closed(gap: re.Match[str]) -> str:
-    before, after = (
-        gap.string[max(0, gap.start() - 1) : gap.start()],
-        gap.string[gap.end() : gap.end() + 1],
-    )
+    before = gap.string[max(0, gap.start() - 1) : gap.start()]
+    after = gap.string[gap.end() : gap.end() + 1]
     if before in {"", "\n"}:
         return gap[1]
     if before in "([" or after in {"", "\n"} or after in ".,;:!?)]":

@@ -132,7 +132,8 @@ def marks_in(
             continue
 
         mark = _mark(match, numbers)
-        is_item = match["round"] and items_from <= match.start() and _begins_an_item(match)
+        # Words follow the number of an item.
+        is_item = match["round"] and items_from <= match.start() and _ITEM.match(text, at)
         if mark and not is_item:
             found.append(mark)
 
@@ -198,11 +199,6 @@ def _raised(match: re.Match[str], known: Numbers) -> Mark | None:
     if not all(known.has(number, number) for number in numbers):
         return None
     return Mark(match.start(), match.end(), tuple((number, number) for number in numbers))
-
-
-def _begins_an_item(match: re.Match[str]) -> bool:
-    """Whether words follow, as behind the number of an item."""
-    return bool(_ITEM.match(match.string, match.end()))
 
 
 def _joined(marks: Sequence[Mark], text: str) -> Iterator[Mark]:

@@ -130,7 +130,12 @@ def _found_by(answer: Answer, asked: Iterable[str]) -> Iterator[str]:
 def _names(question: str) -> Iterator[_Name]:
     words = [match[0] for match in _WORD.finditer(question)]
     capitals = sum(word[0].isupper() for word in words)
-    if not words or capitals > _MANY_CAPITALS * len(words) or _is_german(words):
+    if not words or capitals > _MANY_CAPITALS * len(words):
+        return
+
+    # In German nouns are written in capitals, so that they tell no names.
+    small = [word.casefold() for word in words]
+    if small[0] in _BEGINS_GERMAN or len(_GERMAN.intersection(small)) >= _GERMAN_WORDS:
         return
 
     for run in _runs(question):
@@ -138,12 +143,6 @@ def _names(question: str) -> Iterator[_Name]:
         name = _Name(tuple(_POSSESSIVE.sub("", match[0]) for match in run), start, end)
         if not (_is_aside(question, name) or _is_too_common(name)):
             yield name
-
-
-def _is_german(words: Sequence[str]) -> bool:
-    """Whether nouns are written in capitals, so that they tell no names."""
-    small = [word.casefold() for word in words]
-    return small[0] in _BEGINS_GERMAN or len(_GERMAN.intersection(small)) >= _GERMAN_WORDS
 
 
 def _runs(question: str) -> Iterator[list[re.Match[str]]]:

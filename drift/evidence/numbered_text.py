@@ -146,15 +146,14 @@ class NumberedText:
     def resembles(self, words: str, number: int) -> bool:
         """Tell whether words are nearly the beginning of a sentence, or all of it."""
         start, end = self.spans[number - 1]
-        given, sentence = _letters(words), _letters(self.text[start:end])
-        target = pairs(given)
-        return any(
-            similarity(pairs(known), target) >= enough
-            for known, enough in (
-                (sentence[: len(given)], CLOSE_BEGINNING),
-                (sentence, CLOSE_ENOUGH),
-            )
+        given, sentence = (
+            " ".join(filter(None, map(form, said.split())))
+            for said in (words, self.text[start:end])
         )
+        target = pairs(given)
+        if similarity(pairs(sentence[: len(given)]), target) >= CLOSE_BEGINNING:
+            return True
+        return similarity(pairs(sentence), target) >= CLOSE_ENOUGH
 
     def _place(self, number: int) -> tuple[int, int]:
         return self.starts[number - 1], self.starts[number]
@@ -212,10 +211,6 @@ class NumberedText:
 def named(first: int, last: int) -> str:
     """Return the numbers of sentences as a citation names them, "4" or "4-5"."""
     return str(first) if first == last else f"{first}-{last}"
-
-
-def _letters(text: str) -> str:
-    return " ".join(filter(None, map(form, text.split())))
 
 
 def _plain(text: str) -> tuple[str, list[int]]:

@@ -151,7 +151,13 @@ def _units(text: str, block: list[_TextLine], language: str) -> Iterator[Span]:
         yield from _packs(text, whole)
     elif kinds == {"prose"}:
         for unit in _prose(text, whole, language):
-            yield from _packs(text, unit) if _is_no_sentence(text, unit) else [unit]
+            # What is long, has several lines and does not end as a sentence does, is none.
+            is_none = (
+                unit.end - unit.start > MAX_PACK_CHARACTERS
+                and text.find("\n", *unit) >= 0
+                and not _CLOSES.search(text, unit.end - 8, unit.end)
+            )
+            yield from _packs(text, unit) if is_none else [unit]
     elif "item" in kinds and whole.end - whole.start > MAX_PACK_CHARACTERS:
         marker = _ITEM.match(text, whole.start)
         content = marker.end() if marker else whole.start
@@ -159,13 +165,6 @@ def _units(text: str, block: list[_TextLine], language: str) -> Iterator[Span]:
             yield Span(whole.start, unit.end) if unit.start == content else unit
     else:
         yield whole
-
-
-def _is_no_sentence(text: str, unit: Span) -> bool:
-    """Tell whether a unit is long, has several lines and does not end as a sentence does."""
-    if unit.end - unit.start <= MAX_PACK_CHARACTERS:
-        return False
-    return text.find("\n", *unit) >= 0 and not _CLOSES.search(text, unit.end - 8, unit.end)
 
 
 def _packs(text: str, unit: Span) -> Iterator[Span]:

@@ -58,13 +58,11 @@ class KnownWords:
             return True
         if len(word) < STEM_LETTERS or not word.isalpha():
             return False
-        others = self._by_beginning.get(word[:STEM_LETTERS], ())
-        return any(_same_stem(word, other) for other in others)
-
-
-def _same_stem(word: str, other: str) -> bool:
-    shared = max(STEM_LETTERS, len(word) - _ENDING_LETTERS, len(other) - _ENDING_LETTERS)
-    return len(other) >= shared and word.startswith(other[:shared])
+        for other in self._by_beginning.get(word[:STEM_LETTERS], ()):
+            shared = max(STEM_LETTERS, len(word) - _ENDING_LETTERS, len(other) - _ENDING_LETTERS)
+            if len(other) >= shared and word.startswith(other[:shared]):
+                return True
+        return False
 
 
 def pairs(text: str) -> Counter[tuple[str, str]]:
@@ -115,7 +113,8 @@ def is_same_question(one: str, other: str) -> bool:
         return one.casefold().strip() == other.casefold().strip()
 
     names, others = _names(one) & a, _names(other) & b
-    if (names - b and others - a) or _ask_differently(one, other):
+    asks, asks_too = (_ASKING.intersection(_WORD.findall(text.casefold())) for text in (one, other))
+    if (names - b and others - a) or (asks and asks_too and not asks & asks_too):
         return False
 
     named = names | others
@@ -135,11 +134,6 @@ def _singular(word: str) -> str:
 
 def _names(text: str) -> frozenset[str]:
     return content_words(" ".join([*proper_names(text), *re.findall(r"\b\d+\b", text)]))
-
-
-def _ask_differently(one: str, other: str) -> bool:
-    a, b = (_ASKING.intersection(_WORD.findall(text.casefold())) for text in (one, other))
-    return bool(a and b and not a & b)
 
 
 def _overlap(a: frozenset[str], b: frozenset[str]) -> float:

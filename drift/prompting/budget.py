@@ -103,11 +103,9 @@ def executor(
     asked, room = _fitting(elements.asked_elements(memory, written.keys(), handles.chunks), room)
     found, room = _fitting(memory.names, room)
     evidence = [one.evidence for one in group]
-    lower = elements.communities_of(evidence)
+    lower = () if memory.is_last else elements.communities_of(evidence)
     most = elements.MAX_LOWER_SUMMARY_CHARACTERS
-    targets = (
-        () if memory.is_last else elements.community_elements(lower, handles.communities, most)
-    )
+    targets = elements.community_elements(lower, handles.communities, most)
     summaries, room = _fitting(targets, room)
     graph, room = _fitting(elements.graph_lines(evidence, written.keys(), handles.chunks), room)
 
@@ -162,7 +160,8 @@ def aggregator(
     chosen: list[Node] = []
     surest = findings.surest_first(nodes)
     for node in surest:
-        cost = _cost_of_finding(node, retrieved)
+        rows = findings.finding_elements([node], findings.numbered_facts([node], retrieved))
+        cost = sum(map(most_tokens, rows))
         if cost > room:
             break
         room -= cost
@@ -176,11 +175,6 @@ def aggregator(
     facts = findings.numbered_facts(chosen, retrieved)
     rows = findings.finding_elements(chosen, facts)
     return prompts.aggregate(question, rows, unanswered), facts
-
-
-def _cost_of_finding(node: Node, retrieved: Mapping[str, Chunk]) -> int:
-    facts = findings.numbered_facts([node], retrieved)
-    return sum(map(most_tokens, findings.finding_elements([node], facts)))
 
 
 def _summaries(

@@ -81,7 +81,10 @@ def samples(
 ) -> dict[str, tuple[Chunk, str | None]]:
     """Return sample chunks by their id, each with the handle of its community, in turns."""
     placed: dict[str, tuple[Chunk, str | None]] = {}
-    columns = [[(s, handles.short(c.id)) for s in c.samples] for c in communities]
+    columns = []
+    for community in communities:
+        handle = handles.short(community.id)
+        columns.append([(sample, handle) for sample in community.samples])
     for turn in chain.from_iterable(zip_longest(*columns)):
         if turn:
             placed.setdefault(turn[0].id, turn)

@@ -16,7 +16,7 @@ from drift.answer.response import Searched, build_response, nothing_found, with_
 from drift.answer.streaming import GrowingAnswer, Telling
 from drift.contracts.answer import NO_DATA_STATE, DepthOut, RetrieveResponse
 from drift.contracts.progress import Phase
-from drift.contracts.replies import AggregateReply, FollowupReply, PrimerReply
+from drift.contracts.replies import AggregateReply, PrimerReply
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyError, UpstreamError
@@ -274,14 +274,12 @@ class _Retrieval:
     ) -> list[Proposal]:
         """Return what is asked first, the question too where it has less than two."""
         names = handles.communities
-        proposed = [
-            Proposal(
-                followup.question,
-                names.resolved(followup.target_communities),
-                position=_position(followup),
-            )
-            for followup in first.followups[:MAX_FOLLOWUPS]
-        ]
+        proposed = []
+        for asked in first.followups[:MAX_FOLLOWUPS]:
+            targets = names.resolved(asked.target_communities)
+            position = Position(asked.position, asked.document) if asked.position else None
+            proposed.append(Proposal(asked.question, targets, position=position))
+
         has_begun = look is not None and look.found
         if not proposed or (len(proposed) < MIN_FOLLOWUPS and not has_begun):
             proposed.append(Proposal(self.request.query, names.keys))
@@ -359,7 +357,3 @@ class _Retrieval:
         names = citations.document_names(cited)
         self.progress.completed("The answer is ready", name_list(names, bracketed=True))
         return answered
-
-
-def _position(followup: FollowupReply) -> Position | None:
-    return Position(followup.position, followup.document) if followup.position else None

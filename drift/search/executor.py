@@ -129,12 +129,9 @@ def _meant(
     return named or [(citation, None)]
 
 
-_WISH = re.compile(r"(before|after)\s+(\S+)", re.IGNORECASE)
-
-
 def _wished(beside: str, handles: Handles[str]) -> tuple[Beside, ...]:
     """Return what `after K3` or `before K3` wishes to see; nothing for other words."""
-    if not (wish := _WISH.search(beside)):
+    if not (wish := re.search(r"(before|after)\s+(\S+)", beside, re.IGNORECASE)):
         return ()
     direction: Direction = "before" if wish[1].lower() == "before" else "after"
     chunk_id = handles.resolve(wish[2].strip(".,;"))

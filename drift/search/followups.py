@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from drift.answer.response import asked, traced
+from drift.answer.response import traced
 from drift.contracts.answer import TraceNode
 from drift.contracts.progress import Phase
 from drift.core.deadline import task_group
@@ -25,9 +25,10 @@ from drift.core.logs import log
 from drift.evidence.names import names_found
 from drift.evidence.text import is_asked_again, searched
 from drift.model import limits
-from drift.model.graph import Chunk, Vector
+from drift.model.graph import Vector
 from drift.model.tree import (
     ANSWERED,
+    ASKED,
     NO_EVIDENCE,
     SKIPPED_DEADLINE,
     SKIPPED_ENOUGH,
@@ -161,9 +162,7 @@ class Followups:
 
     def _may_propose(self) -> bool:
         """Tell whether a follow-up is under way whose answer may lead to others."""
-        under_way = (
-            question for question in self.queue.asked if question.id not in self.tree.nodes
-        )
+        under_way = (one for one in self.queue.asked if one.id not in self.tree.nodes)
         return any(not self.queue.is_last(question.depth) for question in under_way)
 
     def _take_in(self, settled: Sequence[Node]) -> None:
@@ -197,7 +196,7 @@ class Followups:
     async def _find(self, question: Question, vector: Vector, wave: _Wave) -> Found | None:
         """Return what a follow-up found; None when it ends here, without anything new to read."""
         self._report(f"Looking into: {question.text}")
-        self.tell(asked(question))
+        self.tell(traced(Node(question, ASKED)))
         try:
             with parts.followup(question.id, question.depth) as part:
                 evidence = await self.scope.find(
@@ -217,20 +216,18 @@ class Followups:
             return None
 
         self.tree.keep(evidence.chunks)
-        leading = budget.leading(self._new_to(question, evidence.chunks), self.scope.limits)
+        chunks = evidence.chunks
+        before = self.tree.nodes.get(question.parent) if question.parent is not None else None
+        if before and is_asked_again(question, before.question):
+            # What was read for it the first time is not read again.
+            chunks = tuple(chunk for chunk in chunks if chunk.id not in before.chunk_ids)
+        leading = budget.leading(chunks, self.scope.limits)
         first, second = limits.looks(leading, wave.read_before)
         if not first:
             self._end(Node(question, SKIPPED_ENOUGH, chunk_ids=tuple(c.id for c in leading)))
             return None
 
         return Found(question, evidence, first, second)
-
-    def _new_to(self, question: Question, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
-        """Return chunks without those that were read for the same question the first time."""
-        first = self.tree.nodes.get(question.parent) if question.parent is not None else None
-        if first is None or not is_asked_again(question, first.question):
-            return chunks
-        return [chunk for chunk in chunks if chunk.id not in first.chunk_ids]
 
     # --------------------------------------------------------------------------------------- read
     def _read_together(self, found: Sequence[Found], wave: _Wave) -> None:
@@ -326,10 +323,8 @@ class Followups:
                 self._all_are_heard.set()
 
             about = {"followup": question.id, "depth": question.depth, "seconds": node.seconds}
-            log.info(
-                "followup_ended",
-                extra={**about, "chunks": len(node.chunk_ids), "state": str(node.state)},
-            )
+            left = {"chunks": len(node.chunk_ids), "state": str(node.state)}
+            log.info("followup_ended", extra={**about, **left})
             if node.answer:
                 self._report(f"Answered: {question.text}", citation_lines(node.answer.citations))
 

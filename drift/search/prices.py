@@ -14,7 +14,6 @@ from drift.contracts.answer import CostOut
 from drift.model.calls import ModelName, ModelUse, Spending
 
 MOST_CHARACTERS = 100_000
-_DAY = re.compile(r"20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])", re.ASCII)
 _NAME = re.compile(r"[\w.:/@-]{1,80}", re.ASCII)
 _WANTED = (
     'must be JSON such as {"currency": "USD", "date": "2026-08-21", "models": {"NAME": '
@@ -64,7 +63,7 @@ class Prices(BaseModel, extra="forbid", frozen=True, strict=True):
     @field_validator("date")
     @classmethod
     def _is_day(cls, text: str) -> str:
-        if not _DAY.fullmatch(text):
+        if not re.fullmatch(r"20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])", text, re.ASCII):
             raise ValueError("must be a date such as 2026-08-21")
         return text
 

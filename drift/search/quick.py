@@ -41,7 +41,6 @@ from drift.search.followups import LOSES_ONLY_THE_STEP
 from drift.search.scope import Scope
 from drift.telemetry import parts
 
-QUICK_ID = -1  # the look's number among the follow-ups, which count from 0; its depth is 0
 ABOUT_WHOLE = "whole"
 """The question is about all of the documents together, of which one look reads a few passages."""
 MAX_DOCUMENTS = 2
@@ -123,7 +122,8 @@ def unusable(scope: Scope, error: UnusableReplyError) -> Look:
 
 
 def _asked(scope: Scope) -> Question:
-    return Question(QUICK_ID, scope.question, depth=0)
+    # Follow-ups count from 0.
+    return Question(-1, scope.question, depth=0)
 
 
 async def _read(
