@@ -13,8 +13,6 @@ AT_THRESHOLD = 0.9  # the similarity of what is as near as one random pair in a 
 HALF_LIFE_DAYS = 730
 """What is a year old stands just over ENOUGH: documents are commonly reviewed once a year."""
 _DAY_MS = 24 * 60 * 60 * 1000
-_AHEAD_MS = _DAY_MS
-"""So far two clocks may differ; a document that is of a later time has no known one."""
 
 
 def confidence(signals: SignalsOut) -> float:
@@ -47,7 +45,8 @@ def similarity(cosine: float | None, threshold: ScoreThreshold | None) -> float 
 
 def freshness(updated_at: int | None, now: int) -> float | None:
     """Return 1 for a document of now, half of it after each HALF_LIFE_DAYS; times in ms."""
-    if updated_at is None or updated_at > now + _AHEAD_MS:
+    # So far two clocks may differ; a document that is of a later time has no known one.
+    if updated_at is None or updated_at > now + _DAY_MS:
         return None
     return _share(0.5 ** (age_days(updated_at, now) / HALF_LIFE_DAYS))
 
@@ -66,7 +65,6 @@ def _share(number: float) -> float:
     return round(min(1.0, max(0.0, number)), 2)
 
 
-_MONTH_DAYS = 30.44
 _YEAR_DAYS = 365.25
 _MONTHS_UP_TO_DAYS = 2 * _YEAR_DAYS
 
@@ -111,7 +109,7 @@ def _witnesses(values: Sequence[float | None], documents: int) -> list[str]:
 def age(days: float) -> str:
     """Return an age in words, rounded down: "13 months", from two years on "3 years"."""
     if days < _MONTHS_UP_TO_DAYS:
-        return _counted(int(days / _MONTH_DAYS), "month")
+        return _counted(int(days / 30.44), "month")
     return _counted(int(days / _YEAR_DAYS), "year")
 
 

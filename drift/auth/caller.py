@@ -14,7 +14,6 @@ from drift.core.errors import FieldProblem, ForbiddenError, InvalidRequestError
 
 Right = Literal["read", "write"]
 RIGHTS: tuple[Right, ...] = ("read", "write")
-_NOT_TEXT = re.compile("[\x00-\x1f\ud800-\udfff]")
 EVERY = "*"  # behind a beginning: every project whose id begins so; alone: every project
 
 
@@ -43,7 +42,7 @@ def pattern_problem(pattern: str) -> str | None:
         return "must have 1 to 128 characters"
     if EVERY in pattern[:-1]:
         return "may have `*` at its end only"
-    if _NOT_TEXT.search(pattern):
+    if re.search("[\x00-\x1f\ud800-\udfff]", pattern):
         return "must not contain control characters or lone surrogates"
 
     return None

@@ -12,8 +12,6 @@ from cachetools import TLRUCache
 from drift.auth.caller import Caller
 from drift.core.errors import ConflictError
 
-MOST_CLAIMS = 100_000  # more than a process has in an hour; beyond them the oldest go
-
 
 class SharedClaims(Protocol):
     """Claims that all processes share."""
@@ -32,7 +30,10 @@ class Claims:
         self._shared = shared
         self._clock = clock
         self._claims: TLRUCache[str, tuple[str, float]] = TLRUCache(
-            MOST_CLAIMS, ttu=lambda _id, claim, _now: claim[1], timer=clock
+            # More than a process has in an hour; beyond them the oldest go.
+            100_000,
+            ttu=lambda _id, claim, _now: claim[1],
+            timer=clock,
         )
         self._running: set[asyncio.Task[bool]] = set()
 

@@ -29,8 +29,6 @@ from drift.core.errors import UnauthenticatedError
 
 MAX_BYTES = 25_000  # what a secret of Azure Key Vault holds
 MAX_PROBLEMS = 10
-MOST_REQUESTS = 10_000
-MOST_TOKENS = 10**12
 NO_ENTRY = "must be a list with at least one key, and holds none"
 
 
@@ -70,8 +68,8 @@ class KeyEntry(BaseModel):
         list[Annotated[str, AfterValidator(_pattern)]], Field(min_length=1, max_length=100)
     ]
     rights: Annotated[list[Right], Field(min_length=1, max_length=2)] = ["read"]
-    requests_per_minute: Annotated[int, Field(ge=1, le=MOST_REQUESTS)] | None = None
-    tokens_per_day: Annotated[int, Field(ge=1, le=MOST_TOKENS)] | None = None
+    requests_per_minute: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    tokens_per_day: Annotated[int, Field(ge=1, le=10**12)] | None = None
 
     def caller(self) -> Caller:
         """Return who comes with this key."""

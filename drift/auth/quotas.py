@@ -23,8 +23,6 @@ DAY_S = 86_400  # the day of `tokens_per_day` is that of UTC
 MAX_NAMES = 1000  # so many names are kept before those that count nothing any more are forgotten
 WAIT_S = 0.5  # how long a request waits for the shared counter
 ALONE = "each process counts for itself"
-NO_REDIS = "REDIS_URL is not set"
-_SLOW = "it does not answer in time"
 
 _T = TypeVar("_T")
 
@@ -194,7 +192,7 @@ class Quotas:
     async def _ask(self, question: Callable[[QuotaCounter], Awaitable[_T]]) -> _T:
         """Return the shared counter's answer; CountingError where there is none now."""
         if self._shared is None:
-            raise CountingError(NO_REDIS)
+            raise CountingError("REDIS_URL is not set")
         if not self._breaker.allow():
             raise CountingError(self._breaker.problem)
 
@@ -202,7 +200,8 @@ class Quotas:
             async with asyncio.timeout(WAIT_S):
                 answer = await question(self._shared)
         except (CountingError, TimeoutError) as error:
-            problem = _SLOW if isinstance(error, TimeoutError) else str(error)
+            is_slow = isinstance(error, TimeoutError)
+            problem = "it does not answer in time" if is_slow else str(error)
             self._breaker.fail(problem)
             raise CountingError(problem) from error
 

@@ -13,7 +13,6 @@ from drift.core.errors import NotConfiguredError, UnauthenticatedError
 from drift.model.health import Readiness
 
 KEY_HEADER = "x-api-key"
-PRINCIPAL_HEADER = "x-ms-client-principal"
 _HOW = f"Send a key in the header {KEY_HEADER}, or as `Authorization: Bearer KEY`."
 
 
@@ -117,7 +116,7 @@ def presented_key(headers: RequestHeaders) -> bytes:
 
 def presented_principal(headers: RequestHeaders) -> str:
     """Return what the platform's authentication says of the caller, or UnauthenticatedError."""
-    values = headers.getlist(PRINCIPAL_HEADER)
+    values = headers.getlist("x-ms-client-principal")
     if len(values) != 1:
         reason = "several principals" if values else "no principal"
         raise UnauthenticatedError("Sign in with Entra ID first.", reason)

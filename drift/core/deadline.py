@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 
 from drift.core.errors import DeadlineError
 
-AGGREGATE_AT = 0.75  # share of the time after which no new follow-up starts and aggregation begins
-
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
@@ -36,7 +34,8 @@ class Deadline:
 
     def until_aggregation(self) -> float:
         """Seconds until aggregation has to begin, never below zero."""
-        return max(0.0, self.total_s * AGGREGATE_AT - self.elapsed())
+        # Share of the time after which no new follow-up starts and aggregation begins.
+        return max(0.0, self.total_s * 0.75 - self.elapsed())
 
     def require(self) -> float:
         """Return the seconds left; DeadlineError when none is left."""

@@ -28,8 +28,6 @@ TEXT_FIELDS = frozenset({"query", "question", "span", "fact", "text"})
 """Fields with words of a caller, a document or the model, written as length and hash unless words
 are allowed."""
 MAX_CHARACTERS = 300
-MAX_FRAMES = 8
-MAX_CAUSES = 5
 
 _SAFE_CODE = re.compile(r"[A-Za-z_]{1,64}|[0-9]{1,5}|Neo(\.[A-Za-z]{1,64}){1,4}")
 """What an error code looks like; letters next to digits may be a key, and are left out."""
@@ -130,7 +128,7 @@ def described(error: BaseException) -> dict[str, object]:
             fields["detail"] = error.detail
     else:
         # `extract_tb` would read the source files.
-        frames = list(traceback.walk_tb(error.__traceback__))[-MAX_FRAMES:]
+        frames = list(traceback.walk_tb(error.__traceback__))[-8:]
         fields["at"] = [
             f"{PurePath(f.f_code.co_filename).name}:{line} {f.f_code.co_name}" for f, line in frames
         ]
@@ -148,7 +146,7 @@ def chain(error: BaseException) -> str:
 def causes(error: BaseException) -> Iterator[BaseException]:
     """Give an error and what caused it, the outermost first, MAX_CAUSES at most."""
     link: BaseException | None = error
-    for _ in range(MAX_CAUSES):
+    for _ in range(5):
         if link is not None:
             yield link
             link = _below(link)

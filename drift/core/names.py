@@ -14,12 +14,7 @@ MAX_TOKENS = 400
 """What an index may make of all of these. Lucene refuses a query of more than 1,024 clauses, and a
 token is one of them for the text of chunks and one for their headings."""
 MAX_TITLE_KEYS = 512
-MAX_KEY_CHARS = 1000
-"""Of a title's key. An index refuses a value of more than 8,164 bytes, which a character is up to
-four of."""
 MAX_NAMES = 12  # parts of titles that a question is asked for
-_MAX_TITLE_WORDS = 6
-_MAX_NAME_WORDS = 3
 _MIN_NAME_CHARS = 3  # of a name of one word; shorter ones are titles of persons and letters
 
 _WORD = re.compile(r"\w+")
@@ -33,7 +28,6 @@ _NAME_WORD = re.compile(r"[^\W_]+")
 _INDEXED_WORD = re.compile(r"\w+(?:[.'\u2019]\w+)*")
 _ENDING = re.compile(r"\w{1,9}")
 _QUOTES = "`'\"‘’“”«»"
-_KEPT_AT_ENDS = "_+#"
 _COMMON_WORDS = STOP_WORDS_OF_FOUR_LANGUAGES | ASKING_WORDS
 
 
@@ -44,7 +38,8 @@ def normalised_title(title: str) -> str:
     `#`: `__init__`, `C++` and `C#` remain themselves, and so does a title of punctuation alone.
     """
     folded = " ".join(unicodedata.normalize("NFKC", title).casefold().split())
-    return (_without_edges(folded) or folded)[:MAX_KEY_CHARS]
+    # An index refuses a value of more than 8,164 bytes, which a character is up to four of.
+    return (_without_edges(folded) or folded)[:1000]
 
 
 def _without_edges(text: str) -> str:
@@ -57,14 +52,14 @@ def _without_edges(text: str) -> str:
 
 
 def _is_edge(character: str) -> bool:
-    return character not in _KEPT_AT_ENDS and unicodedata.category(character)[0] in "PSZC"
+    return character not in "_+#" and unicodedata.category(character)[0] in "PSZC"
 
 
 def title_keys(question: str) -> tuple[str, ...]:
     """Return the titles that a question may name, as keys: runs of one to six words, long first."""
     words = question.split()
     keys: dict[str, None] = {}
-    for length in range(min(_MAX_TITLE_WORDS, len(words)), 0, -1):
+    for length in range(min(6, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
             run = words[start : start + length]
             key = normalised_title(" ".join(run))
@@ -108,7 +103,7 @@ def name_parts(question: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for written in _capitalised_runs(question.split()):
         run = [_key(word) for word in written]
-        for length in range(min(_MAX_NAME_WORDS, len(run)), 0, -1):
+        for length in range(min(3, len(run)), 0, -1):
             for start in range(len(run) - length + 1):
                 part = " ".join(run[start : start + length])
                 if len(part) >= _MIN_NAME_CHARS:

@@ -52,7 +52,6 @@ _ACCORDING = re.compile(
 )
 _ITEMS_OPEN = re.compile(r"(?:^|[:;\u2014]\s?)\(1\)\s")
 """Where an enumeration in prose begins: "two things: (1) a door, (2) a knocker"."""
-_LONGEST_OPENING = 2  # characters before its number
 _CLAUSE_ENDS = re.compile(r"\s?(?:[.,;:!?)\u00bb\u201d\u3002\"]|$)", re.MULTILINE)
 _CLOSED = re.compile(r"\s?\)")
 _ITEM = re.compile(r"\s?[^\W\d]")
@@ -142,7 +141,7 @@ def marks_in(
 
 def items_open(text: str, start: int = 0) -> int:
     """Return where an enumeration in prose begins, not before `start`; else the text's length."""
-    found = _ITEMS_OPEN.search(text, max(0, start - _LONGEST_OPENING))
+    found = _ITEMS_OPEN.search(text, max(0, start - 2))  # characters before its number
     return found.start() if found else len(text)
 
 

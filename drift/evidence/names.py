@@ -25,7 +25,6 @@ SHARE_OF_WORDS = 0.5
 """Of the question's other words, that must stand in the texts: else it speaks another language."""
 _MIN_LETTERS = 4
 _ENDING_LETTERS = 3
-_MANY_CAPITALS = 0.6  # of a question's words: with more, capitals are its style and tell no names
 _GERMAN_WORDS = 2
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019.&-][^\W_]+)*")
@@ -130,7 +129,8 @@ def _found_by(answer: Answer, asked: Iterable[str]) -> Iterator[str]:
 def _names(question: str) -> Iterator[_Name]:
     words = [match[0] for match in _WORD.finditer(question)]
     capitals = sum(word[0].isupper() for word in words)
-    if not words or capitals > _MANY_CAPITALS * len(words):
+    # Of a question's words: with more, capitals are its style and tell no names.
+    if not words or capitals > 0.6 * len(words):
         return
 
     # In German nouns are written in capitals, so that they tell no names.

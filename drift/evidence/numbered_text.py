@@ -13,8 +13,6 @@ from drift.evidence.sentences import MAX_SPAN_CHARACTERS, spans
 from drift.evidence.text import form, pairs, similarity
 
 MAX_RUN = 3  # sentences that one span may hold
-MAX_RUNS = 3  # spans that one reply may name
-MAX_NUMBERS_READ = 50
 NOWHERE = 0  # stands for the number of a sentence of another chunk; sentences are numbered from 1
 CLOSE_BEGINNING = 0.6
 """Similarity (0..1) from which a few words are those that begin a sentence.
@@ -22,7 +20,6 @@ CLOSE_BEGINNING = 0.6
 Of four words with a wrong one 84 % reach it, of those of another sentence of the chunk 3 %.
 """
 CLOSE_ENOUGH = 0.75  # similarity (0..1) from which words stand for others
-MAX_SENTENCES_COMPARED = 200
 
 _ENGLISH = """
 one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
@@ -60,7 +57,7 @@ def runs(said: str, chunk: str = "") -> tuple[Run, ...]:
 
     `chunk` is the handle that they are numbered in: `K3.4` names no sentence of K5.
     """
-    numbers = sorted(set(islice(_numbers(said, chunk), MAX_NUMBERS_READ)))
+    numbers = sorted(set(islice(_numbers(said, chunk), 50)))
     if len(numbers) > 1 and numbers[0] == NOWHERE:
         del numbers[0]
 
@@ -72,7 +69,7 @@ def runs(said: str, chunk: str = "") -> tuple[Run, ...]:
         else:
             found.append(Run(number, number))
 
-    return tuple(found[:MAX_RUNS])
+    return tuple(found[:3])  # spans that one reply may name
 
 
 def _numbers(said: str, chunk: str) -> Iterator[int]:
@@ -199,7 +196,7 @@ class NumberedText:
         """Return the sentence that is most similar to `wanted`; none that is under `at_least`."""
         target = pairs(wanted)
         best, best_score = "", at_least
-        for start, end in self.spans[:MAX_SENTENCES_COMPARED]:
+        for start, end in self.spans[:200]:
             sentence = self.text[start:end]
             score = similarity(pairs(sentence), target)
             if score > best_score or (score == best_score and not best):

@@ -72,7 +72,6 @@ _STOP = re.compile(
 )
 _OPENING = re.compile(r"[`\"\u201c\u201e\u00ab(\u3010\[<\\]|\*\*")
 _TICK = re.compile("`")
-_FAR = 2**31
 _OPENERS = "\"'\u201c\u2018\u201e\u00ab\u2039([*_\u00bf\u00a1\u300c\u300e"
 _FOLLOWING = re.compile(rf"\s*[{re.escape(_OPENERS)}]*")
 _INITIAL = re.compile(r"(?:^|[\s(\"'.-])(?:[^\W\d_]\.)+$")
@@ -131,7 +130,7 @@ def sentence_ends(
 
 def _holds(spans: Sequence[Span], start: int, end: int) -> bool:
     """Whether one of the spans, which are in order, goes on behind what begins within it."""
-    around = bisect_right(spans, (start, _FAR)) - 1
+    around = bisect_right(spans, (start, 2**31)) - 1
     return around >= 0 and end < spans[around].end
 
 

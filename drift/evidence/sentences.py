@@ -20,10 +20,7 @@ from drift.evidence.sentence_ends import Span, end_of_space
 MAX_SPAN_CHARACTERS = 600  # characters of a unit at most; a longer sentence is cut between words
 MAX_PACK_CHARACTERS = 200
 """Characters of the lines of code that make one unit, and of a list item that is not cut."""
-WINDOW_CHARACTERS = 1_500
-"""Prose that is looked at at once: the splitter's time grows with the square of a long one."""
 MAX_WRAPPED_CHARACTERS = 120  # a longer line was not wrapped by hand, so it is a paragraph
-LANGUAGE_CHARACTERS = 1_000  # the beginning of a text, which tells its language
 
 _Kind = Literal["heading", "underline", "row", "item", "code", "prose"]
 
@@ -50,7 +47,7 @@ def sentences(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=512)
 def spans(text: str) -> tuple[tuple[int, int], ...]:
     """Return where each unit of `sentences` stands; kept, because a chunk is in several prompts."""
-    language = _language(text[:LANGUAGE_CHARACTERS])
+    language = _language(text[:1_000])  # the beginning of a text, which tells its language
     found: list[tuple[int, int]] = []
     for block in _blocks(text):
         is_beside = not block[0].is_first
@@ -217,7 +214,8 @@ def _prose(text: str, span: Span, language: str) -> Iterator[Span]:
     pending: Span | None = None
     start = span.start
     while start < span.end:
-        window = text[start : min(start + WINDOW_CHARACTERS, span.end)]
+        # Prose that is looked at at once: the splitter's time grows with the square of a long one.
+        window = text[start : min(start + 1_500, span.end)]
         pieces = _pieces(window, language)
         if start + len(window) < span.end:
             # The window's end may have cut its last sentence.
@@ -270,7 +268,6 @@ _GOES_ON_WITH_A_NUMBER = re.compile(
     r"\b(?:vol|approx|ca|chap|art|sec|pt|par|abs|nr|bd)\.$", re.IGNORECASE
 )
 _GERMAN_ORDINAL = re.compile(r"(?<!\d)\d{1,2}\.$")
-_LONGEST_END = 8
 
 
 def _belongs(text: str, before: Span, here: Span, language: str) -> bool:
@@ -278,7 +275,7 @@ def _belongs(text: str, before: Span, here: Span, language: str) -> bool:
     if text[before.end - 1] != "." or here.end - before.start > MAX_SPAN_CHARACTERS:
         return False
 
-    end = text[max(before.start, before.end - _LONGEST_END) : before.end]
+    end = text[max(before.start, before.end - 8) : before.end]
     if text[here.start].isdigit() and _GOES_ON_WITH_A_NUMBER.search(end):
         return True
 

@@ -19,7 +19,6 @@ from drift.evidence.statement_parts import Rank, StatementPart, StatementParts, 
 from drift.model.tree import Fact
 
 _WORD = re.compile(r"\w+")
-MOST_FACTS = 50  # facts of one sentence; a range of numbers may name more
 _FEW_WORDS = 4
 _FEW_EMPHASISED_WORDS = 8
 _OPENING_QUOTES = frozenset("\"\u201c\u201e\u00ab\u2018'")
@@ -138,7 +137,8 @@ class GrowingStatements:
             if len(found) == len(self._facts):
                 break
 
-        return tuple(islice(found.values(), MOST_FACTS))
+        # Facts of one sentence; a range of numbers may name more.
+        return tuple(islice(found.values(), 50))
 
     def _keep(self, placed: _Placed) -> None:
         introduced = placed.part.rank >= Rank.ITEM

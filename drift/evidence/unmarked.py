@@ -20,7 +20,6 @@ from drift.model.tree import Citation, Fact, Node
 SHARE_OF_WORDS = 0.8
 """Of a sentence's words of content, that stand in the spans of one fact, or of two."""
 MIN_WORDS = 2
-MIN_SHARE_OF_THE_SECOND = 0.25  # of a sentence's words, that a second fact must add
 
 _WORD = re.compile(r"\w+(?:[.,]\d+)*")
 _NEGATIONS = frozenset(
@@ -110,7 +109,8 @@ def _bearing(sentence: str, spans: Sequence[_UnmarkedSpan]) -> tuple[int, ...]:
     second = max(range(len(spans)), key=lambda at: len(held[at] - held[best]))
     added = held[second] - held[best]
     negates = spans[best].negates or spans[second].negates
-    enough = len(added) >= MIN_SHARE_OF_THE_SECOND * len(said.content)
+    # Of a sentence's words, that a second fact must add.
+    enough = len(added) >= 0.25 * len(said.content)
     if enough and _suffices(held[best] | added, said) and negates == said.negates:
         return (best, second)
 

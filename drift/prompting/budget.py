@@ -22,9 +22,6 @@ from drift.prompting.markup import plain
 from drift.prompting.tokens import cut_to, most_tokens
 
 _OF_A_QUESTION = 6  # a question takes at most this part of a prompt
-_OF_SUMMARIES = 2  # summaries leave this part of the primer's room to its samples
-_OF_ANSWERS = 4
-"""Of the only answer that fits, its words take at most this part of the room, and so on."""
 _SHORTEST_SUMMARY = 100
 _COST_OF_LABELS = 40  # tokens of the tags around what a prompt carries
 _OF_CHUNKS = 7 / 8
@@ -134,7 +131,8 @@ def primer(
     room = most - _cost(prompts.primer(question, [], [])) - _COST_OF_LABELS
 
     samples = elements.samples(found.communities, found.chunks, handles)
-    for_summaries = room // _OF_SUMMARIES if samples else room
+    # Summaries leave this part of the primer's room to its samples.
+    for_summaries = room // 2 if samples else room
     summaries, left = _summaries(found.communities, handles, for_summaries)
     room -= for_summaries - left
 
@@ -196,7 +194,8 @@ def _shortened(node: Node, room: int) -> Node:
     if node.answer is None:
         return node
 
-    part = room // _OF_ANSWERS
+    # Of the only answer that fits, its words take at most this part of the room, and so on.
+    part = room // 4
     kept: list[Citation] = []
     left = part
     for citation in node.answer.citations:

@@ -18,7 +18,6 @@ MAX_SUMMARY_CHARACTERS = 1_500
 MAX_GRAPH_LINES = 2
 """Relations in one prompt, and entities beside them. Readers used none of twelve such lines."""
 MAX_DESCRIPTION_CHARACTERS = 240
-MAX_HEADING_CHARACTERS = 200
 MAX_SETTLED_CHARACTERS = 300
 MAX_LOWER_COMMUNITIES = 2
 MAX_LOWER_SUMMARY_CHARACTERS = 240
@@ -113,7 +112,7 @@ def chunk_element(chunk: Chunk, handle: str, most: int | None = None) -> str:
 def _where(chunk: Chunk) -> dict[str, str]:
     return {
         "document": chunk.document_name,
-        "heading": cut(chunk.heading, MAX_HEADING_CHARACTERS),
+        "heading": cut(chunk.heading, 200),
         "place": place_of(chunk),
     }
 

@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-_START = 4.0  # what a text costs beyond its words; it also makes up for a short one of rare words
-
 _LATIN_LETTERS = r"A-Za-z\u00c0-\u024f\u1e00-\u1eff"
 _PIECE = re.compile(
     rf"(?P<latin>[{_LATIN_LETTERS}]+)"
@@ -42,7 +40,6 @@ _COSTS: Final[dict[str, tuple[float, float]]] = {
     "mark": (0.0, 0.8),
 }
 """Of a run of one kind: what it costs, and what each of its characters adds."""
-_A_BYTE = 0.67  # what a byte costs of a character in none of these scripts
 
 
 def most_tokens(text: str) -> int:
@@ -50,7 +47,7 @@ def most_tokens(text: str) -> int:
     if not text:
         return 0
 
-    cost = _START
+    cost = 4.0  # what a text costs beyond its words; it also makes up for a short one of rare words
     after_space = False
     for piece in _PIECE.finditer(text):
         kind, run = str(piece.lastgroup), piece[0]
@@ -62,7 +59,8 @@ def most_tokens(text: str) -> int:
             # Three digits are a token; a space before them is one of its own.
             cost += -(-len(run) // 3) + after_space
         elif kind == "other":
-            cost += _A_BYTE * len(run.encode(errors="replace"))
+            # What a byte costs of a character in none of these scripts.
+            cost += 0.67 * len(run.encode(errors="replace"))
         else:
             of_run, of_character = _COSTS[kind]
             cost += of_run + of_character * len(run)

@@ -26,7 +26,6 @@ LOCAL_BYTES = 32 * 1024 * 1024  # about 2,600 vectors of 3,072 floats
 WAIT_S = 0.05
 """How long a look-up waits for Redis, also for one that is still opening its connection."""
 GIVE_UP_S = 2.0  # how long an answer may take that nobody waits for any more
-_PROBES = 8  # keys of different slots, of which a cluster's nodes hold some each
 _MARK_BYTES = 32
 _FORBIDDEN = "its user may not keep entries (docs/access.md)"
 
@@ -143,7 +142,8 @@ class RedisEntries:
     async def health(self) -> Readiness:
         """Return ok, or in words why nothing can be read; keys of several slots are tried."""
         prefix = "embed" if self._what == "embedding" else "answer"
-        found = await self._read([f"{prefix}:ready?{number}" for number in range(_PROBES)])
+        # Keys of different slots, of which a cluster's nodes hold some each.
+        found = await self._read([f"{prefix}:ready?{number}" for number in range(8)])
         if found is None:
             return Readiness.degraded(f"{self._reading.problem}, no {self._what} is kept in it")
         return Readiness.ok()

@@ -11,7 +11,6 @@ from redis.exceptions import InvalidResponse
 
 from drift.redis.server import IDLE_SECONDS, RedisServer
 
-ANSWER_SECONDS = 3.0  # how long a packet may take, with a connection that has to be opened first
 MAX_AT_ONCE = 500
 
 Word = str | int | bytes
@@ -95,7 +94,8 @@ class Pipeline:
             packet.execute_command(*words)
 
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
+            # How long a packet may take, with a connection that has to be opened first.
+            async with asyncio.timeout(3.0):
                 replies = await packet.execute(raise_on_error=False)
         except (ValueError, TypeError, RecursionError) as error:  # what redis-py's parser meets
             raise InvalidResponse("No reply of a Redis.") from error

@@ -28,16 +28,11 @@ from drift.model.health import Readiness
 from drift.redis.server import IDLE_SECONDS, RedisServer
 from drift.redis.waiting import WaitingMessages, WaitingRoom
 
-LATE_SECONDS = 0.8
-"""After so long without an answer Redis is in trouble: answers wait for it no longer, messages
-still do."""
 SILENT_SECONDS = 0.3
 """How long a connection may be silent until a new one is tried, and once more after that one has
 been answered."""
-LOOK_SECONDS = 1.0  # how long that new one may take
 PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)  # seconds between attempts that fail; the last one is repeated
 KEPT_SECONDS = 60.0  # how long a message waits for a Redis in trouble
-KEPT_BYTES = 8 * 2**20  # what all messages that wait may take
 MAX_AT_ONCE, MAX_BYTES_AT_ONCE = 200, 256 * 2**10
 """What is sent before the first answer to it is read."""
 
@@ -52,7 +47,7 @@ class RedisProgress:
         """Prepare; nothing is opened yet. It belongs to the event loop of the first message."""
         self._server = server
         self._clock = clock
-        self._room = WaitingRoom(KEPT_BYTES)
+        self._room = WaitingRoom(8 * 2**20)  # what all messages that wait may take
         self._carrier: asyncio.Task[None] | None = None
         self._connection: Connection | None = None
         self._used = 0.0
@@ -154,7 +149,7 @@ class RedisProgress:
         """Wait for the next answer, as long as the server takes that answers nobody else either."""
         while await connection.read_response(timeout=SILENT_SECONDS) is None:
             try:
-                other = await self._server.opened(LOOK_SECONDS)
+                other = await self._server.opened(1.0)  # how long that new one may take
             except Exception as error:
                 self._drop_old()
                 if not self._room:
@@ -189,7 +184,8 @@ class RedisProgress:
     def _expect(self) -> None:
         self._expected()
         loop = asyncio.get_running_loop()
-        self._late = loop.call_later(LATE_SECONDS, self._in_trouble, chain(TimeoutError()))
+        # Then Redis is in trouble: answers wait for it no longer, messages still do.
+        self._late = loop.call_later(0.8, self._in_trouble, chain(TimeoutError()))
 
     def _expected(self) -> bool:
         """Tell whether the answer was expected still."""

@@ -37,9 +37,6 @@ from drift.search.quick import ABOUT_WHOLE, Look, look_at_whole, look_once, text
 from drift.search.scope import Scope
 from drift.telemetry import parts
 
-HYPOTHESIS_CHARACTERS = 4000
-"""Characters of a hypothesis that are embedded: an embedding model refuses a longer text."""
-MAX_TITLE_CHARACTERS = 80
 MIN_FOLLOWUPS, MAX_FOLLOWUPS = 2, 6
 """Follow-ups of the first pass; fewer proposals get the user's own question beside them."""
 ONE_LOOK_STANDS = (
@@ -237,7 +234,8 @@ class _Retrieval:
             log.warning("hypothesis_unusable", extra={"reason": error.detail})
             return ""
 
-        return reply.text[:HYPOTHESIS_CHARACTERS]
+        # Characters of a hypothesis that are embedded: an embedding model refuses a longer text.
+        return reply.text[:4000]
 
     async def find_communities(self, vector: Vector) -> PrimerEvidence:
         """Return the best communities, highest level first, with sample chunks."""
@@ -247,7 +245,7 @@ class _Retrieval:
         found = await self.scope.ports.graph.primer(query, self.scope.deadline)
 
         summaries = (community.summary.strip() for community in found.communities)
-        titles = [summary.split("\n", 1)[0][:MAX_TITLE_CHARACTERS] for summary in summaries]
+        titles = [summary.split("\n", 1)[0][:80] for summary in summaries]
         details = "\n".join(f"- {escape_markdown(title)}" for title in titles)
         self.progress.report(
             Phase.RETRIEVING_COMMUNITIES, f"Found {len(titles)} communities", details

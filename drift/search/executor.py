@@ -19,9 +19,6 @@ from drift.prompting.budget import Reading, RequestHandles
 from drift.prompting.elements import Handles, Memory
 from drift.search.scope import Scope
 
-MAX_NEW_FOLLOWUPS = 3
-UNPROVEN = 0.1  # the most that an answer without evidence that holds can be trusted
-
 
 @dataclass(slots=True)
 class Answers:
@@ -87,13 +84,14 @@ def _checked(
             handles.communities.resolved(followup.target_communities),
             _wished(followup.beside, handles.chunks),
         )
-        for followup in reply.new_followups[:MAX_NEW_FOLLOWUPS]
+        for followup in reply.new_followups[:3]
     )
 
     return Answer(
         without_handles(reply.answer, in_prose, said_by),
         citations,
-        reply.confidence if citations else min(reply.confidence, UNPROVEN),
+        # The most that an answer without evidence that holds can be trusted.
+        reply.confidence if citations else min(reply.confidence, 0.1),
         reply.should_continue,
         proposed if citations else (),
         reply.verdict if citations else "not_found",

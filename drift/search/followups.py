@@ -61,10 +61,6 @@ LOSES_ONLY_THE_STEP = (
 )
 """Errors that cost one follow-up alone: what the others have answered is kept."""
 
-WORST_FIRST = (ModelMisconfiguredError, GraphMisconfiguredError, GraphUnavailableError)
-"""Failures that the request fails with when nothing was answered: first what an operator must
-change, then what cannot be reached."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Wave:
@@ -127,7 +123,8 @@ class Followups:
         if ANSWERED in states:
             return
 
-        for kind in WORST_FIRST:
+        # First what an operator must change, then what cannot be reached.
+        for kind in (ModelMisconfiguredError, GraphMisconfiguredError, GraphUnavailableError):
             if failure := next((f for f in self.failures if isinstance(f, kind)), None):
                 raise failure
 

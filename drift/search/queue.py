@@ -30,8 +30,6 @@ from drift.model.tree import (
 
 MAX_HINT_NAMES = 4
 """Names that a question is searched with beside its own words; more would drown them."""
-PRIMER_PRIORITY = 2.0
-"""More than any other priority: every follow-up of the first pass keeps its slot."""
 
 
 class Priority(NamedTuple):
@@ -215,7 +213,8 @@ class Queue:
 
     def _rank(self, one: _Waiting, asked: Sequence[Question]) -> float:
         if one.parent is None or one.parent.answer is None:
-            return PRIMER_PRIORITY
+            # More than any other priority: every follow-up of the first pass keeps its slot.
+            return 2.0
         parent, answer = one.parent.question, one.parent.answer
         return priority(one.question, parent, answer, asked, self.question).total
 

@@ -15,30 +15,20 @@ from dataclasses import replace
 
 from drift.model.graph import Candidate, Candidates, Chunk, Evidence
 
-VECTOR_WEIGHT = 0.5
-TEXT_WEIGHT = 0.5
 SCOPE_BONUS = 0.02
 """Added to the cosine of a chunk inside the target communities; more would hide what is outside."""
 
 MIN_MASS = 1 / 4000
 """Mass below which a walk takes no further step; it is the unit when a logarithm is taken."""
-WALK_WEIGHT = 0.5
-FAINT_WALK_WEIGHT = 0.2
-"""What the whole of a walk's mass would count where the question's names lead everywhere."""
 USELESS_MASS, USEFUL_MASS = 0.03, 0.1
 """The mass of the best walked chunk at which a graph begins to count, and counts in full."""
 
-HOP_WEIGHT = 0.5
 HOP_SEEDS = 3  # the best chunks, whose entities lead one hop on
-MENTION_SHARE = 0.05  # what mentioning a shared entity counts, beside being about it
 
-DUPLICATE = 0.1  # what the score of a chunk counts that nearly repeats a better one
 RUN_WORDS = 5
 SAME_SHARE = 0.5
 """Of the runs of words that two texts have together; from here on the second says little new."""
 END_CHARS = 1_500  # a longer text is compared by so much of its beginning and of its end
-FURTHER_CHUNK = 0.9
-"""What the score of a document's further chunks counts, so that several documents get a place."""
 
 MAX_CHUNKS = 30  # chunks of a follow-up's evidence; how many of them a prompt shows is a setting
 MAX_PINNED = 3
@@ -74,12 +64,12 @@ def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:
     text = _by_greatest([c.text for c in pool])
     worth = graph_worth(pool)
     scores = [
-        VECTOR_WEIGHT * cosine + TEXT_WEIGHT * bm25 + walk
+        0.5 * cosine + 0.5 * bm25 + walk
         for cosine, bm25, walk in zip(vector, text, _walk(pool, worth), strict=True)
     ]
     if worth:
         hops = _one_hop(pool, scores)
-        scores = [s + worth * HOP_WEIGHT * hop for s, hop in zip(scores, hops, strict=True)]
+        scores = [s + worth * 0.5 * hop for s, hop in zip(scores, hops, strict=True)]
 
     scored = _spread([c.chunk for c in pool], scores)
     return tuple(sorted(scored, key=lambda chunk: (-chunk.score, chunk.id))[:most])
@@ -102,7 +92,8 @@ def _walk(pool: Sequence[Candidate], worth: float) -> list[float]:
     masses = [math.log1p(max(0.0, c.graph) / MIN_MASS) for c in pool]
     whole = math.log1p(1 / MIN_MASS)
     return [
-        worth * WALK_WEIGHT * relative + (1 - worth) * FAINT_WALK_WEIGHT * min(1.0, mass / whole)
+        # What the whole of a walk's mass would count where the question's names lead everywhere.
+        worth * 0.5 * relative + (1 - worth) * 0.2 * min(1.0, mass / whole)
         for mass, relative in zip(masses, _by_greatest(masses), strict=True)
     ]
 
@@ -116,9 +107,9 @@ def _spread(chunks: Sequence[Chunk], scores: Sequence[float]) -> list[Chunk]:
     for place, is_duplicate in zip(order, duplicates, strict=True):
         chunk, score = chunks[place], scores[place]
         if is_duplicate:
-            score *= DUPLICATE
+            score *= 0.1
         elif chunk.document_name in seen:
-            score *= FURTHER_CHUNK
+            score *= 0.9  # so that several documents get a place
         if not is_duplicate:
             seen.add(chunk.document_name)
         spread.append(replace(chunk, score=round(score, 6)))
@@ -138,7 +129,7 @@ def _one_hop(pool: Sequence[Candidate], scores: Sequence[float]) -> list[float]:
     gains = [0.0] * len(pool)
     for place in order[HOP_SEEDS:]:
         for m in pool[place].mentions:
-            share = MENTION_SHARE + m.about
+            share = 0.05 + m.about  # what mentioning a shared entity counts, beside being about it
             gains[place] += mentioned[m.entity] * max(0.0, m.rarity) ** 2 * share
 
     if not any(gains):
