@@ -53,15 +53,12 @@ class TokenSource:
         scope: str,
         make_credential: Callable[[], TokenCredential],
         *,
-        on_new: Callable[[], None] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Remember what to ask.
-
-        `make_credential` is called in a thread, `on_new` in the event loop after each new token.
-        """
+        """Remember what to ask; `make_credential` is called in a thread."""
         self.held: Token | None = None
-        self.on_new = on_new
+        self.on_new: Callable[[], None] | None = None
+        """Called in the event loop after each new token."""
         self._scope = scope
         self._make_credential = make_credential
         self._credential: TokenCredential | None = None

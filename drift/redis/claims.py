@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import math
 import time
-from collections.abc import Callable
 
 from redis.exceptions import InvalidResponse, NoPermissionError
 
@@ -23,10 +22,10 @@ _FORBIDDEN = "its user may not claim ids of retrievals (docs/access.md)"
 class RedisClaims:
     """Claims for all processes of a Redis; without its answer each claims for itself."""
 
-    def __init__(self, server: RedisServer, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, server: RedisServer) -> None:
         """Prepare for the event loop that first asks; nothing is opened yet."""
         self._pipeline = Pipeline(server)
-        self._breaker = CircuitBreaker("retrieval_claims", clock)
+        self._breaker = CircuitBreaker("retrieval_claims", time.monotonic)
 
     async def holds(self, retrieval_id: str, name: str, seconds: float) -> bool:
         """Claim an id, and tell whether it is not another caller's; a failure claims for nobody."""
