@@ -118,7 +118,9 @@ class GrowingAnswer:
         if not isinstance(answer, str) or len(answer) > MAX_ANSWER_CHARS:
             return self._text
         if self._facts is None:
-            self._facts = () if _finds_nothing(begun) else self._facts_of(begun)
+            # A reply may have said before its answer that there is none to deliver.
+            is_empty = "verdict" in begun and judgement(begun["verdict"]) == "not_found"
+            self._facts = () if is_empty else self._facts_of(begun)
 
         # No text ends without a mark, so most replies are read once.
         self._has_ended = '"' in news and self._field in _parsed(reply, "on")
@@ -141,10 +143,6 @@ class GrowingAnswer:
         self._growing.more(said, complete=self._has_ended)
         self._settled = said[: self._growing.at]
         return self._growing.text
-
-
-def _finds_nothing(begun: Json) -> bool:
-    return "verdict" in begun and judgement(begun["verdict"]) == "not_found"
 
 
 def _parsed(reply: str, partial: Literal["on", "trailing-strings"]) -> Json:

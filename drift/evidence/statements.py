@@ -185,13 +185,12 @@ class GrowingStatements:
             return True
 
         said = words - STOP_WORDS_OF_FOUR_LANGUAGES
-        return said <= frozenset().union(*map(self._words_of, facts))
-
-    def _words_of(self, fact: Fact) -> frozenset[str]:
-        if fact.number not in self._words:
-            words = _WORD.findall(fact.citation.span)
-            self._words[fact.number] = frozenset(word.casefold() for word in words)
-        return self._words[fact.number]
+        for fact in facts:
+            if fact.number not in self._words:
+                spoken = _WORD.findall(fact.citation.span)
+                self._words[fact.number] = frozenset(word.casefold() for word in spoken)
+            said -= self._words[fact.number]
+        return not said
 
     def _leave_out(self, placed: Iterable[_Placed]) -> None:
         self._left_out += [one.part.text for one in placed if _says_something(one.part)]

@@ -30,10 +30,9 @@ from drift.redis.answer_cache import LOCAL_BYTES, AnswerCache
 from drift.redis.claims import RedisClaims
 from drift.redis.counter import RedisCounter
 from drift.redis.embedding_cache import CachedEmbedder, Space
-from drift.redis.entra import REDIS_SCOPE
 from drift.redis.entries import CacheEntries, RedisEntries
 from drift.redis.progress import RedisProgress
-from drift.redis.server import RedisServer
+from drift.redis.server import REDIS_SCOPE, RedisServer
 from drift.search import prices
 from drift.search.prices import PriceTable
 

@@ -45,7 +45,11 @@ class CachedEmbedder:
     async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
         """Return one vector a text, in order; the cost is that of those that were asked for."""
         keys = [self.space.key(text) for text in texts]
-        vectors = {key: _unpack(body) for key, body in (await self.entries.get(keys)).items()}
+        vectors: dict[str, Vector] = {}
+        for key, body in (await self.entries.get(keys)).items():
+            numbers = array(chr(body[0]))
+            numbers.frombytes(body[1:])
+            vectors[key] = tuple(numbers)
 
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}
         asked = Embeddings(())
@@ -71,9 +75,3 @@ def _pack(vector: Vector) -> bytes:
             if tuple(numbers) == vector and any(numbers) and math.isfinite(sum(numbers)):
                 return kind.encode() + numbers.tobytes()
     return b""
-
-
-def _unpack(body: bytes) -> Vector:
-    numbers = array(chr(body[0]))
-    numbers.frombytes(body[1:])
-    return tuple(numbers)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
 import socket
 import ssl
 from collections.abc import Awaitable, Callable
@@ -13,6 +15,7 @@ from redis.asyncio import Connection, ConnectionPool, Redis
 from redis.asyncio.connection import SSLConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.credentials import CredentialProvider
 from redis.exceptions import (
     AskError,
     AuthenticationError,
@@ -26,11 +29,11 @@ from redis.exceptions import (
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from drift.auth.entra import TokenSource
+from drift.auth.entra import Token, TokenSource
 from drift.core.logs import causes
 from drift.model.health import Readiness
-from drift.redis.entra import EntraLogin
 
+REDIS_SCOPE = "https://redis.azure.com/.default"
 OPEN_SECONDS = 5.0
 """How long a new connection may take: the token, the network, TLS, signing in and the first
 answer."""
@@ -146,6 +149,41 @@ async def _pong(connection: Connection) -> None:
             raise InvalidResponse("No reply of a Redis.") from error
         if reply != b"PONG":
             raise InvalidResponse("Another answer to PING.")
+
+
+# ------------------------------------------------------------------------------------------ Entra I
+class EntraLogin(CredentialProvider):
+    """Gives every new connection the token that is held; who sends has waited for it before.
+
+    redis-entraid, which does this too, asks for tokens with a blocking call in the event loop.
+
+    It never waits itself and raises errors of redis-py alone: after any other exception, or when a
+    caller stops waiting here, redis-py keeps the connection open and not signed in.
+    """
+
+    def __init__(self, tokens: TokenSource) -> None:
+        """Remember where the tokens come from."""
+        self._tokens = tokens
+
+    def get_credentials(self) -> tuple[str, str]:
+        """Return the object id and the token; AuthenticationError when there is none."""
+        held: Token | None = self._tokens.held
+        if held is None:
+            raise AuthenticationError("There is no token yet.")
+        return object_id(held.token), held.token
+
+    async def get_credentials_async(self) -> tuple[str, str]:
+        """Return the same."""
+        return self.get_credentials()
+
+
+def object_id(token: str) -> str:
+    """Return the `oid` claim of a token, or raise AuthenticationError; the server checks it."""
+    try:
+        payload = token.split(".")[1]
+        return str(json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["oid"])
+    except (ValueError, LookupError, TypeError) as error:
+        raise AuthenticationError("The token names no object id.") from error
 
 
 # -------------------------------------------------------------------------------------------- words

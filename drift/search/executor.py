@@ -12,7 +12,7 @@ from drift.core.logs import log
 from drift.evidence.citations import check
 from drift.evidence.handles import without_handles
 from drift.model.graph import Beside, Chunk, Direction
-from drift.model.tree import Answer, CitationCounts, Node, Proposal
+from drift.model.tree import Answer, CitationCounts, Proposal, cited_by
 from drift.prompting import budget
 from drift.prompting.batching import Found, Group
 from drift.prompting.budget import Reading, RequestHandles
@@ -42,7 +42,10 @@ async def answer(
         UnusableReplyError: the reply to a single follow-up cannot be used; else the model's errors.
     """
     reading = budget.executor(scope.question, group, handles, memory, scope.limits)
-    citable = _citable(group, memory.settled, retrieved)
+    # All that the group found may be cited, and what settled answers stand on.
+    citable = {chunk.id: chunk for one in group for chunk in one.evidence.chunks}
+    cited = {citation.chunk_id for citation in cited_by(memory.settled)}
+    citable |= {chunk_id: retrieved[chunk_id] for chunk_id in cited if chunk_id in retrieved}
 
     answers = Answers(reading.shown)
     for found, reply in await _replies(scope, group, reading):
@@ -96,15 +99,6 @@ def _checked(
         proposed if citations else (),
         reply.verdict if citations else "not_found",
     ), counts
-
-
-def _citable(
-    group: Group, settled: Sequence[Node], retrieved: Mapping[str, Chunk]
-) -> dict[str, Chunk]:
-    """Return what may be cited: all that the group found, and what settled answers stand on."""
-    found = {chunk.id: chunk for one in group for chunk in one.evidence.chunks}
-    cited = {c.chunk_id for node in settled if node.answer for c in node.answer.citations}
-    return found | {chunk_id: retrieved[chunk_id] for chunk_id in cited if chunk_id in retrieved}
 
 
 _CALLED = re.compile(r"([A-Za-z]+\d+)(?:\.(\d+(?:-\d+)?))?")

@@ -253,9 +253,12 @@ class Queue:
 
             question = replace(one.question, hint=hint_for(one.question, names))
             self.known[question.id] = question
+            # What was merged into the first try, or another, stands for no question of its own.
+            apart = {question.id, question.parent, *self._merged}
+            others = (other for other in self.known if other.id not in apart)
             if not question.hint:
                 ended.append(Node(question, SKIPPED_ENOUGH))
-            elif self._is_asked_by_another(question):
+            elif any(is_repeated(question, other) for other in others):
                 self._merged.add(question.id)
                 ended.append(Node(question, MERGED))
             else:
@@ -263,11 +266,6 @@ class Queue:
 
         self._waiting = kept
         return ended
-
-    def _is_asked_by_another(self, again: Question) -> bool:
-        """Tell whether another question, that was not merged into one, asks for the same."""
-        others = (q for q in self.known if q.id not in {again.id, again.parent, *self._merged})
-        return any(is_repeated(again, other) for other in others)
 
 
 def hint_for(question: Question, names: Sequence[str]) -> str:
