@@ -24,9 +24,6 @@ _TOKEN = re.compile(
     r"[\u0e00-\U0010ffff]|[^\W\d_\u0e00-\U0010ffff]{1,255}|[^\W\D\u0e00-\U0010ffff]{1,255}"
 )
 _POSSESSIVE = re.compile(r"['\u2019]s\b")
-_NAME_WORD = re.compile(r"[^\W_]+")
-_INDEXED_WORD = re.compile(r"\w+(?:[.'\u2019]\w+)*")
-_ENDING = re.compile(r"\w{1,9}")
 _QUOTES = "`'\"‘’“”«»"
 _COMMON_WORDS = STOP_WORDS_OF_FOUR_LANGUAGES | ASKING_WORDS
 
@@ -121,12 +118,12 @@ def name_words(title: str, file: str, heading: str) -> str:
     """
     last = file.rpartition("/")[2]
     stem, dot, ending = last.rpartition(".")
-    stem = stem if dot and _ENDING.fullmatch(ending) else ""
-    held = {word.lower() for word in _INDEXED_WORD.findall(heading)}
+    stem = stem if dot and re.fullmatch(r"\w{1,9}", ending) else ""
+    held = {word.lower() for word in re.findall(r"\w+(?:[.'\u2019]\w+)*", heading)}
     words: dict[str, None] = {}
     for name in (stem if title == last and stem else title, stem):
         plain = _POSSESSIVE.sub("", unicodedata.normalize("NFKC", name))
-        for whole in _NAME_WORD.findall(plain):
+        for whole in re.findall(r"[^\W_]+", plain):
             words.update(dict.fromkeys(map(str.lower, (whole, *_cut_at_case(whole)))))
 
     return " ".join(word for word in words if word not in held)

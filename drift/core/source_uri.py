@@ -17,7 +17,6 @@ WANTED = f"an address such as https://docs.example.com/manual ({', '.join(sorted
 
 _BEFORE_AT = frozenset("abfs abfss wasbs".split())  # noqa: SIM905
 """Schemes in which a container stands before the @; in the others it is who signs in."""
-_WHITE_OR_CONTROL = re.compile(r"[\s\x00-\x1f\x7f]")
 _SIGNED = re.compile(r"(?:^|&)(?:sig|signature|x-amz-[a-z-]+|x-goog-[a-z-]+)=", re.IGNORECASE)
 """Parameters of an address that lets in whoever has it."""
 
@@ -29,7 +28,7 @@ def first_shown(stored: Iterable[object]) -> str:
 
 def is_shown(text: str) -> bool:
     """Tell whether a text is an address to show: of a known scheme, without a password in it."""
-    if len(text) > MOST_CHARACTERS or _WHITE_OR_CONTROL.search(text):
+    if len(text) > MOST_CHARACTERS or re.search(r"[\s\x00-\x1f\x7f]", text):
         return False
 
     try:

@@ -22,9 +22,6 @@ ENOUGH_TO_MOVE = (2, 6)
 """Words, and letters where nothing stands between them, that tell another sentence of a chunk."""
 ENOUGH_TO_CHANGE_CHUNK = (4, 8)  # the same for a sentence of another chunk
 
-_COPIED_NUMBER = re.compile(r"\W*\d{1,4}[\])}.:]*\s+")
-"""The number of a sentence, as a prompt shows it before its words."""
-
 
 def check(
     replies: Sequence[CitationReply],
@@ -219,7 +216,8 @@ def _cited(chunk: Chunk, text: NumberedText, run: Run, best: int) -> Citation:
 def _readings(words: str) -> Iterator[str]:
     """Yield the words, and without the number that may have been copied with them."""
     yield words
-    number = _COPIED_NUMBER.match(words)
+    # The number of a sentence, as a prompt shows it before its words.
+    number = re.match(r"\W*\d{1,4}[\])}.:]*\s+", words)
     if number and form(words[number.end() :]):
         yield words[number.end() :]
 

@@ -41,7 +41,6 @@ _IDENTIFIER = re.compile(r"\w*[\w\])][._]\w+$|\w_+$")
 """What an index stands behind, as in `sys.argv[1]`."""
 _DEFINITION = re.compile(r"\s*:")  # what follows the number where a list of notes begins a line
 _BETWEEN = re.compile(r"\s{0,3}(?:,|;|&|and|und|et|y|or|oder)?\s{0,3}")
-_RANGE_BETWEEN = re.compile(r"\s?[-\u2013\u2014]\s?")
 _OPENED = re.compile(
     r"\(\s?(?:(?:see|cf\.|siehe|vgl\.|facts?|sources?|quellen?):?\s?){0,2}$", re.IGNORECASE
 )
@@ -210,7 +209,7 @@ def _joined(marks: Sequence[Mark], text: str) -> Iterator[Mark]:
         if current and _BETWEEN.fullmatch(between) and "\n\n" not in between:
             ranges.update(dict.fromkeys(mark.ranges))
             current = replace(current, end=mark.end, weak=current.weak and mark.weak)
-        elif current and _RANGE_BETWEEN.fullmatch(between):
+        elif current and re.fullmatch(r"\s?[-\u2013\u2014]\s?", between):
             low, high = last[0], mark.ranges[0][1]
             span = (min(low, high), max(low, high))
             ranges.update(dict.fromkeys((span, *mark.ranges)))

@@ -32,8 +32,6 @@ _PART = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['\u2019]s?$")
 _BREAK = re.compile(r"[,;:.?!()\[\]\"\u201c\u201d\u201e\u00ab\u00bb]")
 _BEGINS_ANEW = re.compile(r"(?:^|[.?!:][\"'\u201d\u2019)]*\s+)[\"'\u201c\u2018\u201e\u00ab(]*$")
-_ADJECTIVE = re.compile(r"(?:an|ish|ese|ch|ic)$")
-"""How words for peoples and their languages end, which a text may say by another word."""
 _CALENDAR = MONTHS_AND_DAYS.union("spring summer autumn fall winter easter christmas".split())
 _COMMON = STOP_WORDS_OF_FOUR_LANGUAGES | ASKING_WORDS
 _GERMAN = frozenset(
@@ -174,7 +172,8 @@ def _is_aside(question: str, name: _Name) -> bool:
 
 def _is_too_common(name: _Name) -> bool:
     letters = [folded(word) for word in name.words if folded(word) not in _CALENDAR]
-    if not letters or (len(letters) == 1 and _ADJECTIVE.search(letters[0])):
+    # How words for peoples and their languages end, which a text may say by another word.
+    if not letters or (len(letters) == 1 and re.search(r"(?:an|ish|ese|ch|ic)$", letters[0])):
         return True
     has_digit = any(map(str.isdigit, "".join(letters)))
     return not has_digit and max(map(len, letters)) < _MIN_LETTERS

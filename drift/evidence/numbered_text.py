@@ -38,7 +38,6 @@ _SAID = re.compile(
     rf"(?:\s*(?:-|\u2013|\u2014|\.\.+|\bto\b|\bthrough\b|\bbis\b)\s*{_SENTENCE}(?P<last>{_NUMBER}))?",
     re.IGNORECASE,
 )
-_HANDLE = re.compile(r"\W*([^\W\d_]\d+)\W*")
 _QUOTES = str.maketrans(
     "\u201c\u201d\u201e\u00ab\u00bb\u2018\u2019\u201a`\u00b4", "\"\"\"\"\"'''''"
 )
@@ -73,7 +72,7 @@ def runs(said: str, chunk: str = "") -> tuple[Run, ...]:
 
 
 def _numbers(said: str, chunk: str) -> Iterator[int]:
-    own = _HANDLE.fullmatch(chunk)
+    own = re.fullmatch(r"\W*([^\W\d_]\d+)\W*", chunk)
     is_here = True
     for named in _SAID.finditer(said):
         if handle := named["handle"]:

@@ -267,7 +267,6 @@ def _pieces(window: str, language: str) -> list[str]:
 _GOES_ON_WITH_A_NUMBER = re.compile(
     r"\b(?:vol|approx|ca|chap|art|sec|pt|par|abs|nr|bd)\.$", re.IGNORECASE
 )
-_GERMAN_ORDINAL = re.compile(r"(?<!\d)\d{1,2}\.$")
 
 
 def _belongs(text: str, before: Span, here: Span, language: str) -> bool:
@@ -279,7 +278,7 @@ def _belongs(text: str, before: Span, here: Span, language: str) -> bool:
     if text[here.start].isdigit() and _GOES_ON_WITH_A_NUMBER.search(end):
         return True
 
-    is_ordinal = language == "de" and _GERMAN_ORDINAL.search(end)
+    is_ordinal = language == "de" and re.search(r"(?<!\d)\d{1,2}\.$", end)
     return text[here.start].islower() or bool(is_ordinal)
 
 

@@ -12,7 +12,6 @@ TAGS = tuple(
 """Every tag that a prompt uses; text that looks like one of them is changed."""
 
 _OWN_TAG = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
-_LINE_BREAKS = re.compile(r"[\r\n\x0b\x0c\x85\u2028\u2029]+")
 
 
 def element(tag: str, content: str, **attributes: str | float | None) -> str:
@@ -43,4 +42,4 @@ def on_line(text: str) -> str:
 
 def indented(text: str) -> str:
     """Return a text whose further lines begin with spaces: none looks like a numbered one."""
-    return _LINE_BREAKS.sub("\n   ", plain(text))
+    return re.sub(r"[\r\n\x0b\x0c\x85\u2028\u2029]+", "\n   ", plain(text))

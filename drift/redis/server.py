@@ -151,7 +151,7 @@ async def _pong(connection: Connection) -> None:
             raise InvalidResponse("Another answer to PING.")
 
 
-# ------------------------------------------------------------------------------------------ Entra I
+# ---------------------------------------------------------------------------------------- Entra ID
 class EntraLogin(CredentialProvider):
     """Gives every new connection the token that is held; who sends has waited for it before.
 

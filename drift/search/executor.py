@@ -101,10 +101,6 @@ def _checked(
     ), counts
 
 
-_CALLED = re.compile(r"([A-Za-z]+\d+)(?:\.(\d+(?:-\d+)?))?")
-"""A chunk's handle, and the numbers of sentences behind it."""
-
-
 def _meant(
     citation: CitationReply, handles: Handles[str]
 ) -> list[tuple[CitationReply, str | None]]:
@@ -113,7 +109,8 @@ def _meant(
         return [(citation, chunk_id)]
 
     named: list[tuple[CitationReply, str | None]] = []
-    for handle, sentences in _CALLED.findall(citation.chunk_id):
+    # A chunk's handle, and the numbers of sentences behind it.
+    for handle, sentences in re.findall(r"([A-Za-z]+\d+)(?:\.(\d+(?:-\d+)?))?", citation.chunk_id):
         if chunk_id := handles.resolve(handle):
             numbers = citation.sentences or sentences
             named.append((citation.model_copy(update={"sentences": numbers}), chunk_id))
