@@ -16,7 +16,6 @@ from drift.prompting.findings import numbered_facts, surest_first
 from drift.prompting.tokens import cut
 
 NOT_FOUND = "The documents do not answer this question."
-NEAREST = "What comes nearest: {}"
 FINDINGS_STAND = (
     "The last reading saw no answer in this; what the follow-up questions found stands."
 )
@@ -24,8 +23,6 @@ NOT_PUT_TOGETHER = (
     "The final answer could not be written because of a failure; what the follow-up questions"
     " found stands for it."
 )
-MAX_NEAR = 8
-MAX_NEAREST_CHARACTERS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +69,12 @@ def conclude(
         return _judged(question, "partly", standing, nodes, shown, still_open, FINDINGS_STAND)
 
     nearest = " ".join(statement.text for statement in made.statements)
-    said = NEAREST.format(cut(nearest, MAX_NEAREST_CHARACTERS)) if nearest else ""
+    said = f"What comes nearest: {cut(nearest, 600)}" if nearest else ""
     return _judged(question, "not_found", made, nodes, shown, still_open, said)
 
 
 def without_last_call(question: str, nodes: Sequence[Node], shown: Iterable[str]) -> Conclusion:
-    """Return what stands where the last reply cannot be used: the follow-ups' own answers, in part.
-
-    Nobody has judged whether they settle the question.
-    """
+    """Return what stands where the last reply cannot be used: what was found, in part at most."""
     found = _found(nodes)
     standing = joined_answers(found, numbered_facts(found, {}))
     said: Verdict = "partly" if found else "not_found"
@@ -95,13 +89,12 @@ def _judged(
     shown: Iterable[str],
     *uncertain: str,
 ) -> Conclusion:
-    """Return the conclusion that code draws; one that does not answer shows no answer."""
     verdict = judged(question, said, made.statements, shown)
     uncertainty = tuple(filter(None, (*uncertain, verdict.overruled)))
     if verdict.verdict == "not_found":
         named = (fact.citation for statement in made.statements for fact in statement.facts)
         near = tuple(dict.fromkeys(named)) or tuple(dict.fromkeys(cited_by(surest_first(nodes))))
-        return Conclusion(uncertainty=uncertainty, near=near[:MAX_NEAR])
+        return Conclusion(uncertainty=uncertainty, near=near[:8])
 
     return Conclusion(
         made.text,

@@ -1,6 +1,6 @@
 """What an answer's references need beyond the answer: one round trip, and the question's vector.
 
-The answer is there before; whatever fails here costs no more than the signals that it would give.
+Whatever fails here costs no more than the signals that it would give.
 """
 
 from __future__ import annotations
@@ -20,10 +20,8 @@ from drift.model.graph import Chunk, Vector
 from drift.model.passages import Passages, PassagesQuery
 from drift.ports import Ports
 
-PATIENCE_S = 10.0
-"""What an answer waits for its references at most."""
-KEPT_S = 1.0
-"""Of the request's time, that is left for the answer to be told."""
+PATIENCE_S = 10.0  # what an answer waits for its references at most
+KEPT_S = 1.0  # of the request's time, that is left for the answer to be told
 NO_TIME = "No time was left to look how near, how new and how well borne out the passages are."
 NO_VECTOR = "How near the passages are to the question is not known: the embedding model failed."
 NO_GRAPH = (
@@ -62,10 +60,7 @@ class ReferenceLookup:
         vector: Vector,
         deadline: Deadline,
     ) -> ReferencesOut:
-        """Return the references of an answer over these chunks, each as sure as can be known.
-
-        `vector` is the question's own; an empty one is asked for.
-        """
+        """Return the references of an answer over these chunks; an empty `vector` is asked for."""
         chunk_ids = cited_chunks(concluded.statements)
         known = await self.known(request.project_id, request.query, chunk_ids, vector, deadline)
         return build_references(concluded, retrieved, known)
@@ -103,7 +98,6 @@ class ReferenceLookup:
         return Known(passages, threshold if fits else None, now, unread)
 
     async def _embedded(self, question: str, patience: Deadline) -> Vector:
-        """Return the question's vector; an empty one where the model gives none."""
         try:
             async with patience.enforced():
                 return (await self.ports.embedder.embed([question], patience)).vectors[0]
@@ -112,10 +106,7 @@ class ReferenceLookup:
             return ()
 
     async def _read(self, query: PassagesQuery, patience: Deadline) -> Passages | None:
-        """Return what the graph knows; None where it does not answer.
-
-        A graph that only searches knows nothing of passages.
-        """
+        """Return what the graph knows: nothing of one that only searches; None where it fails."""
         if self.ports.passages is None:
             return Passages()
         try:

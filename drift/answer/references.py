@@ -1,8 +1,4 @@
-"""Pure: the passages that an answer stands on, numbered, each with how sure it is.
-
-The numbers stand behind the sentences that they belong to. Without them and what follows the
-answer, its text is the final answer, letter for letter.
-"""
+"""Pure: the passages that an answer stands on, numbered, each with how sure it is."""
 
 from __future__ import annotations
 
@@ -33,8 +29,7 @@ from drift.model.tree import Citation
 from drift.prompting.elements import place_of
 from drift.prompting.tokens import cut
 
-Key = tuple[str, str]
-"""A chunk and a span of it: what is one reference."""
+Key = tuple[str, str]  # a chunk and a span of it: what is one reference
 
 _BEHIND_THE_NUMBER = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f\uff1a]+$|[ \t]*\|[ \t]*$")
 """Stops of a sentence, or what closes a row of a table."""
@@ -42,10 +37,10 @@ _BEHIND_THE_NUMBER = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f\uff1a]+$|[ \t]*\
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What was read of the cited passages.
+    """What was read of the cited passages, at `now`, in milliseconds since 1970.
 
-    `threshold` is the project's, where it holds for the vectors that were compared; `now` is in
-    milliseconds since 1970. `unread` says in sentences what could not be read.
+    `threshold` is the project's, where it holds for the vectors that were compared; `unread` says
+    in sentences what could not be read.
     """
 
     passages: Mapping[str, Passage] = field(default_factory=dict)
@@ -66,10 +61,11 @@ class Reference:
 def numbered(statements: Iterable[Statement]) -> dict[Key, Reference]:
     """Return the distinct citations in the order of the answer, from 1."""
     found: dict[Key, Reference] = {}
-    for fact in (fact for statement in statements for fact in statement.facts):
-        key = _key(fact.citation)
-        known = found.setdefault(key, Reference(len(found) + 1, fact.citation, fact.confidence))
-        found[key] = replace(known, model=max(known.model, fact.confidence))
+    for statement in statements:
+        for fact in statement.facts:
+            key = _key(fact.citation)
+            known = found.setdefault(key, Reference(len(found) + 1, fact.citation, fact.confidence))
+            found[key] = replace(known, model=max(known.model, fact.confidence))
     return found
 
 
@@ -102,8 +98,9 @@ def build_references(
 
     items = [_item(one, retrieved, signals[key]) for key, one in found.items()]
     marked = [(one.ends, numbers_of(one, found)) for one in concluded.statements]
+    listed = "\n".join(["References:", *map(line_of, items)])
     text = "\n\n".join(
-        filter(None, (with_numbers(concluded.text, marked), _listed(items), _limiting(limits)))
+        filter(None, (with_numbers(concluded.text, marked), listed, _limiting(limits)))
     )
 
     return ReferencesOut(answer=text, items=items, confidence=sure, limits=limits)
@@ -133,18 +130,11 @@ def with_numbers(text: str, marked: Iterable[tuple[int, Sequence[int]]]) -> str:
     return written + text[at:]
 
 
-def line_of(item: ReferenceOut) -> str:
-    """Return a reference as a line, `[1] src/db/client.py:45-52 (95% match)`."""
-    match = "" if item.match is None else f" ({item.match:.0%} match)"
-    return f"[{item.number}] {item.label}{match}"
-
-
 def _key(citation: Citation) -> Key:
     return citation.chunk_id, citation.span
 
 
 def _document(citation: Citation, retrieved: Mapping[str, Chunk]) -> str:
-    """Return what tells a citation's document from others: its id, else its name."""
     chunk = retrieved.get(citation.chunk_id)
     return (chunk.document_id if chunk else "") or citation.document_name
 
@@ -165,35 +155,30 @@ def _signals(
     for key, one in found.items():
         passage = known.passages.get(one.citation.chunk_id, Passage(one.citation.chunk_id))
         others = beside[key] - {_document(one.citation, retrieved)}
+        # The graph knows other documents that say the same, and so does the same sentence.
+        is_counted = passage.witnesses is not None or others
+        witnesses = min(MOST_WITNESSES, len(others.union(passage.witnesses or ())))
         signals[key] = SignalsOut(
             similarity=similarity(passage.similarity, known.threshold),
             freshness=freshness(passage.updated_at, known.now),
-            citations=citations(_counted(passage, others)),
+            citations=citations(witnesses if is_counted else None),
             model=round(min(1.0, max(0.0, one.model)), 2),
         )
 
     return signals
 
 
-def _counted(passage: Passage, others: set[str]) -> int | None:
-    """Return how many other documents say the same: by the graph, or behind the same sentence."""
-    if passage.witnesses is None and not others:
-        return None
-    return min(MOST_WITNESSES, len(others.union(passage.witnesses or ())))
-
-
 def _confidence(concluded: Conclusion, signals: Mapping[Key, SignalsOut]) -> float:
     """Return the mean over sentences of their surest reference, as far as the verdict lets it."""
-    surest = [
-        max(confidence(signals[_key(fact.citation)]) for fact in statement.facts)
-        for statement in concluded.statements
-    ]
+    surest = []
+    for statement in concluded.statements:
+        sure = (confidence(signals[_key(fact.citation)]) for fact in statement.facts)
+        surest.append(max(sure))
     mean = round(sum(surest) / len(surest), 2)
     return mean if concluded.verdict == "answered" else min(mean, MOST_OF_PARTLY)
 
 
 def _newest(found: Mapping[Key, Reference], known: Known) -> float | None:
-    """Return the age in days of the newest document that the answer cites."""
     passages = (known.passages.get(chunk_id) for chunk_id, _ in found)
     ages = [
         age_days(one.updated_at, known.now)
@@ -223,8 +208,10 @@ def _item(one: Reference, retrieved: Mapping[str, Chunk], signals: SignalsOut) -
     )
 
 
-def _listed(items: Sequence[ReferenceOut]) -> str:
-    return "\n".join(["References:", *map(line_of, items)])
+def line_of(item: ReferenceOut) -> str:
+    """Return a reference as a line, `[1] src/db/client.py:45-52 (95% match)`."""
+    match = "" if item.match is None else f" ({item.match:.0%} match)"
+    return f"[{item.number}] {item.label}{match}"
 
 
 def _limiting(limits: Sequence[str]) -> str:
@@ -233,14 +220,10 @@ def _limiting(limits: Sequence[str]) -> str:
 
 MAX_NAME_CHARACTERS = 200
 MAX_HEADING_CHARACTERS = 120
-_BETWEEN = " > "
-
-Lines = tuple[int, int]
-"""First and last, from 1."""
 
 
-def lines_of(citation: Citation, chunk: Chunk) -> Lines | None:
-    """Return the lines of the document's file in which the span stands; None where unknown."""
+def lines_of(citation: Citation, chunk: Chunk) -> tuple[int, int] | None:
+    """Return the first and last line of the span in the file, from 1; None where unknown."""
     if chunk.first_line is None or not chunk.text.startswith(citation.span, citation.at):
         return None
     first = chunk.first_line + chunk.text.count("\n", 0, citation.at)
@@ -248,10 +231,7 @@ def lines_of(citation: Citation, chunk: Chunk) -> Lines | None:
 
 
 def label_of(citation: Citation, chunk: Chunk | None) -> str:
-    """Return `path:first-last`, else `document, page 7`, else heading or place, else the document.
-
-    Whatever names hold, it is one line.
-    """
+    """Return `path:first-last`, else `document, page 7`, else heading or place, else its name."""
     name = _on_line(citation.document_name, MAX_NAME_CHARACTERS)
     if chunk is None:
         return name
@@ -264,13 +244,11 @@ def label_of(citation: Citation, chunk: Chunk | None) -> str:
     if chunk.page is not None:
         return f"{name}, page {_on_line(str(chunk.page), MAX_NAME_CHARACTERS)}"
 
-    where = _below(_on_line(chunk.heading, MAX_HEADING_CHARACTERS), name) or place_of(chunk)
+    # A path of headings, without the document's own name in front of it.
+    heading = _on_line(chunk.heading, MAX_HEADING_CHARACTERS)
+    below = "" if heading == name else heading.removeprefix(f"{name} > ")
+    where = below or place_of(chunk)
     return f"{name}, {where}" if where else name
-
-
-def _below(heading: str, name: str) -> str:
-    """Return a path of headings without the document's own name in front of it."""
-    return "" if heading == name else heading.removeprefix(f"{name}{_BETWEEN}")
 
 
 def _on_line(text: str, most: int) -> str:

@@ -22,16 +22,13 @@ from drift.contracts.replies import PrimerReply
 from drift.contracts.request import Include
 from drift.evidence.statements import Statement
 from drift.model.graph import Chunk, PrimerEvidence
-from drift.model.tree import ASKED, SKIPPED_DEADLINE, Citation, Node, Question, Tree, cited_by
+from drift.model.tree import SKIPPED_DEADLINE, Citation, Node, Tree, cited_by
 from drift.prompting.elements import place_of
 
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a search did, as far as an answer may tell it.
-
-    `first` and `found` are the primer's; a search of one look has none.
-    """
+    """What a search did; `first` and `found` are the primer's, which one look has not."""
 
     depth: DepthOut
     tree: Tree = field(default_factory=Tree)
@@ -82,9 +79,7 @@ def nothing_found(searched: Searched, include: Sequence[Include]) -> RetrieveRes
 
 
 def _verdict(
-    concluded: Conclusion,
-    include: Sequence[Include],
-    located: Mapping[str, Chunk] | None = None,
+    concluded: Conclusion, include: Sequence[Include], located: Mapping[str, Chunk] | None = None
 ) -> VerdictOut | None:
     if "verdict" not in include:
         return None
@@ -98,48 +93,37 @@ def _verdict(
 def key_facts(
     statements: Sequence[Statement], located: Mapping[str, Chunk] | None = None
 ) -> list[KeyFact]:
-    """Return each sentence of the answer with the facts that bear it out.
-
-    With the chunks by their ids, each citation says where its span stands.
-    """
-    return [
-        KeyFact(
-            fact=statement.text,
-            citations=[_cited(fact.citation, located or {}) for fact in statement.facts],
-        )
-        for statement in statements
-    ]
+    """Return each sentence with the facts that bear it out, located where the chunks are given."""
+    facts = []
+    for statement in statements:
+        cited: list[CitationOut | str] = []
+        cited += [_cited(fact.citation, located or {}) for fact in statement.facts]
+        facts.append(KeyFact(fact=statement.text, citations=cited))
+    return facts
 
 
 def _cited(citation: Citation, located: Mapping[str, Chunk]) -> CitationOut:
     cited = CitationOut(
-        chunk_id=citation.chunk_id,
-        span=citation.span,
-        document_name=citation.document_name,
+        chunk_id=citation.chunk_id, span=citation.span, document_name=citation.document_name
     )
-    chunk = located.get(citation.chunk_id)
+    if not (chunk := located.get(citation.chunk_id)):
+        return cited
 
-    return cited.model_copy(update=_location(citation, chunk)) if chunk else cited
-
-
-def _location(citation: Citation, chunk: Chunk) -> dict[str, object]:
-    """Return where a span stands, as far as that is known."""
     begins = None if chunk.start is None else chunk.start + citation.at
-    return {
-        "page": chunk.page,
-        "heading": chunk.heading or None,
-        "place": place_of(chunk) or None,
-        "start": begins,
-        "end": None if begins is None else begins + len(citation.span),
-        "source_uri": chunk.source_uri or None,
-    }
+    return cited.model_copy(
+        update={
+            "page": chunk.page,
+            "heading": chunk.heading or None,
+            "place": place_of(chunk) or None,
+            "start": begins,
+            "end": None if begins is None else begins + len(citation.span),
+            "source_uri": chunk.source_uri or None,
+        }
+    )
 
 
 def caveats(nodes: Sequence[Node], left_out: int) -> list[str]:
-    """Say what a reader of the answer must know: what was cut short, what failed, what is unproved.
-
-    `left_out` is the number of sentences that were taken out because no fact bears them out.
-    """
+    """Say what a reader must know: what was cut short, what failed, what was left out."""
     states = [node.state for node in nodes]
     late = states.count(SKIPPED_DEADLINE)
     failed = sum(state.kind == "failed" for state in states)
@@ -149,7 +133,6 @@ def caveats(nodes: Sequence[Node], left_out: int) -> list[str]:
         said.append(
             f"The time limit ended the search before {late} follow-up question(s) were answered."
         )
-
     if failed:
         said.append(f"{failed} follow-up question(s) could not be answered because of a failure.")
     if left_out:
@@ -175,11 +158,6 @@ def _trace(searched: Searched) -> TraceOut:
             dropped=dict(counts.dropped),
         ),
     )
-
-
-def asked(question: Question) -> TraceNode:
-    """Return a follow-up that begins, as who follows the search sees it."""
-    return traced(Node(question, ASKED))
 
 
 def traced(node: Node) -> TraceNode:

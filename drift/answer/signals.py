@@ -1,25 +1,18 @@
-"""Pure: how sure a reference is, of signals that are each known or not (docs/references.md).
-
-What limits an answer whose references are not sure enough is said in plain sentences.
-"""
+"""Pure: how sure a reference is, of signals that are each known or not (docs/references.md)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from drift.contracts.answer import SignalsOut
 from drift.model.found_nodes import ScoreThreshold
 
 WEIGHTS = {"similarity": 0.4, "freshness": 0.15, "citations": 0.15, "model": 0.3}
-ENOUGH = 0.7
-"""Under it a signal is low, and an answer says what limits it."""
-AT_THRESHOLD = 0.9
-"""The similarity of what is as near as one random pair in a hundred."""
+ENOUGH = 0.7  # under it a signal is low, and an answer says what limits it
+AT_THRESHOLD = 0.9  # the similarity of what is as near as one random pair in a hundred
 HALF_LIFE_DAYS = 730
 """What is a year old stands just over ENOUGH: documents are commonly reviewed once a year."""
 _DAY_MS = 24 * 60 * 60 * 1000
-_AHEAD_MS = _DAY_MS
-"""So far two clocks may differ; a document that is of a later time has no known one."""
 
 
 def confidence(signals: SignalsOut) -> float:
@@ -51,11 +44,9 @@ def similarity(cosine: float | None, threshold: ScoreThreshold | None) -> float 
 
 
 def freshness(updated_at: int | None, now: int) -> float | None:
-    """Return how new a document is: 1 for one of now, half of it after each HALF_LIFE_DAYS.
-
-    Both times are in milliseconds since 1970.
-    """
-    if updated_at is None or updated_at > now + _AHEAD_MS:
+    """Return 1 for a document of now, half of it after each HALF_LIFE_DAYS; times in ms."""
+    # So far two clocks may differ; a document that is of a later time has no known one.
+    if updated_at is None or updated_at > now + _DAY_MS:
         return None
     return _share(0.5 ** (age_days(updated_at, now) / HALF_LIFE_DAYS))
 
@@ -74,7 +65,6 @@ def _share(number: float) -> float:
     return round(min(1.0, max(0.0, number)), 2)
 
 
-_MONTH_DAYS = 30.44
 _YEAR_DAYS = 365.25
 _MONTHS_UP_TO_DAYS = 2 * _YEAR_DAYS
 
@@ -86,52 +76,40 @@ NOTHING_THERE = "Nothing was found in this project."
 def limits_of(
     references: Sequence[SignalsOut], documents: int, newest_days: float | None
 ) -> list[str]:
-    """Return a sentence for each signal that is low over all references.
-
-    `documents` is how many they are from, and `newest_days` the age of the newest of these.
-    """
-    said = [*_similarity(references), *_age(references, documents, newest_days)]
-    said += [*_witnesses(references, documents), *_model(references)]
-    return said or ["The passages together are weak evidence."]
-
-
-def _similarity(references: Sequence[SignalsOut]) -> Iterator[str]:
+    """Return a sentence for each signal that is low over references to so many documents."""
+    said = []
     near = _mean([one.similarity for one in references])
     if near is not None and near < ENOUGH:
         passages = "passage resembles" if len(references) == 1 else "passages resemble"
-        yield f"The {passages} the question little ({near:.0%} match)."
+        said.append(f"The {passages} the question little ({near:.0%} match).")
 
-
-def _age(references: Sequence[SignalsOut], documents: int, days: float | None) -> Iterator[str]:
     fresh = [one.freshness for one in references if one.freshness is not None]
-    if days is not None and fresh and max(fresh) < ENOUGH:
+    if newest_days is not None and fresh and max(fresh) < ENOUGH:
         which = "document" if documents == 1 else "newest of the documents"
-        yield f"The {which} is {age(days)} old."
+        said.append(f"The {which} is {age(newest_days)} old.")
 
-
-def _witnesses(references: Sequence[SignalsOut], documents: int) -> Iterator[str]:
-    borne_out = [one.citations for one in references if one.citations is not None]
-    if not borne_out or max(borne_out) >= ENOUGH:
-        return
-
-    if max(borne_out) > 0:
-        yield "At most one other document bears out what it says."
-    elif documents == 1:
-        yield "One document alone says this."
-    else:
-        yield "Each passage stands alone: no other document bears it out."
-
-
-def _model(references: Sequence[SignalsOut]) -> Iterator[str]:
+    said += _witnesses([one.citations for one in references], documents)
     sure = _mean([one.model for one in references])
     if sure is not None and sure < ENOUGH:
-        yield f"The model itself was not sure ({sure:.0%})."
+        said.append(f"The model itself was not sure ({sure:.0%}).")
+    return said or ["The passages together are weak evidence."]
+
+
+def _witnesses(values: Sequence[float | None], documents: int) -> list[str]:
+    borne_out = [value for value in values if value is not None]
+    if not borne_out or max(borne_out) >= ENOUGH:
+        return []
+    if max(borne_out) > 0:
+        return ["At most one other document bears out what it says."]
+    if documents == 1:
+        return ["One document alone says this."]
+    return ["Each passage stands alone: no other document bears it out."]
 
 
 def age(days: float) -> str:
     """Return an age in words, rounded down: "13 months", from two years on "3 years"."""
     if days < _MONTHS_UP_TO_DAYS:
-        return _counted(int(days / _MONTH_DAYS), "month")
+        return _counted(int(days / 30.44), "month")
     return _counted(int(days / _YEAR_DAYS), "year")
 
 

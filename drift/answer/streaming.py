@@ -1,7 +1,7 @@
 """Pure: an answer is told to whoever follows it: as it grows, and then its citations.
 
 A sentence is delivered when nothing that follows can change it: when the next one has begun, or
-when the answer has ended. What is delivered is the beginning of the whole answer, nearly always.
+when the answer has ended.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ class Telling:
     def hear(self, deliverable: Callable[[str], str]) -> TextCallback | None:
         """Return what tells of a reply while it is written; None where nobody listens.
 
-        `deliverable` returns what can be delivered of a reply that has come so far. An answer that
-        is written once more is told where it differs.
+        `deliverable` returns what can be delivered of a reply that has come so far.
         """
         if self._listener is None:
             return None
@@ -86,10 +85,7 @@ class GrowingAnswer:
     """
 
     def __init__(
-        self,
-        field: str,
-        facts: Callable[[Json], Sequence[Fact]],
-        write: Callable[[str], str] = str,
+        self, field: str, facts: Callable[[Json], Sequence[Fact]], write: Callable[[str], str] = str
     ) -> None:
         """Begin with nothing."""
         self._field = field
@@ -108,10 +104,7 @@ class GrowingAnswer:
         self._text = ""
 
     def deliverable(self, reply: str) -> str:
-        """Return what can be delivered of a reply that has come so far.
-
-        A reply that does not go on from the one before is another one, which begins anew.
-        """
+        """Return what can be delivered of a reply so far; one that does not go on begins anew."""
         if not reply.startswith(self._reply):
             self._begin("")
 
@@ -125,7 +118,9 @@ class GrowingAnswer:
         if not isinstance(answer, str) or len(answer) > MAX_ANSWER_CHARS:
             return self._text
         if self._facts is None:
-            self._facts = () if _finds_nothing(begun) else self._facts_of(begun)
+            # A reply may have said before its answer that there is none to deliver.
+            is_empty = "verdict" in begun and judgement(begun["verdict"]) == "not_found"
+            self._facts = () if is_empty else self._facts_of(begun)
 
         # No text ends without a mark, so most replies are read once.
         self._has_ended = '"' in news and self._field in _parsed(reply, "on")
@@ -150,16 +145,8 @@ class GrowingAnswer:
         return self._growing.text
 
 
-def _finds_nothing(begun: Json) -> bool:
-    """Tell whether a reply has said before its answer that there is none to deliver."""
-    return "verdict" in begun and judgement(begun["verdict"]) == "not_found"
-
-
 def _parsed(reply: str, partial: Literal["on", "trailing-strings"]) -> Json:
-    """Return the fields of a JSON object that grows; "on" leaves out a text that has not ended.
-
-    Words before the object, as that of a fence, are not looked at.
-    """
+    """Return the fields of a JSON object that grows; "on" leaves out a text that has not ended."""
     at = reply.find("{")
     if at < 0:
         return {}

@@ -1,7 +1,6 @@
 """Pure: a caller, the projects that it may use, and the project that a request is about.
 
-Nobody but `Caller.project` makes a `Project`, and whatever reads or writes data takes one: code
-that has forgotten to ask cannot be written.
+Nobody but `Caller.project` makes a `Project`, and whatever reads or writes data takes one.
 """
 
 from __future__ import annotations
@@ -15,17 +14,12 @@ from drift.core.errors import FieldProblem, ForbiddenError, InvalidRequestError
 
 Right = Literal["read", "write"]
 RIGHTS: tuple[Right, ...] = ("read", "write")
-_NOT_TEXT = re.compile("[\x00-\x1f\ud800-\udfff]")
-EVERY = "*"
-"""Behind a beginning: every project whose id begins so; alone: every project."""
+EVERY = "*"  # behind a beginning: every project whose id begins so; alone: every project
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """Rights on the projects of a pattern: an id, or the beginning of ids followed by `*`.
-
-    Ids are compared character by character. What looks alike is another project.
-    """
+    """Rights on the projects of a pattern: an id, or the beginning of ids followed by `*`."""
 
     pattern: str
     rights: frozenset[Right]
@@ -48,7 +42,7 @@ def pattern_problem(pattern: str) -> str | None:
         return "must have 1 to 128 characters"
     if EVERY in pattern[:-1]:
         return "may have `*` at its end only"
-    if _NOT_TEXT.search(pattern):
+    if re.search("[\x00-\x1f\ud800-\udfff]", pattern):
         return "must not contain control characters or lone surrogates"
 
     return None
@@ -111,5 +105,4 @@ class Caller:
 EVERYBODY = Caller("function key", (Grant(EVERY, frozenset(RIGHTS)),))
 """Who comes with one of the platform's function keys, which open every project."""
 
-NOBODY = Caller("nobody")
-"""Whose requests open nothing."""
+NOBODY = Caller("nobody")  # whose requests open nothing

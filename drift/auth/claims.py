@@ -12,19 +12,12 @@ from cachetools import TLRUCache
 from drift.auth.caller import Caller
 from drift.core.errors import ConflictError
 
-MOST_CLAIMS = 100_000
-"""More than a process has in an hour; beyond them the oldest go."""
-
 
 class SharedClaims(Protocol):
     """Claims that all processes share."""
 
     async def holds(self, retrieval_id: str, name: str, seconds: float) -> bool:
-        """Claim an id for a caller; tell whether it is not another one's, as far as is known soon.
-
-        Whatever happens to the claims, it never raises.
-        """
-        ...
+        """Claim an id; tell whether it is not another caller's, as far as known; never raises."""
 
 
 class Claims:
@@ -37,16 +30,17 @@ class Claims:
         self._shared = shared
         self._clock = clock
         self._claims: TLRUCache[str, tuple[str, float]] = TLRUCache(
-            MOST_CLAIMS, ttu=lambda _id, claim, _now: claim[1], timer=clock
+            # More than a process has in an hour; beyond them the oldest go.
+            100_000,
+            ttu=lambda _id, claim, _now: claim[1],
+            timer=clock,
         )
         self._running: set[asyncio.Task[bool]] = set()
 
     async def take(
         self, retrieval_id: str, caller: Caller, seconds: float, *, is_chosen: bool
     ) -> None:
-        """Claim an id for a caller, anew when it is its own.
-
-        Nobody waits for the claim of an id that the caller has not chosen: it is random.
+        """Claim an id for a caller, anew when it is its own; nobody waits for one that is random.
 
         Raises:
             ConflictError: another caller uses it.

@@ -1,7 +1,4 @@
-"""Tokens of Entra ID for servers that take them instead of a key.
-
-Fetched beside the event loop, renewed before they end.
-"""
+"""Tokens of Entra ID in place of keys, fetched beside the event loop, renewed before they end."""
 
 from __future__ import annotations
 
@@ -24,10 +21,6 @@ TOO_LATE_S = 10.0
 PAUSE_S = 30.0
 """How long after a renewal that failed the next one is tried, while the old token is valid."""
 
-_PATIENCE: dict[str, Any] = {"connection_timeout": 5, "read_timeout": 10, "retry_total": 1}
-"""How long to wait for the managed identity's endpoint, which is on the same machine. The SDK
-itself would wait 5 minutes at a time for one that hangs."""
-
 
 class Token(Protocol):
     """What is used of azure.core's AccessToken."""
@@ -35,31 +28,24 @@ class Token(Protocol):
     @property
     def token(self) -> str:
         """The token itself."""
-        ...
 
     @property
     def expires_on(self) -> int:
         """When it ends, in seconds since 1970."""
-        ...
 
 
 class TokenCredential(Protocol):
-    """What is used of the synchronous credentials of azure-identity.
-
-    The asynchronous ones would need aiohttp.
-    """
+    """What is used of azure-identity's synchronous credentials; others would need aiohttp."""
 
     def get_token(self, *scopes: str) -> Token:
         """Return a token; blocks."""
-        ...
 
 
 class TokenSource:
     """The token of one identity for one scope, for everybody on one event loop.
 
     Those who ask at the same time share one fetch, and while a token is valid nobody waits for its
-    renewal. An identity that fails occupies one thread at most, and is logged once, until it works
-    again.
+    renewal. An identity that fails occupies one thread at most, and is logged once.
     """
 
     def __init__(
@@ -67,15 +53,12 @@ class TokenSource:
         scope: str,
         make_credential: Callable[[], TokenCredential],
         *,
-        on_new: Callable[[], None] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Remember what to ask.
-
-        `make_credential` is called in a thread, `on_new` in the event loop after each new token.
-        """
+        """Remember what to ask; `make_credential` is called in a thread."""
         self.held: Token | None = None
-        self.on_new = on_new
+        self.on_new: Callable[[], None] | None = None
+        """Called in the event loop after each new token."""
         self._scope = scope
         self._make_credential = make_credential
         self._credential: TokenCredential | None = None
@@ -85,10 +68,7 @@ class TokenSource:
         self._failing = False
 
     async def get(self) -> Token:
-        """Return a token that is valid now; what the credential raises is raised here.
-
-        The fetch goes on when the caller stops waiting, so that the next one finds its token.
-        """
+        """Return a token that is valid now; what the credential raises is raised here."""
         now = self._clock()
         if self.held is None or self.held.expires_on - now < TOO_LATE_S:
             return await asyncio.shield(self._fetch.start())
@@ -125,26 +105,23 @@ class TokenSource:
 
 
 def identity(client_id: str | None) -> TokenCredential:
-    """Return the managed identity `client_id`, or whoever is signed in on this machine.
-
-    Imports the SDK, so call it in a thread.
-    """
+    """Return the managed identity `client_id`, or whoever is signed in here; call in a thread."""
     from azure.identity import DefaultAzureCredential, ManagedIdentityCredential  # noqa: PLC0415 - only with Entra ID
 
     for name in ("azure.core", "azure.identity"):
         # Below that they write addresses and answers for every attempt.
         logging.getLogger(name).setLevel(logging.ERROR)
 
-    if client_id:
-        return ManagedIdentityCredential(client_id=client_id, **_PATIENCE)
-    return DefaultAzureCredential()
+    if not client_id:
+        return DefaultAzureCredential()
+
+    # The endpoint is on this machine; the SDK would wait 5 minutes at a time for one that hangs.
+    patience: dict[str, Any] = {"connection_timeout": 5, "read_timeout": 10, "retry_total": 1}
+    return ManagedIdentityCredential(client_id=client_id, **patience)
 
 
 def sdk_errors() -> tuple[type[Exception], type[Exception]]:
-    """Return what the SDK raises: when no credential works, and on any other failure.
-
-    Imports the SDK, so call it in a thread.
-    """
+    """Return what the SDK raises: when no credential works, and on any other failure."""
     from azure.core.exceptions import (  # noqa: PLC0415 - only with Entra ID
         AzureError,
         ClientAuthenticationError,

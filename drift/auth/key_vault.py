@@ -9,20 +9,11 @@ from typing import TYPE_CHECKING, Any
 from drift.auth.entra import TokenCredential
 
 if TYPE_CHECKING:
-    from azure.core.exceptions import HttpResponseError
     from azure.keyvault.secrets import SecretClient
-
-_PATIENCE = {"connection_timeout": 2, "read_timeout": 3, "retry_total": 1}
-"""A request may wait for this."""
-_GONE = {(404, "SecretNotFound"), (403, "SecretDisabled")}
-"""How a vault answers for a secret that was deleted, and for one that was disabled."""
 
 
 class VaultSecret:
-    """The newest version of a secret, by its address `https://VAULT/secrets/NAME`.
-
-    The SDK's synchronous client in a thread: its asynchronous one needs aiohttp.
-    """
+    """The newest version of a secret, by its address `https://VAULT/secrets/NAME`."""
 
     def __init__(
         self,
@@ -54,28 +45,21 @@ class VaultSecret:
         secret = KeyVaultSecretIdentifier(self._address)
         if self._client is None:
             credential: Any = self._make_credential()
-            self._client = SecretClient(
-                secret.vault_url, credential, **_PATIENCE, **self._transport
-            )
+            patience = {"connection_timeout": 2, "read_timeout": 3, "retry_total": 1}
+            self._client = SecretClient(secret.vault_url, credential, **patience, **self._transport)
 
         try:
             value = self._client.get_secret(secret.name, secret.version).value
         except HttpResponseError as error:
-            if _is_gone(error):
+            # It was deleted, or disabled; whatever else is refused says nothing about the secret.
+            told = error.error
+            inner = getattr(told, "innererror", None) or {}
+            codes = {getattr(told, "code", ""), inner.get("code")}
+            gone = {404: "SecretNotFound", 403: "SecretDisabled"}.get(error.status_code or 0)
+            if gone and gone in codes:
                 return ""
             raise
 
         if value is None:
             raise LookupError("The vault's reply has no value.")
         return value
-
-
-def _is_gone(error: HttpResponseError) -> bool:
-    """Tell whether the vault says that there is no such secret, or that it is switched off.
-
-    Whatever else it refuses says nothing about the secret.
-    """
-    told = error.error
-    inner = getattr(told, "innererror", None) or {}
-    codes = {(error.status_code, getattr(told, "code", "")), (error.status_code, inner.get("code"))}
-    return bool(codes & _GONE)

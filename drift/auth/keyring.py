@@ -1,7 +1,7 @@
 """The keys that are valid now: read again while requests go on, so that a key can be changed.
 
-A value that cannot be read, or cannot be used, leaves the keys as they were, for an hour at most. A
-value that is gone, or a list without keys, leaves none.
+A value that cannot be used leaves the keys as they were, for an hour at most. A value that is gone,
+or a list without keys, leaves none.
 """
 
 from __future__ import annotations
@@ -16,18 +16,12 @@ from drift.core.logs import chain, log
 from drift.core.shared_build import SharedBuild
 from drift.model.health import Readiness
 
-MAX_AGE_S = 60.0
-"""How long keys are valid without a look at where they come from."""
-EARLY_S = 15.0
-"""How long before that they are read again, beside the requests that come meanwhile."""
-KEPT_S = 3600.0
-"""How long keys are valid that cannot be read again."""
-READ_S = 30.0
-"""How long a reading may take."""
-WAIT_S = 3.0
-"""How long a request waits for keys that are older."""
-PAUSE_S = 10.0
-"""How long after a failure the next attempt comes; nobody waits for that one."""
+MAX_AGE_S = 60.0  # how long keys are valid without a look at where they come from
+EARLY_S = 15.0  # how long before that they are read again, beside the requests that come meanwhile
+KEPT_S = 3600.0  # how long keys are valid that cannot be read again
+READ_S = 30.0  # how long a reading may take
+WAIT_S = 3.0  # how long a request waits for keys that are older
+PAUSE_S = 10.0  # how long after a failure the next attempt comes; nobody waits for that one
 
 
 class KeyRing:
@@ -46,16 +40,15 @@ class KeyRing:
         self._reading = SharedBuild(self._read_again)
 
     async def keys(self) -> ProjectKeys:
-        """Return the keys; when the source fails those from before, for `KEPT_S` seconds.
-
-        Raises:
-            KeysError: there are none of that age.
-        """
+        """Return the keys, or raise KeysError; when the source fails those of an hour before."""
         age = self._age()
+        pauses = self._failed_at is not None and self._clock() - self._failed_at < PAUSE_S
         if self._keys is None or age > KEPT_S:
             await asyncio.shield(self._reading.start())
-            self._let_go()
-        elif age > MAX_AGE_S - EARLY_S and not self._pauses():
+            if self._keys is not None and self._age() > KEPT_S:
+                self._keys = None
+                log.error("project_keys_expired", extra={"cause": self._problem})
+        elif age > MAX_AGE_S - EARLY_S and not pauses:
             reading = self._reading.start()
             if age > MAX_AGE_S and self._failed_at is None:
                 await asyncio.wait({reading}, timeout=WAIT_S)
@@ -76,17 +69,7 @@ class KeyRing:
         return Readiness.degraded(f"{self._problem}; the keys from before are used {left}")
 
     def _age(self) -> float:
-        """Return the seconds since the keys were read."""
         return self._clock() - self._read_at
-
-    def _let_go(self) -> None:
-        """Forget keys that could not be read again for too long."""
-        if self._keys is not None and self._age() > KEPT_S:
-            self._keys = None
-            log.error("project_keys_expired", extra={"cause": self._problem})
-
-    def _pauses(self) -> bool:
-        return self._failed_at is not None and self._clock() - self._failed_at < PAUSE_S
 
     async def _read_again(self) -> None:
         try:
@@ -111,7 +94,6 @@ class KeyRing:
 
 
 def _keys_in(value: str) -> ProjectKeys:
-    """Return the keys of a value; errors as for `parse`, of which a blank one is no JSON."""
     if not value.strip():
         raise NoKeysError(["holds no value"])
     return parse(value)

@@ -1,11 +1,10 @@
 """Pure: what App Service's authentication says of a caller, as a caller.
 
-The platform checks the token, takes the header away from whoever sends it by themselves, and hands
-the claims on: base64 of a JSON object with `auth_typ`, `role_typ` and `claims`, a list of `typ` and
-`val`. App roles `read:PATTERN` and `write:PATTERN` give rights on projects. Values of the claim
-that PROJECT_CLAIM names are patterns that may be read; the bare role `write` lets them be written.
-
-Source: Microsoft Learn, "Work with user identities in Azure App Service authentication".
+The platform checks the token and hands the claims on: base64 of a JSON object with `auth_typ`,
+`role_typ` and `claims`, a list of `typ` and `val`. App roles `read:PATTERN` and `write:PATTERN`
+give rights on projects. Values of the claim that PROJECT_CLAIM names are patterns that may be read;
+the bare role `write` lets them be written. Source: Microsoft Learn, "Work with user identities in
+Azure App Service authentication".
 """
 
 from __future__ import annotations
@@ -45,11 +44,7 @@ class Principal(BaseModel):
 
 
 def parse(header: str) -> Principal:
-    """Return the principal of a header.
-
-    Raises:
-        UnauthenticatedError: it cannot be read, or no Entra ID stands behind it.
-    """
+    """Return the principal of a header, or raise UnauthenticatedError."""
     refused = "What the platform says of the caller cannot be read."
     try:
         decoded = base64.b64decode(header, validate=True)
@@ -64,17 +59,12 @@ def parse(header: str) -> Principal:
 
 @lru_cache(maxsize=64)
 def caller_behind(header: str, tenant_id: str, project_claim: str | None) -> Caller:
-    """Return the caller of a header; errors as for `parse` and `caller_of`.
-
-    Those who ask often send the same header, and a thousand roles take milliseconds to read.
-    """
+    """Return the caller of a header; errors as for `parse` and `caller_of`."""
     return caller_of(parse(header), tenant_id, project_claim)
 
 
 def caller_of(principal: Principal, tenant_id: str, project_claim: str | None) -> Caller:
-    """Return the caller that a principal is, with the projects of its roles and of its claim.
-
-    Its name is the object id, which is no personal data.
+    """Return the caller that a principal is, by its object id, with the projects of its claims.
 
     Raises:
         UnauthenticatedError: it comes from another tenant, or has no object id.

@@ -1,6 +1,6 @@
 """Pure: the value of PROJECT_KEYS, and the caller that a key belongs to.
 
-The value holds hashes, not keys. A key has 256 random bits, so that its SHA-256 needs no salt.
+It holds hashes. A key has 256 random bits, so that its SHA-256 needs no salt.
 """
 
 from __future__ import annotations
@@ -27,19 +27,13 @@ from pydantic_core import from_json
 from drift.auth.caller import Caller, Grant, Quota, Right, pattern_problem
 from drift.core.errors import UnauthenticatedError
 
-MAX_BYTES = 25_000
-"""What a secret of Azure Key Vault holds."""
+MAX_BYTES = 25_000  # what a secret of Azure Key Vault holds
 MAX_PROBLEMS = 10
-MOST_REQUESTS = 10_000
-MOST_TOKENS = 10**12
 NO_ENTRY = "must be a list with at least one key, and holds none"
 
 
 class KeysError(ValueError):
-    """The value cannot be used; `problems` name places of it and repeat nothing that stands there.
-
-    Somebody may have written a key where its hash belongs.
-    """
+    """The value cannot be used; `problems` name places of it, and repeat nothing of it."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         """Keep every problem."""
@@ -74,8 +68,8 @@ class KeyEntry(BaseModel):
         list[Annotated[str, AfterValidator(_pattern)]], Field(min_length=1, max_length=100)
     ]
     rights: Annotated[list[Right], Field(min_length=1, max_length=2)] = ["read"]
-    requests_per_minute: Annotated[int, Field(ge=1, le=MOST_REQUESTS)] | None = None
-    tokens_per_day: Annotated[int, Field(ge=1, le=MOST_TOKENS)] | None = None
+    requests_per_minute: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    tokens_per_day: Annotated[int, Field(ge=1, le=10**12)] | None = None
 
     def caller(self) -> Caller:
         """Return who comes with this key."""
@@ -97,13 +91,9 @@ class ProjectKeys:
     entries: tuple[KeyEntry, ...]
 
     def caller(self, key: bytes) -> Caller:
-        """Return who comes with a key.
+        """Return who comes with a key, or raise UnauthenticatedError.
 
-        A wrong key takes as long as a right one: it is compared with every entry, and no comparison
-        ends early.
-
-        Raises:
-            UnauthenticatedError: no entry has its hash.
+        It is compared with every entry, so that a wrong key takes as long as a right one.
         """
         shown = hash_of(key).encode()
         found = None
@@ -148,16 +138,15 @@ def parse(value: str) -> ProjectKeys:
     except ValidationError as error:
         raise KeysError(tuple(dict.fromkeys(_problems(error)))[:MAX_PROBLEMS]) from None
 
-    if twice := _twice(entries):
-        raise KeysError([f"entries {twice} have the same sha256"])
+    counts = Counter(entry.sha256 for entry in entries)
+    twice = [str(number) for number, entry in enumerate(entries, 1) if counts[entry.sha256] > 1]
+    if twice:
+        raise KeysError([f"entries {', '.join(twice)} have the same sha256"])
     return ProjectKeys(tuple(entries))
 
 
 def _repeated_fields(value: str) -> Iterator[str]:
-    """Name the fields that stand twice: who reads the list may have seen the other value.
-
-    Names of no field are left to the rules of an entry, which repeat nothing.
-    """
+    """Name the fields that stand twice: who reads the list may have seen the other value."""
 
     def repeated(pairs: list[tuple[str, object]]) -> list[str]:
         counts = Counter(name for name, _ in pairs)
@@ -188,10 +177,3 @@ def _wanted(problem: Any) -> str:  # noqa: ANN401 - pydantic's error dictionary
     if problem["loc"][1] == "sha256" and problem["type"] != "missing":
         return "must be the SHA-256 of the key, as 64 small hexadecimal digits"
     return str(problem["msg"]).removeprefix("Value error, ").lower()
-
-
-def _twice(entries: Sequence[KeyEntry]) -> str:
-    """Return the numbers of the entries whose hash is not theirs alone."""
-    counts = Counter(entry.sha256 for entry in entries)
-    repeated = [n for n, entry in enumerate(entries, 1) if counts[entry.sha256] > 1]
-    return ", ".join(map(str, repeated))

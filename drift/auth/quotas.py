@@ -7,6 +7,7 @@ import math
 import time
 from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeVar
 
@@ -17,17 +18,11 @@ from drift.core.logs import log
 from drift.model.health import Readiness
 
 Limit = Literal["requests_per_minute", "tokens_per_day"]
-WINDOW_S = 60.0
-"""The minute of `requests_per_minute` is the one that ends now."""
-DAY_S = 86_400
-"""The day of `tokens_per_day` is that of UTC."""
-MAX_NAMES = 1000
-"""So many names are kept before those that count nothing any more are forgotten."""
-WAIT_S = 0.5
-"""How long a request waits for the shared counter."""
+WINDOW_S = 60.0  # the minute of `requests_per_minute` is the one that ends now
+DAY_S = 86_400  # the day of `tokens_per_day` is that of UTC
+MAX_NAMES = 1000  # so many names are kept before those that count nothing any more are forgotten
+WAIT_S = 0.5  # how long a request waits for the shared counter
 ALONE = "each process counts for itself"
-NO_REDIS = "REDIS_URL is not set"
-_SLOW = "it does not answer in time"
 
 _T = TypeVar("_T")
 
@@ -54,25 +49,16 @@ class CountingError(Exception):
 
 
 class QuotaCounter(Protocol):
-    """Counts callers by their names; each method is one step that nobody else comes between.
-
-    Every method raises CountingError.
-    """
+    """Counts callers by their names, each call in one step; every method raises CountingError."""
 
     async def admit(self, name: str, quota: Quota) -> Refusal | None:
-        """Count a request, unless the caller has reached a limit; one that is refused counts not.
-
-        What has no limit is not counted.
-        """
-        ...
+        """Count a request of a caller with limits, unless one is reached."""
 
     async def spend(self, name: str, tokens: int) -> None:
         """Add tokens to those of today."""
-        ...
 
     async def used(self, name: str) -> Used:
         """Return what is counted of the caller."""
-        ...
 
 
 @dataclass(slots=True)
@@ -94,7 +80,6 @@ class LocalCounter:
         """Count a request, unless a limit is reached."""
         now = self._clock()
         count = self._now(name, now)
-
         most = quota.tokens_per_day
         if most is not None and count.tokens >= most:
             return Refusal("tokens_per_day", most, DAY_S - now % DAY_S)
@@ -117,18 +102,15 @@ class LocalCounter:
         return Used(len(count.requests), count.tokens)
 
     def _now(self, name: str, now: float) -> _Count:
-        """Return what counts of a caller at this time."""
         if len(self._counts) > MAX_NAMES:
-            self._forget(now)
+            for known, count in list(self._counts.items()):
+                _expire(count, now)
+                if not count.requests and not count.tokens:
+                    del self._counts[known]
+
         count = self._counts[name]
         _expire(count, now)
         return count
-
-    def _forget(self, now: float) -> None:
-        for name, count in list(self._counts.items()):
-            _expire(count, now)
-            if not count.requests and not count.tokens:
-                del self._counts[name]
 
 
 def _expire(count: _Count, now: float) -> None:
@@ -157,11 +139,7 @@ class Quotas:
         self._spending: set[asyncio.Task[None]] = set()
 
     async def admit(self, caller: Caller) -> None:
-        """Count a request of the caller.
-
-        Raises:
-            QuotaError: the caller has reached a limit; this request is not counted.
-        """
+        """Count a request of the caller, or raise QuotaError where a limit is reached."""
         if caller.quota == Quota():
             return
 
@@ -193,10 +171,8 @@ class Quotas:
 
     async def _spend(self, name: str, tokens: int) -> None:
         await self._local.spend(name, tokens)
-        try:
+        with suppress(CountingError):
             await self._ask(lambda shared: shared.spend(name, tokens))
-        except CountingError:
-            return
 
     async def used(self, caller: Caller) -> tuple[Used, bool]:
         """Return what the caller has used, and whether that is of all processes."""
@@ -214,13 +190,9 @@ class Quotas:
         return Readiness.ok()
 
     async def _ask(self, question: Callable[[QuotaCounter], Awaitable[_T]]) -> _T:
-        """Return the shared counter's answer.
-
-        Raises:
-            CountingError: there is none, or it has just failed.
-        """
+        """Return the shared counter's answer; CountingError where there is none now."""
         if self._shared is None:
-            raise CountingError(NO_REDIS)
+            raise CountingError("REDIS_URL is not set")
         if not self._breaker.allow():
             raise CountingError(self._breaker.problem)
 
@@ -228,7 +200,8 @@ class Quotas:
             async with asyncio.timeout(WAIT_S):
                 answer = await question(self._shared)
         except (CountingError, TimeoutError) as error:
-            problem = _SLOW if isinstance(error, TimeoutError) else str(error)
+            is_slow = isinstance(error, TimeoutError)
+            problem = "it does not answer in time" if is_slow else str(error)
             self._breaker.fail(problem)
             raise CountingError(problem) from error
 

@@ -1,19 +1,13 @@
-"""Pure: the ids that a caller may read, as ranges in the order of ids.
-
-An index is asked for a range at a time, so a list of projects looks at no id that the caller may
-not read.
-"""
+"""Pure: the ids that a caller may read, as ranges in the order of ids, as an index is asked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from drift.auth.caller import EVERY, Caller, Grant
+from drift.auth.caller import EVERY, Caller
 
-_LAST = "\U0010ffff"
-"""No id begins with the last code point."""
-_BEFORE_SURROGATES, _BEHIND_SURROGATES = "\ud7ff", "\ue000"
+_LAST = "\U0010ffff"  # no id begins with the last code point
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -36,26 +30,25 @@ def next_id(project_id: str) -> str:
 
 def readable_ranges(caller: Caller, first: str = "") -> tuple[IdRange, ...]:
     """Return the ranges that the caller may read, in order and apart, from the id `first` on."""
-    found = sorted(_range(grant) for grant in caller.grants if "read" in grant.rights)
+    found = []
+    for grant in caller.grants:
+        if "read" not in grant.rights:
+            continue
+        beginning = grant.pattern.removesuffix(EVERY)
+        end = next_id(beginning) if grant.is_one_project else _behind(beginning)
+        found.append(IdRange(beginning, end))
+
     return tuple(
-        IdRange(max(one.first, first), one.end) for one in _merged(found) if one.end > first
+        IdRange(max(one.first, first), one.end) for one in _merged(sorted(found)) if one.end > first
     )
 
 
-def _range(grant: Grant) -> IdRange:
-    if grant.is_one_project:
-        return IdRange(grant.pattern, next_id(grant.pattern))
-    beginning = grant.pattern.removesuffix(EVERY)
-    return IdRange(beginning, _behind(beginning))
-
-
 def _behind(beginning: str) -> str:
-    """Return what stands behind every text of this beginning."""
     kept = beginning.rstrip(_LAST)
     if not kept:
         return _LAST
-    last = kept[-1]
-    higher = _BEHIND_SURROGATES if last == _BEFORE_SURROGATES else chr(ord(last) + 1)
+    # Surrogates stand in no text.
+    higher = "\ue000" if kept[-1] == "\ud7ff" else chr(ord(kept[-1]) + 1)
     return kept[:-1] + higher
 
 

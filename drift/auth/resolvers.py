@@ -13,7 +13,6 @@ from drift.core.errors import NotConfiguredError, UnauthenticatedError
 from drift.model.health import Readiness
 
 KEY_HEADER = "x-api-key"
-PRINCIPAL_HEADER = "x-ms-client-principal"
 _HOW = f"Send a key in the header {KEY_HEADER}, or as `Authorization: Bearer KEY`."
 
 
@@ -22,7 +21,6 @@ class RequestHeaders(Protocol):
 
     def getlist(self, key: str) -> list[str]:
         """Return every value of a header, whatever the case of its name."""
-        ...
 
 
 class Resolver(Protocol):
@@ -36,11 +34,9 @@ class Resolver(Protocol):
             ForbiddenError: they show somebody who may use no project.
             NotConfiguredError: there is nothing yet to compare them with.
         """
-        ...
 
     def readiness(self) -> Readiness:
         """Return how well callers can be told apart."""
-        ...
 
 
 class FunctionKeys:
@@ -100,8 +96,7 @@ def presented_key(headers: RequestHeaders) -> bytes:
     """Return the key of a request, without the spaces around it.
 
     Raises:
-        UnauthenticatedError: there is none, or there are two that differ: a gateway may have looked
-            at the other one.
+        UnauthenticatedError: there is none, or several, of which a gateway may have seen another.
     """
     keys = {value.strip() for value in headers.getlist(KEY_HEADER)}
     for value in headers.getlist("authorization"):
@@ -120,12 +115,8 @@ def presented_key(headers: RequestHeaders) -> bytes:
 
 
 def presented_principal(headers: RequestHeaders) -> str:
-    """Return what the platform's authentication says of the caller, as it came.
-
-    Raises:
-        UnauthenticatedError: it says nothing, or says it twice.
-    """
-    values = headers.getlist(PRINCIPAL_HEADER)
+    """Return what the platform's authentication says of the caller, or UnauthenticatedError."""
+    values = headers.getlist("x-ms-client-principal")
     if len(values) != 1:
         reason = "several principals" if values else "no principal"
         raise UnauthenticatedError("Sign in with Entra ID first.", reason)

@@ -1,7 +1,4 @@
-"""What an error came from, however deep.
-
-SDKs wrap what the socket said in errors of their own, some in groups.
-"""
+"""What an error came from, however deep: SDKs wrap what the socket said, some in groups."""
 
 from __future__ import annotations
 
@@ -9,8 +6,7 @@ import socket
 import ssl
 from collections.abc import Iterator
 
-MOST = 50
-"""Errors looked at: a chain may lead back into itself."""
+MOST = 50  # errors looked at: a chain may lead back into itself
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
@@ -33,8 +29,5 @@ def name_is_unknown(error: BaseException) -> bool:
 
 
 def is_distrusted(error: BaseException) -> bool:
-    """Tell whether the server's certificate is not trusted here.
-
-    The next attempt would not trust it either.
-    """
+    """Tell whether the server's certificate is not trusted here."""
     return any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes(error))

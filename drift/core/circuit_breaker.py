@@ -6,15 +6,14 @@ from collections.abc import Callable
 
 from drift.core.logs import log
 
-PAUSE_S = 5.0
-"""How long after a failure a server is asked again."""
+PAUSE_S = 5.0  # how long after a failure a server is asked again
 
 
 class CircuitBreaker:
     """What keeps a server from answering; `problem` is empty while nothing does.
 
-    While it fails, one request in `PAUSE_S` seconds of the `clock` asks it. The log's events are
-    `name` with `_failed` or `_restored` behind it, and tell what is `about` the server.
+    While it fails, one request in `PAUSE_S` seconds asks it. The log's events are `name` with
+    `_failed` or `_restored` behind it, and tell what is `about` the server.
     """
 
     def __init__(self, name: str, clock: Callable[[], float], **about: str) -> None:

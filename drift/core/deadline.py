@@ -1,7 +1,4 @@
-"""The deadline that a request's calls carry, turns for what computes, and groups of tasks.
-
-A group fails with its first failure.
-"""
+"""The deadline that a request's calls carry, turns for what computes, and groups of tasks."""
 
 from __future__ import annotations
 
@@ -12,9 +9,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from drift.core.errors import DeadlineError
-
-AGGREGATE_AT = 0.75
-"""Share of the time after which no new follow-up starts and aggregation begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +34,11 @@ class Deadline:
 
     def until_aggregation(self) -> float:
         """Seconds until aggregation has to begin, never below zero."""
-        return max(0.0, self.total_s * AGGREGATE_AT - self.elapsed())
+        # Share of the time after which no new follow-up starts and aggregation begins.
+        return max(0.0, self.total_s * 0.75 - self.elapsed())
 
     def require(self) -> float:
-        """Return the seconds left.
-
-        Raises:
-            DeadlineError: when none is left.
-        """
+        """Return the seconds left; DeadlineError when none is left."""
         if (left := self.remaining()) > 0:
             return left
         raise self.error()
@@ -58,11 +49,7 @@ class Deadline:
 
     @asynccontextmanager
     async def enforced(self) -> AsyncIterator[None]:
-        """Cancel the block when the time is used up.
-
-        Raises:
-            DeadlineError: in place of the cancellation that this deadline caused.
-        """
+        """Cancel the block when the time is used up; DeadlineError stands for that cancellation."""
         try:
             async with asyncio.timeout(self.remaining()) as scope:
                 yield
@@ -73,11 +60,7 @@ class Deadline:
 
 
 class Turns:
-    """Lets whoever computes for milliseconds go one after another, with everything else in between.
-
-    What many requests have to compute becomes ready together; the words of answers that are being
-    written would wait for all of it.
-    """
+    """Lets those who compute for milliseconds go one after another, with all else in between."""
 
     def __init__(self) -> None:
         """Nobody waits."""

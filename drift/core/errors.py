@@ -1,31 +1,11 @@
 """Every error of ours, in families by what the caller does about it.
 
-DriftError
-├── RequestError               the caller changes the request
-│   ├── InvalidRequestError        400 invalid_request: names every broken field
-│   ├── TooLargeError              413 too_large
-│   ├── UnsupportedMediaTypeError  415 unsupported_media_type
-│   ├── ForeignHostError           403 foreign_host: only the local host raises it
-│   ├── UnauthenticatedError       401 unauthenticated: no credential, or one that is not known
-│   ├── ForbiddenError             403 forbidden: the project is not among those of the caller
-│   └── NotFoundError              404 not_found: the project holds nothing of that id
-├── BusyError                  429 busy: the caller waits `retry_after_s`
-│   └── QuotaError                 429 quota_exceeded: the same; `limit` names which one
-├── StoppingError              503 stopping: the process is being stopped, another one answers
-├── NotConfiguredError         503 not_configured: the operator sets what `problems` names
-├── UpstreamError              500: a server behind us failed after its retries
-│   ├── GraphUnavailableError      graph_unavailable
-│   │   └── GraphTimeoutError          the same; one statement was too slow, its step is dropped
-│   ├── GraphMisconfiguredError    graph_misconfigured: credentials, database, index, dimensions
-│   │   └── GraphVectorsError          the same; a stored vector cannot be compared
-│   ├── ModelUnavailableError      model_unavailable
-│   ├── ModelMisconfiguredError    model_misconfigured: key, deployment or model name
-│   └── DeadlineError              deadline: the time of the request is used up
-├── UnusableReplyError         the model answered, but not usably: the step is dropped
-├── IngestError                a source or the stored graph cannot be ingested as asked
-│   ├── ProjectBusyError           another writer holds the project: wait for it
-│   └── LeaseLostError             this writer no longer holds the project: run it again
-└── LocalStackError            a local server could not be started: the message says what to do
+- RequestError (400 to 415): the caller changes the request.
+- BusyError (429): the caller waits; StoppingError (503): it asks again.
+- NotConfiguredError (503): the operator sets what `problems` names.
+- UpstreamError (500): a server behind us failed after its retries.
+- UnusableReplyError: the model answered, but not usably: the step is dropped.
+- IngestError, LocalStackError: for those who run commands, with what to do.
 
 `detail` of an error may be shown to callers: never a URI, a key, a token, a Cypher text or a
 provider's own message. What a developer needs beyond that goes to the log, from the exception's

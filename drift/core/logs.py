@@ -1,9 +1,9 @@
 """The log: every record of the logger `drift` becomes one line of JSON, for any handler.
 
-The platform's worker forwards nothing but a record's formatted message, so the message itself holds
-the fields: the event, what is bound to the running request, and what was given as `extra`. JSON
-escapes control characters, so that no text can forge a line. An exception becomes names and codes;
-its own words may hold addresses, keys or a prompt and are never written.
+The platform's worker forwards a record's formatted message alone, so the message holds the fields:
+the event, what is bound to the running request, and what was given as `extra`. JSON escapes control
+characters, so that no text can forge a line. An exception becomes names and codes; its own words
+may hold addresses, keys or a prompt.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ TEXT_FIELDS = frozenset({"query", "question", "span", "fact", "text"})
 """Fields with words of a caller, a document or the model, written as length and hash unless words
 are allowed."""
 MAX_CHARACTERS = 300
-MAX_FRAMES = 8
-MAX_CAUSES = 5
 
 _SAFE_CODE = re.compile(r"[A-Za-z_]{1,64}|[0-9]{1,5}|Neo(\.[A-Za-z]{1,64}){1,4}")
 """What an error code looks like; letters next to digits may be a key, and are left out."""
@@ -42,23 +40,19 @@ class _Bound:
     words: bool = False
 
 
-_NOTHING = _Bound({})
-_bound: ContextVar[_Bound] = ContextVar("drift_log_fields", default=_NOTHING)
+_bound: ContextVar[_Bound] = ContextVar("drift_log_fields", default=_Bound({}))  # noqa: B039 - frozen
 
 
 @contextmanager
 def bound(*, words: bool | None = None, **fields: object) -> Iterator[None]:
-    """Add fields to every line of the block and of the tasks started in it.
+    """Add fields that are not None to every line of the block and of the tasks started in it.
 
-    A field that is None is left out. Tasks copy what is bound, so that concurrent requests never
-    mix. `words` allows or forbids the words of text fields.
+    `words` allows or forbids the words of text fields.
     """
     before = _bound.get()
-    merged = {
-        **before.fields,
-        **{name: value for name, value in fields.items() if value is not None},
-    }
-    token = _bound.set(_Bound(merged, before.words if words is None else words))
+    known = {name: value for name, value in fields.items() if value is not None}
+    allowed = before.words if words is None else words
+    token = _bound.set(_Bound({**before.fields, **known}, allowed))
     try:
         yield
     finally:
@@ -84,7 +78,8 @@ class OneLine(logging.Filter):
         record.exc_info = record.exc_text = record.stack_info = None
         event = _shown(record.getMessage())
         fields = dict(_written({**context.fields, **given}, words=context.words))
-        record.msg, record.args = _line({"event": event, **fields}), ()
+        record.msg = json.dumps({"event": event, **fields}, separators=(",", ":"))
+        record.args = ()
         vars(record).update({**fields, "event": event})
 
         return True
@@ -99,10 +94,8 @@ def _written(fields: Fields, *, words: bool) -> Iterator[tuple[str, object]]:
         if name in TEXT_FIELDS and not words:
             text = str(value)
             yield f"{name}_characters", len(text)
-            yield (
-                f"{name}_sha256",
-                hashlib.sha256(text.encode(errors="backslashreplace")).hexdigest()[:16],
-            )
+            sha256 = hashlib.sha256(text.encode(errors="backslashreplace"))
+            yield f"{name}_sha256", sha256.hexdigest()[:16]
         else:
             yield name, _shown(value)
 
@@ -123,16 +116,10 @@ def _shown(value: object) -> object:
     return type(value).__name__
 
 
-def _line(fields: Fields) -> str:
-    return json.dumps(fields, separators=(",", ":"))
-
-
 def described(error: BaseException) -> dict[str, object]:
     """Return what may be said of an exception: classes, codes, our own sentence, where it arose.
 
-    `cause` is the chain below it. `at` are the innermost frames of an unforeseen error, without
-    their source. Our sentences about a request are left out, because they repeat names of the
-    caller.
+    Our sentences about a request are left out, because they repeat names of the caller.
     """
     fields: dict[str, object] = {"error": type(error).__name__}
     if isinstance(error, DriftError):
@@ -141,7 +128,7 @@ def described(error: BaseException) -> dict[str, object]:
             fields["detail"] = error.detail
     else:
         # `extract_tb` would read the source files.
-        frames = list(traceback.walk_tb(error.__traceback__))[-MAX_FRAMES:]
+        frames = list(traceback.walk_tb(error.__traceback__))[-8:]
         fields["at"] = [
             f"{PurePath(f.f_code.co_filename).name}:{line} {f.f_code.co_name}" for f, line in frames
         ]
@@ -159,7 +146,7 @@ def chain(error: BaseException) -> str:
 def causes(error: BaseException) -> Iterator[BaseException]:
     """Give an error and what caused it, the outermost first, MAX_CAUSES at most."""
     link: BaseException | None = error
-    for _ in range(MAX_CAUSES):
+    for _ in range(5):
         if link is not None:
             yield link
             link = _below(link)

@@ -14,15 +14,8 @@ MAX_TOKENS = 400
 """What an index may make of all of these. Lucene refuses a query of more than 1,024 clauses, and a
 token is one of them for the text of chunks and one for their headings."""
 MAX_TITLE_KEYS = 512
-MAX_KEY_CHARS = 1000
-"""Of a title's key. An index refuses a value of more than 8,164 bytes, which a character is up to
-four of."""
-MAX_NAMES = 12
-"""Parts of titles that a question is asked for."""
-_MAX_TITLE_WORDS = 6
-_MAX_NAME_WORDS = 3
-_MIN_NAME_CHARS = 3
-"""Of a name of one word; shorter ones are titles of persons and letters."""
+MAX_NAMES = 12  # parts of titles that a question is asked for
+_MIN_NAME_CHARS = 3  # of a name of one word; shorter ones are titles of persons and letters
 
 _WORD = re.compile(r"\w+")
 # From Thai on, an analyser may cut a word into characters or pairs of them; others are cut where
@@ -31,23 +24,19 @@ _TOKEN = re.compile(
     r"[\u0e00-\U0010ffff]|[^\W\d_\u0e00-\U0010ffff]{1,255}|[^\W\D\u0e00-\U0010ffff]{1,255}"
 )
 _POSSESSIVE = re.compile(r"['\u2019]s\b")
-_NAME_WORD = re.compile(r"[^\W_]+")
-_INDEXED_WORD = re.compile(r"\w+(?:[.'\u2019]\w+)*")
-_ENDING = re.compile(r"\w{1,9}")
 _QUOTES = "`'\"‘’“”«»"
-_KEPT_AT_ENDS = "_+#"
 _COMMON_WORDS = STOP_WORDS_OF_FOUR_LANGUAGES | ASKING_WORDS
 
 
 def normalised_title(title: str) -> str:
-    """Return the key by which an entity's title is found.
+    """Return the key by which an entity's title is found, 1,000 characters at most.
 
-    Case is folded, spaces are collapsed, and punctuation is cut off both ends. `_`, `+` and `#`
-    stay, so that `__init__`, `C++` and `C#` remain themselves; so does a title of punctuation
-    alone. Of a longer title it is the first 1,000 characters, so that an index can hold it.
+    Case is folded, spaces are collapsed, and punctuation is cut off both ends, but for `_`, `+` and
+    `#`: `__init__`, `C++` and `C#` remain themselves, and so does a title of punctuation alone.
     """
     folded = " ".join(unicodedata.normalize("NFKC", title).casefold().split())
-    return (_without_edges(folded) or folded)[:MAX_KEY_CHARS]
+    # An index refuses a value of more than 8,164 bytes, which a character is up to four of.
+    return (_without_edges(folded) or folded)[:1000]
 
 
 def _without_edges(text: str) -> str:
@@ -60,17 +49,14 @@ def _without_edges(text: str) -> str:
 
 
 def _is_edge(character: str) -> bool:
-    return character not in _KEPT_AT_ENDS and unicodedata.category(character)[0] in "PSZC"
+    return character not in "_+#" and unicodedata.category(character)[0] in "PSZC"
 
 
 def title_keys(question: str) -> tuple[str, ...]:
-    """Return the normalised titles that the question may name: runs of one to six words.
-
-    The longest come first.
-    """
+    """Return the titles that a question may name, as keys: runs of one to six words, long first."""
     words = question.split()
     keys: dict[str, None] = {}
-    for length in range(min(_MAX_TITLE_WORDS, len(words)), 0, -1):
+    for length in range(min(6, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
             run = words[start : start + length]
             key = normalised_title(" ".join(run))
@@ -109,13 +95,12 @@ def _within_tokens(words: Sequence[str]) -> Iterator[str]:
 def name_parts(question: str) -> tuple[str, ...]:
     """Return what may be part of a title: `mercer` for Alex Mercer, at most twelve, longest first.
 
-    They are runs of one to three words in capitals, cut where a common word or punctuation stands
-    between two, and normalised as titles are.
+    They are runs of one to three words in capitals without a common word, normalised as titles are.
     """
     found: dict[str, None] = {}
     for written in _capitalised_runs(question.split()):
         run = [_key(word) for word in written]
-        for length in range(min(_MAX_NAME_WORDS, len(run)), 0, -1):
+        for length in range(min(3, len(run)), 0, -1):
             for start in range(len(run) - length + 1):
                 part = " ".join(run[start : start + length])
                 if len(part) >= _MIN_NAME_CHARS:
@@ -127,19 +112,18 @@ def name_parts(question: str) -> tuple[str, ...]:
 def name_words(title: str, file: str, heading: str) -> str:
     """Return the words of a document's name that its chunk's heading does not hold as words.
 
-    In lower case, each once: `Artistic.txt` is one word to a full-text index, and so are
-    `snake_case` and `camelCase`. Words are cut at case, digits and all that is no letter; one that
-    is cut stays beside its parts. The name is the document's title, and its file's name without the
-    ending where `file` has one.
+    In lower case, each once. Words are cut at case, digits and all that is no letter, because
+    `Artistic.txt`, `snake_case` and `camelCase` are one word to a full-text index; one that is cut
+    stays beside its parts. The name is the title, and the file's name without its ending.
     """
     last = file.rpartition("/")[2]
     stem, dot, ending = last.rpartition(".")
-    stem = stem if dot and _ENDING.fullmatch(ending) else ""
-    held = {word.lower() for word in _INDEXED_WORD.findall(heading)}
+    stem = stem if dot and re.fullmatch(r"\w{1,9}", ending) else ""
+    held = {word.lower() for word in re.findall(r"\w+(?:[.'\u2019]\w+)*", heading)}
     words: dict[str, None] = {}
     for name in (stem if title == last and stem else title, stem):
         plain = _POSSESSIVE.sub("", unicodedata.normalize("NFKC", name))
-        for whole in _NAME_WORD.findall(plain):
+        for whole in re.findall(r"[^\W_]+", plain):
             words.update(dict.fromkeys(map(str.lower, (whole, *_cut_at_case(whole)))))
 
     return " ".join(word for word in words if word not in held)
@@ -159,20 +143,18 @@ def _cut_at_case(word: str) -> Iterator[str]:
 
 
 def proper_names(text: str) -> tuple[str, ...]:
-    """Return the runs of words in capitals as they are written, each once, in their order.
-
-    Punctuation around a run is left out, and so is the `'s` of its last word.
-    """
+    """Return the runs of words in capitals as they are written, each once, in their order."""
     runs = (" ".join(run) for run in _capitalised_runs(text.split()))
     names = (_without_possessive(_without_edges(run)) for run in runs)
     return tuple(dict.fromkeys(name for name in names if len(name) >= _MIN_NAME_CHARS))
 
 
 def _capitalised_runs(words: Sequence[str]) -> Iterator[list[str]]:
-    """Yield runs of words as they are written."""
     run: list[str] = []
     for word in words:
-        if not _is_name(word, _key(word)):
+        key = _key(word)
+        begins_high = next(filter(str.isalnum, word), "").isupper()
+        if not begins_high or len(key) < 2 or key in _COMMON_WORDS:  # noqa: PLR2004 - a letter alone
             yield run
             run = []
             continue
@@ -186,8 +168,3 @@ def _capitalised_runs(words: Sequence[str]) -> Iterator[list[str]]:
 
 def _key(word: str) -> str:
     return _without_possessive(normalised_title(word))
-
-
-def _is_name(word: str, key: str) -> bool:
-    first = next(filter(str.isalnum, word), "")
-    return first.isupper() and len(key) > 1 and key not in _COMMON_WORDS

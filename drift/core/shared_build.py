@@ -10,10 +10,7 @@ T = TypeVar("T")
 
 
 class SharedBuild(Generic[T]):
-    """Something that is made beside those who wait for it: whoever leaves does not end that.
-
-    It belongs to the event loop that runs: on another one it is made anew.
-    """
+    """Something that is made beside those who wait for it: whoever leaves does not end that."""
 
     def __init__(self, build: Callable[[], Coroutine[Any, Any, T]]) -> None:
         """Remember how it is made; nothing is yet."""
@@ -21,11 +18,7 @@ class SharedBuild(Generic[T]):
         self.task: asyncio.Task[T] | None = None
 
     async def get(self) -> T:
-        """Return what was made, by a build of now where there is none or it has failed.
-
-        Raises:
-            Exception: that of the build.
-        """
+        """Return what was made, by a build of now where there is none or it has failed."""
         task = self.here()
         if task is None or (task.done() and (task.cancelled() or task.exception())):
             task = self._begin()

@@ -1,14 +1,13 @@
 """Pure: the address that a citation may show of the document it is from.
 
-A graph may hold anything as a document's source, a path of the machine that ingested it most often.
-Only an address that another machine can follow is shown, and none that opens a door.
+A graph may hold anything as a document's source, most often a path of the machine that ingested it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from urllib.parse import SplitResult, quote, urlsplit
+from urllib.parse import quote, urlsplit
 
 MOST_CHARACTERS = 2048
 SCHEMES = frozenset("https http s3 gs az abfs abfss wasbs hdfs dbfs ftp ftps sftp".split())  # noqa: SIM905
@@ -18,7 +17,6 @@ WANTED = f"an address such as https://docs.example.com/manual ({', '.join(sorted
 
 _BEFORE_AT = frozenset("abfs abfss wasbs".split())  # noqa: SIM905
 """Schemes in which a container stands before the @; in the others it is who signs in."""
-_WHITE_OR_CONTROL = re.compile(r"[\s\x00-\x1f\x7f]")
 _SIGNED = re.compile(r"(?:^|&)(?:sig|signature|x-amz-[a-z-]+|x-goog-[a-z-]+)=", re.IGNORECASE)
 """Parameters of an address that lets in whoever has it."""
 
@@ -30,13 +28,16 @@ def first_shown(stored: Iterable[object]) -> str:
 
 def is_shown(text: str) -> bool:
     """Tell whether a text is an address to show: of a known scheme, without a password in it."""
-    if len(text) > MOST_CHARACTERS or _WHITE_OR_CONTROL.search(text):
+    if len(text) > MOST_CHARACTERS or re.search(r"[\s\x00-\x1f\x7f]", text):
         return False
 
-    parts = _split(text)
+    try:
+        parts = urlsplit(text)
+    except ValueError:  # such as http://[
+        return False
+
     return (
-        parts is not None
-        and parts.scheme in SCHEMES
+        parts.scheme in SCHEMES
         and bool(parts.netloc)
         and ("@" not in parts.netloc or (parts.scheme in _BEFORE_AT and not parts.password))
         and not _SIGNED.search(parts.query)
@@ -46,10 +47,3 @@ def is_shown(text: str) -> bool:
 def below(prefix: str, path: str) -> str:
     """Return the address of a document at a relative path; empty without a prefix."""
     return f"{prefix.rstrip('/')}/{quote(path)}" if prefix else ""
-
-
-def _split(text: str) -> SplitResult | None:
-    try:
-        return urlsplit(text)
-    except ValueError:  # such as http://[
-        return None

@@ -1,8 +1,6 @@
 """Pure: words that carry no topic, in sets of which each holds the one before it.
 
-The sets differ in what a wrong guess costs. Two follow-ups are merged when only fillers tell them
-apart, so there are few of those. A full-text search may leave out more, and what looks for topics
-in prose may leave out most.
+The fewest are fillers: two follow-ups are merged when only these tell them apart.
 """
 
 # ruff: noqa: SIM905 - lists of words read best as text

@@ -1,8 +1,4 @@
-"""Pure: citations that hold. Ids must have been retrieved, spans are made verbatim or dropped.
-
-The prompt is layer 1 of these checks and the reply's shape (contracts/replies.py) layer 2. Here are
-layer 3 (ids), and layer 4 (sentences by number, with their first words as a check).
-"""
+"""Pure: citations that hold. Ids must have been retrieved, spans are made verbatim or dropped."""
 
 from __future__ import annotations
 
@@ -15,12 +11,7 @@ from itertools import chain, islice
 from drift.contracts.answer import CitationOut
 from drift.contracts.replies import CitationReply
 from drift.core.logs import log
-from drift.evidence.numbered_text import (
-    NumberedText,
-    Run,
-    named,
-    runs,
-)
+from drift.evidence.numbered_text import NumberedText, Run, named, runs
 from drift.evidence.text import form
 from drift.model.graph import Chunk
 from drift.model.tree import Citation, CitationCounts
@@ -29,11 +20,7 @@ MOST_FIRST_WORDS = 6
 """Words that are taken for the beginning of a sentence, and not for a whole span."""
 ENOUGH_TO_MOVE = (2, 6)
 """Words, and letters where nothing stands between them, that tell another sentence of a chunk."""
-ENOUGH_TO_CHANGE_CHUNK = (4, 8)
-"""The same for a sentence of another chunk."""
-
-_COPIED_NUMBER = re.compile(r"\W*\d{1,4}[\])}.:]*\s+")
-"""The number of a sentence, as a prompt shows it before its words."""
+ENOUGH_TO_CHANGE_CHUNK = (4, 8)  # the same for a sentence of another chunk
 
 
 def check(
@@ -102,14 +89,9 @@ def check_each(
 
 
 def standing(
-    replies: Sequence[CitationReply],
-    ids: Sequence[str | None],
-    retrieved: Mapping[str, Chunk],
+    replies: Sequence[CitationReply], ids: Sequence[str | None], retrieved: Mapping[str, Chunk]
 ) -> list[tuple[Citation, ...]]:
-    """Return what `check_each` will, for a reply that is still written: nothing is counted.
-
-    A reply that names neither sentences nor words has no citation before the answer is there.
-    """
+    """Return what `check_each` will, for a reply that is still written: nothing is counted."""
     evidence = _CitedEvidence("", retrieved)
     chunks = [retrieved.get(at or reply.chunk_id) for reply, at in zip(replies, ids, strict=True)]
     return [
@@ -120,15 +102,9 @@ def standing(
 
 @dataclass(frozen=True, slots=True)
 class _FoundSpan:
-    """The evidence that a reply means; repaired when it is not what the reply says."""
-
     citations: tuple[Citation, ...] = ()
     is_repaired: bool = False
     is_unknown: bool = False
-
-
-MISMATCH = _FoundSpan()
-UNKNOWN_SENTENCE = _FoundSpan(is_unknown=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +131,7 @@ class _CitedEvidence:
             span = text.closest(self.answer)
 
         if not span:
-            return MISMATCH
+            return _FoundSpan()
         return _FoundSpan((_slice(chunk, text, span),), is_repaired=span != reply.words)
 
     def _by_number(self, wanted: tuple[Run, ...], words: str, chunk: Chunk) -> _FoundSpan:
@@ -164,7 +140,7 @@ class _CitedEvidence:
         known = [run for run in known if 0 < run.first <= text.last]
         if not words:
             found = _FoundSpan(tuple(_cited(chunk, text, run, run.first) for run in known))
-            return found if known else UNKNOWN_SENTENCE
+            return found if known else _FoundSpan(is_unknown=True)
 
         if number := _fitting(words, known, (text.begins, text.holds)):
             return _FoundSpan(tuple(_cited(chunk, text, run, number) for run in known))
@@ -174,7 +150,7 @@ class _CitedEvidence:
             return _FoundSpan(tuple(_cited(chunk, text, run, number) for run in known))
 
         span = text.verbatim(words) if _is_enough(words, ENOUGH_TO_MOVE) else ""
-        return _FoundSpan((_slice(chunk, text, span),), is_repaired=True) if span else MISMATCH
+        return _FoundSpan((_slice(chunk, text, span),), is_repaired=True) if span else _FoundSpan()
 
     def _moved(self, words: str, number: int, chunk: Chunk) -> Citation | None:
         """Return the sentence of which these are the words, when that number is not its own."""
@@ -240,7 +216,8 @@ def _cited(chunk: Chunk, text: NumberedText, run: Run, best: int) -> Citation:
 def _readings(words: str) -> Iterator[str]:
     """Yield the words, and without the number that may have been copied with them."""
     yield words
-    number = _COPIED_NUMBER.match(words)
+    # The number of a sentence, as a prompt shows it before its words.
+    number = re.match(r"\W*\d{1,4}[\])}.:]*\s+", words)
     if number and form(words[number.end() :]):
         yield words[number.end() :]
 

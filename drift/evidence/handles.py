@@ -12,17 +12,15 @@ _LABEL = r"(?i:sentences?|lines?|s\u00e4tze|satz|s\.?)"
 _MORE = r"(?:\s?(?:[,\u2013-]|and|to|und|bis)\s?\d{1,3})*\b"
 _IN_PROSE = rf"(?:[.:]\d{{1,3}}(?:[\u2013-]\d{{1,3}})?\b)?(?:,?\s{_LABEL}\s?\d{{1,3}}{_MORE})?"
 _IN_BRACKETS = rf"(?:[.:,#]?\s?(?:{_LABEL}\s?)?\d{{1,3}}{_MORE})?"
-_GAP = "\ufdd0"
-"""Marks what was taken out; no text may hold this character."""
+_GAP = "\ufdd0"  # Marks what was taken out; no text may hold this character
 _AROUND_A_GAP = re.compile(rf"(?<![ \t])([ \t]*){_GAP}([ \t{_GAP}]*)")
 
 
 def without_handles(text: str, names: Mapping[str, str], said_by: Sequence[str] = ()) -> str:
     """Return prose without the handles of a request.
 
-    `names` gives what stands in place of each handle, a document's name or nothing. Handles in
-    brackets of their own, `(K1)` or `[K3, sentence 4]`, go with the brackets. A handle that is a
-    word of one of the texts `said_by` is none, and stays, as does what is not among the names.
+    `names` gives what stands in place of each, a document's name or nothing. `(K1)` and `[K3,
+    sentence 4]` go with their brackets. A handle that is a word of a text of `said_by` stays.
     """
     any_handle = _word(names)
     if not any_handle.search(text):
@@ -42,7 +40,9 @@ def without_handles(text: str, names: Mapping[str, str], said_by: Sequence[str] 
         if shown:
             both = " and " if re.search(r"\s(?:and|und)\s", found["prose"]) else ", "
             return leading + both.join(shown) + going_on
-        if leading and going_on and _is_a_beginning(text, found.start()):
+        before = text[max(0, found.start() - 3) : found.start()].rstrip()
+        is_a_beginning = not before or before[-1] in ".!?:*#-"
+        if leading and going_on and is_a_beginning:
             return _GAP + going_on[-1].upper()
 
         return _GAP + going_on
@@ -56,7 +56,6 @@ def _word(words: Iterable[str]) -> re.Pattern[str]:
 
 
 def _mentions(handle: str) -> re.Pattern[str]:
-    """Return what a mention is: handles in brackets, or in prose with the words before them."""
     in_prose, in_brackets = (
         f"{handle}{part}(?:{_AND}(?:{_SOURCE}\\s)?{handle}{part})*"
         for part in (_IN_PROSE, _IN_BRACKETS)
@@ -68,17 +67,9 @@ def _mentions(handle: str) -> re.Pattern[str]:
     )
 
 
-def _is_a_beginning(text: str, place: int) -> bool:
-    before = text[max(0, place - 3) : place].rstrip()
-    return not before or before[-1] in ".!?:*#-"
-
-
 def _closed(gap: re.Match[str]) -> str:
-    """Return what stands where something was taken out: one space, or nothing."""
-    before, after = (
-        gap.string[max(0, gap.start() - 1) : gap.start()],
-        gap.string[gap.end() : gap.end() + 1],
-    )
+    before = gap.string[max(0, gap.start() - 1) : gap.start()]
+    after = gap.string[gap.end() : gap.end() + 1]
     if before in {"", "\n"}:
         return gap[1]
     if before in "([" or after in {"", "\n"} or after in ".,;:!?)]":

@@ -1,7 +1,6 @@
 """Pure: the numbers of facts that a model writes behind its sentences, found and taken out.
 
-The model is asked for `[1]`. What it writes instead is read too: `[1, 3]`, `[1-3]`, `(1)`, `【1】`,
-`[fact 1]`, `[^1]`, a raised ¹. Numbers that belong to the prose are left alone.
+Beside `[1]` these are read: `[1, 3]`, `[1-3]`, `(1)`, `【1】`, `[fact 1]`, `[^1]`, a raised ¹.
 """
 
 # ruff: noqa: SIM905 - lists of words read best as text
@@ -40,10 +39,8 @@ _GOES_ON = re.compile(r"[^\s.,;:!?]")
 """What follows a number in brackets that a function is called with: `alert(1)>`."""
 _IDENTIFIER = re.compile(r"\w*[\w\])][._]\w+$|\w_+$")
 """What an index stands behind, as in `sys.argv[1]`."""
-_DEFINITION = re.compile(r"\s*:")
-"""What follows the number where a list of notes begins a line."""
+_DEFINITION = re.compile(r"\s*:")  # what follows the number where a list of notes begins a line
 _BETWEEN = re.compile(r"\s{0,3}(?:,|;|&|and|und|et|y|or|oder)?\s{0,3}")
-_RANGE_BETWEEN = re.compile(r"\s?[-\u2013\u2014]\s?")
 _OPENED = re.compile(
     r"\(\s?(?:(?:see|cf\.|siehe|vgl\.|facts?|sources?|quellen?):?\s?){0,2}$", re.IGNORECASE
 )
@@ -54,24 +51,18 @@ _ACCORDING = re.compile(
 )
 _ITEMS_OPEN = re.compile(r"(?:^|[:;\u2014]\s?)\(1\)\s")
 """Where an enumeration in prose begins: "two things: (1) a door, (2) a knocker"."""
-_LONGEST_OPENING = 2
-"""Characters before its number."""
 _CLAUSE_ENDS = re.compile(r"\s?(?:[.,;:!?)\u00bb\u201d\u3002\"]|$)", re.MULTILINE)
 _CLOSED = re.compile(r"\s?\)")
 _ITEM = re.compile(r"\s?[^\W\d]")
-_HIGHEST_HANDLE = 999
-"""No request has more facts: a higher number in brackets is a year."""
-_LONGEST_RAISED = 4
-"""Digits of one raised number; more of them are numbers side by side."""
-_UNIT_CHARACTERS = 3
-"""Of a unit of measure or a variable, behind which a raised number is a power."""
+_HIGHEST_HANDLE = 999  # no request has more facts: a higher number in brackets is a year
+_LONGEST_RAISED = 4  # digits of one raised number; more of them are numbers side by side
+_UNIT_CHARACTERS = 3  # of a unit of measure or a variable, behind which a raised number is a power
 LEADING_TO_A_MARK = frozenset(
     "according and as cf et fact facts fakt fakten fait faits gem\u00e4\u00df laut no nr oder or "
     "quelle quellen see siehe source sources und vgl y".split()
 )
 """First words of what may belong to a mark that follows."""
-_CLOSERS_READ = 20
-"""Characters before a mark that are looked at for a stop."""
+_CLOSERS_READ = 20  # characters before a mark that are looked at for a stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +130,8 @@ def marks_in(
             continue
 
         mark = _mark(match, numbers)
-        is_item = match["round"] and items_from <= match.start() and _begins_an_item(match)
+        # Words follow the number of an item.
+        is_item = match["round"] and items_from <= match.start() and _ITEM.match(text, at)
         if mark and not is_item:
             found.append(mark)
 
@@ -148,7 +140,7 @@ def marks_in(
 
 def items_open(text: str, start: int = 0) -> int:
     """Return where an enumeration in prose begins, not before `start`; else the text's length."""
-    found = _ITEMS_OPEN.search(text, max(0, start - _LONGEST_OPENING))
+    found = _ITEMS_OPEN.search(text, max(0, start - 2))  # characters before its number
     return found.start() if found else len(text)
 
 
@@ -207,11 +199,6 @@ def _raised(match: re.Match[str], known: Numbers) -> Mark | None:
     return Mark(match.start(), match.end(), tuple((number, number) for number in numbers))
 
 
-def _begins_an_item(match: re.Match[str]) -> bool:
-    """Whether words follow, as behind the number of an item."""
-    return bool(_ITEM.match(match.string, match.end()))
-
-
 def _joined(marks: Sequence[Mark], text: str) -> Iterator[Mark]:
     """Yield neighbours as one mark: `[1] and [2]`, `[1]-[3]`."""
     current: Mark | None = None
@@ -222,7 +209,7 @@ def _joined(marks: Sequence[Mark], text: str) -> Iterator[Mark]:
         if current and _BETWEEN.fullmatch(between) and "\n\n" not in between:
             ranges.update(dict.fromkeys(mark.ranges))
             current = replace(current, end=mark.end, weak=current.weak and mark.weak)
-        elif current and _RANGE_BETWEEN.fullmatch(between):
+        elif current and re.fullmatch(r"\s?[-\u2013\u2014]\s?", between):
             low, high = last[0], mark.ranges[0][1]
             span = (min(low, high), max(low, high))
             ranges.update(dict.fromkeys((span, *mark.ranges)))

@@ -1,8 +1,7 @@
 """Pure: names that a question asks about and no text shows, and names that answers bring to light.
 
-Who asks about Ada Lovelace where every text is about Alex Mercer gets no answer about Alex. The
-rule is strict, because a false alarm refuses a question that can be answered: names are misspelt,
-inflected and transliterated, and a question may be in another language than the texts.
+The rule is strict, because a false alarm refuses a question that can be answered: names are
+misspelt, inflected and transliterated, and a question may be in another language than the texts.
 """
 
 # ruff: noqa: SIM905 - lists of words read best as text
@@ -26,8 +25,6 @@ SHARE_OF_WORDS = 0.5
 """Of the question's other words, that must stand in the texts: else it speaks another language."""
 _MIN_LETTERS = 4
 _ENDING_LETTERS = 3
-_MANY_CAPITALS = 0.6
-"""Of a question's words: with more, capitals are its style and tell no names."""
 _GERMAN_WORDS = 2
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019.&-][^\W_]+)*")
@@ -35,8 +32,6 @@ _PART = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['\u2019]s?$")
 _BREAK = re.compile(r"[,;:.?!()\[\]\"\u201c\u201d\u201e\u00ab\u00bb]")
 _BEGINS_ANEW = re.compile(r"(?:^|[.?!:][\"'\u201d\u2019)]*\s+)[\"'\u201c\u2018\u201e\u00ab(]*$")
-_ADJECTIVE = re.compile(r"(?:an|ish|ese|ch|ic)$")
-"""How words for peoples and their languages end, which a text may say by another word."""
 _CALENDAR = MONTHS_AND_DAYS.union("spring summer autumn fall winter easter christmas".split())
 _COMMON = STOP_WORDS_OF_FOUR_LANGUAGES | ASKING_WORDS
 _GERMAN = frozenset(
@@ -68,8 +63,6 @@ _SOURCES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """Words in capitals that stand together in a question, and where."""
-
     words: tuple[str, ...]
     start: int
     end: int
@@ -93,14 +86,10 @@ def unseen_name(question: str, shown: Iterable[str]) -> str:
 
 
 def names_found(nodes: Sequence[Node], question: str) -> tuple[str, ...]:
-    """Return the proper names that answers have found, as they are written, best first.
+    """Return at most twelve names that answers have found, those of the surest answer first.
 
-    A name counts when it stands in an answer and in a span that the answer cites, and neither in
-    the user's `question` nor in the one that was asked: so it is new, and it is proven. The names
-    of the surest answer come first, and among these the ones that most answers found.
-
-    Returns:
-        At most twelve names.
+    A name counts when it stands in an answer and in a span that it cites, and neither in the user's
+    `question` nor in the one that was asked: so it is new, and it is proven.
     """
     sure: dict[str, float] = {}
     times: dict[str, int] = {}
@@ -138,7 +127,13 @@ def _found_by(answer: Answer, asked: Iterable[str]) -> Iterator[str]:
 def _names(question: str) -> Iterator[_Name]:
     words = [match[0] for match in _WORD.finditer(question)]
     capitals = sum(word[0].isupper() for word in words)
-    if not words or capitals > _MANY_CAPITALS * len(words) or _is_german(words):
+    # Of a question's words: with more, capitals are its style and tell no names.
+    if not words or capitals > 0.6 * len(words):
+        return
+
+    # In German nouns are written in capitals, so that they tell no names.
+    small = [word.casefold() for word in words]
+    if small[0] in _BEGINS_GERMAN or len(_GERMAN.intersection(small)) >= _GERMAN_WORDS:
         return
 
     for run in _runs(question):
@@ -146,12 +141,6 @@ def _names(question: str) -> Iterator[_Name]:
         name = _Name(tuple(_POSSESSIVE.sub("", match[0]) for match in run), start, end)
         if not (_is_aside(question, name) or _is_too_common(name)):
             yield name
-
-
-def _is_german(words: Sequence[str]) -> bool:
-    """Whether nouns are written in capitals, so that they tell no names."""
-    small = [word.casefold() for word in words]
-    return small[0] in _BEGINS_GERMAN or len(_GERMAN.intersection(small)) >= _GERMAN_WORDS
 
 
 def _runs(question: str) -> Iterator[list[re.Match[str]]]:
@@ -183,7 +172,8 @@ def _is_aside(question: str, name: _Name) -> bool:
 
 def _is_too_common(name: _Name) -> bool:
     letters = [folded(word) for word in name.words if folded(word) not in _CALENDAR]
-    if not letters or (len(letters) == 1 and _ADJECTIVE.search(letters[0])):
+    # How words for peoples and their languages end, which a text may say by another word.
+    if not letters or (len(letters) == 1 and re.search(r"(?:an|ish|ese|ch|ic)$", letters[0])):
         return True
     has_digit = any(map(str.isdigit, "".join(letters)))
     return not has_digit and max(map(len, letters)) < _MIN_LETTERS

@@ -1,8 +1,4 @@
-"""Pure: a chunk's text with its sentences by number: which ones a model means, by number and words.
-
-A model names sentences by their numbers, and by words of theirs, which it may copy in another case,
-with other quotes, or not quite.
-"""
+"""Pure: a chunk's text with its sentences by number: which ones a model means by what it says."""
 
 from __future__ import annotations
 
@@ -16,21 +12,14 @@ from typing import NamedTuple
 from drift.evidence.sentences import MAX_SPAN_CHARACTERS, spans
 from drift.evidence.text import form, pairs, similarity
 
-MAX_RUN = 3
-"""Sentences that one span may hold."""
-MAX_RUNS = 3
-"""Spans that one reply may name."""
-MAX_NUMBERS_READ = 50
-NOWHERE = 0
-"""Stands for the number of a sentence of another chunk; sentences are numbered from 1."""
+MAX_RUN = 3  # sentences that one span may hold
+NOWHERE = 0  # stands for the number of a sentence of another chunk; sentences are numbered from 1
 CLOSE_BEGINNING = 0.6
 """Similarity (0..1) from which a few words are those that begin a sentence.
 
 Of four words with a wrong one 84 % reach it, of those of another sentence of the chunk 3 %.
 """
-CLOSE_ENOUGH = 0.75
-"""Similarity (0..1) from which words stand for others."""
-MAX_SENTENCES_COMPARED = 200
+CLOSE_ENOUGH = 0.75  # similarity (0..1) from which words stand for others
 
 _ENGLISH = """
 one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
@@ -49,7 +38,6 @@ _SAID = re.compile(
     rf"(?:\s*(?:-|\u2013|\u2014|\.\.+|\bto\b|\bthrough\b|\bbis\b)\s*{_SENTENCE}(?P<last>{_NUMBER}))?",
     re.IGNORECASE,
 )
-_HANDLE = re.compile(r"\W*([^\W\d_]\d+)\W*")
 _QUOTES = str.maketrans(
     "\u201c\u201d\u201e\u00ab\u00bb\u2018\u2019\u201a`\u00b4", "\"\"\"\"\"'''''"
 )
@@ -64,12 +52,11 @@ class Run(NamedTuple):
 
 
 def runs(said: str, chunk: str = "") -> tuple[Run, ...]:
-    """Return the sentences that are named, as runs from a first to a last, in order.
+    """Return the sentences that are named, as at most three runs of at most three, in order.
 
-    A run has at most three sentences, of a longer range the first ones, and there are at most
-    three runs. `chunk` is the handle that they are numbered in: `K3.4` names no sentence of K5.
+    `chunk` is the handle that they are numbered in: `K3.4` names no sentence of K5.
     """
-    numbers = sorted(set(islice(_numbers(said, chunk), MAX_NUMBERS_READ)))
+    numbers = sorted(set(islice(_numbers(said, chunk), 50)))
     if len(numbers) > 1 and numbers[0] == NOWHERE:
         del numbers[0]
 
@@ -81,11 +68,11 @@ def runs(said: str, chunk: str = "") -> tuple[Run, ...]:
         else:
             found.append(Run(number, number))
 
-    return tuple(found[:MAX_RUNS])
+    return tuple(found[:3])  # spans that one reply may name
 
 
 def _numbers(said: str, chunk: str) -> Iterator[int]:
-    own = _HANDLE.fullmatch(chunk)
+    own = re.fullmatch(r"\W*([^\W\d_]\d+)\W*", chunk)
     is_here = True
     for named in _SAID.finditer(said):
         if handle := named["handle"]:
@@ -136,10 +123,7 @@ class NumberedText:
         return self.text[start:end] if end - start <= MAX_SPAN_CHARACTERS else ""
 
     def numbers_of(self, span: str) -> str:
-        """Return the numbers of the sentences that a span is made of, "4" or "4-5".
-
-        A span that begins or ends within a sentence has none.
-        """
+        """Return the numbers of the sentences that a span is made of, "4" or "4-5", or ""."""
         start = self.text.find(span)
         first = next((n for n, place in enumerate(self.spans, 1) if place[0] == start), 0)
         end = start + len(span)
@@ -158,15 +142,14 @@ class NumberedText:
     def resembles(self, words: str, number: int) -> bool:
         """Tell whether words are nearly the beginning of a sentence, or all of it."""
         start, end = self.spans[number - 1]
-        given, sentence = _letters(words), _letters(self.text[start:end])
-        target = pairs(given)
-        return any(
-            similarity(pairs(known), target) >= enough
-            for known, enough in (
-                (sentence[: len(given)], CLOSE_BEGINNING),
-                (sentence, CLOSE_ENOUGH),
-            )
+        given, sentence = (
+            " ".join(filter(None, map(form, said.split())))
+            for said in (words, self.text[start:end])
         )
+        target = pairs(given)
+        if similarity(pairs(sentence[: len(given)]), target) >= CLOSE_BEGINNING:
+            return True
+        return similarity(pairs(sentence), target) >= CLOSE_ENOUGH
 
     def _place(self, number: int) -> tuple[int, int]:
         return self.starts[number - 1], self.starts[number]
@@ -195,8 +178,7 @@ class NumberedText:
     def verbatim(self, words: str) -> str:
         """Return the text's own words for what a model wrote; empty when nothing is close enough.
 
-        Words that stand in the text are returned as they are. Else white space, case and quotes may
-        differ, and else the closest sentence is returned.
+        White space, case and quotes may differ, and else the closest sentence is returned.
         """
         if words.strip() and words in self.text:
             return words
@@ -213,7 +195,7 @@ class NumberedText:
         """Return the sentence that is most similar to `wanted`; none that is under `at_least`."""
         target = pairs(wanted)
         best, best_score = "", at_least
-        for start, end in self.spans[:MAX_SENTENCES_COMPARED]:
+        for start, end in self.spans[:200]:
             sentence = self.text[start:end]
             score = similarity(pairs(sentence), target)
             if score > best_score or (score == best_score and not best):
@@ -227,16 +209,8 @@ def named(first: int, last: int) -> str:
     return str(first) if first == last else f"{first}-{last}"
 
 
-def _letters(text: str) -> str:
-    """Return the words of a text in their form, one space between them."""
-    return " ".join(filter(None, map(form, text.split())))
-
-
 def _plain(text: str) -> tuple[str, list[int]]:
-    """Return the text without case, quote styles and runs of white space.
-
-    Beside it, return where each of its characters stands in the text.
-    """
+    """Return a text without case, quote styles and runs of space, and where each letter stood."""
     characters: list[str] = []
     origin: list[int] = []
     for position, character in enumerate(text.translate(_QUOTES)):

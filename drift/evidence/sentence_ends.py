@@ -1,8 +1,8 @@
 """Pure: where the sentences of running text end.
 
-An answer is cut with the numbers of facts behind its sentences. What ends one is seen in the first
-word after it, so a line that grows has the same sentences as the whole line; where it is doubtful,
-two stay one. Documents are cut by a shorter rule, on which every chunk of every graph stands.
+What ends a sentence of an answer is seen in the first word after it, so a line that grows has the
+same sentences as the whole line; where it is doubtful, two stay one. Documents are cut by a shorter
+rule, on which every chunk of every graph stands.
 """
 
 # ruff: noqa: SIM905 - lists of words read best as text
@@ -72,7 +72,6 @@ _STOP = re.compile(
 )
 _OPENING = re.compile(r"[`\"\u201c\u201e\u00ab(\u3010\[<\\]|\*\*")
 _TICK = re.compile("`")
-_FAR = 2**31
 _OPENERS = "\"'\u201c\u2018\u201e\u00ab\u2039([*_\u00bf\u00a1\u300c\u300e"
 _FOLLOWING = re.compile(rf"\s*[{re.escape(_OPENERS)}]*")
 _INITIAL = re.compile(r"(?:^|[\s(\"'.-])(?:[^\W\d_]\.)+$")
@@ -131,7 +130,7 @@ def sentence_ends(
 
 def _holds(spans: Sequence[Span], start: int, end: int) -> bool:
     """Whether one of the spans, which are in order, goes on behind what begins within it."""
-    around = bisect_right(spans, (start, _FAR)) - 1
+    around = bisect_right(spans, (start, 2**31)) - 1
     return around >= 0 and end < spans[around].end
 
 
@@ -158,10 +157,7 @@ def _is_end(text: str, stop: re.Match[str], end: int, *, marked: bool) -> bool:
 
 
 def open_from(answer: str, start: int = 0) -> int:
-    """Return where the last line of a growing answer opens what is not closed yet; else its end.
-
-    A line that goes on at `start` is looked at from there.
-    """
+    """Return where the last line of a growing answer opens what is not closed yet; else its end."""
     at = max(answer.rfind("\n") + 1, start)
     opened = _first_outside(_OPENING, answer, at, enclosed(answer, at))
     return min(opened, _first_outside(_TICK, answer, at, code_in(answer, at)))
@@ -195,10 +191,7 @@ _TICKS = re.compile("`+")
 
 
 def enclosed(text: str, start: int = 0) -> list[Span]:
-    """Return what is enclosed in a text from `start` on, the outer one where one holds another.
-
-    No sentence ends within it. A text is gone through once, however many of them stay open.
-    """
+    """Return what is enclosed from `start` on, the outer ones: no sentence ends within."""
     return _closed(_OPENED, text, start)
 
 
@@ -242,7 +235,6 @@ class _Behind:
         return at + len(sign) if at > start else 0
 
     def _next(self, sign: str, start: int) -> int:
-        """Return where the next end of this kind stands; the text's length where there is none."""
         known = self._ahead.get(sign, -1)
         if known < start:
             found = _ENDS[sign].search(self._text, start)
@@ -250,7 +242,6 @@ class _Behind:
         return known
 
     def _code(self, length: int, start: int) -> int:
-        """Return the end of code behind so many backticks: as many, and no more, on its line."""
         if self._runs is None:
             self._runs = {}
             for run in _TICKS.finditer(self._text):

@@ -17,16 +17,10 @@ import sentencex
 
 from drift.evidence.sentence_ends import Span, end_of_space
 
-MAX_SPAN_CHARACTERS = 600
-"""Characters of a unit at most; a longer sentence is cut between words."""
+MAX_SPAN_CHARACTERS = 600  # characters of a unit at most; a longer sentence is cut between words
 MAX_PACK_CHARACTERS = 200
 """Characters of the lines of code that make one unit, and of a list item that is not cut."""
-WINDOW_CHARACTERS = 1_500
-"""Prose that is looked at at once: the splitter's time grows with the square of a long one."""
-MAX_WRAPPED_CHARACTERS = 120
-"""A longer line was not wrapped by hand, so it is a paragraph."""
-LANGUAGE_CHARACTERS = 1_000
-"""The beginning of a text, which tells its language."""
+MAX_WRAPPED_CHARACTERS = 120  # a longer line was not wrapped by hand, so it is a paragraph
 
 _Kind = Literal["heading", "underline", "row", "item", "code", "prose"]
 
@@ -52,11 +46,8 @@ def sentences(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=512)
 def spans(text: str) -> tuple[tuple[int, int], ...]:
-    """Return where each unit of `sentences` stands: its start, and the end behind it.
-
-    It is kept, because a chunk is shown in several prompts, and cited from.
-    """
-    language = _language(text[:LANGUAGE_CHARACTERS])
+    """Return where each unit of `sentences` stands; kept, because a chunk is in several prompts."""
+    language = _language(text[:1_000])  # the beginning of a text, which tells its language
     found: list[tuple[int, int]] = []
     for block in _blocks(text):
         is_beside = not block[0].is_first
@@ -83,7 +74,6 @@ _ITEM = re.compile(r"(?:[-*+•‣◦]|(\d{1,3})[.)])\s+(?=\S)")
 
 
 def _lines(text: str) -> Iterator[_TextLine]:
-    """Yield the lines that are not blank, each with its kind."""
     fenced, breaks = False, 2
     before: _Kind = "prose"
     for found in _LINE.finditer(text):
@@ -152,14 +142,19 @@ _CLOSES = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f][\"'\u201d\u2019\u00bb)\]*_
 
 
 def _units(text: str, block: list[_TextLine], language: str) -> Iterator[Span]:
-    """Yield the units of a block, of any length."""
     whole = Span(block[0].start, block[-1].end)
     kinds = {line.kind for line in block}
     if kinds == {"code"}:
         yield from _packs(text, whole)
     elif kinds == {"prose"}:
         for unit in _prose(text, whole, language):
-            yield from _packs(text, unit) if _is_no_sentence(text, unit) else [unit]
+            # What is long, has several lines and does not end as a sentence does, is none.
+            is_none = (
+                unit.end - unit.start > MAX_PACK_CHARACTERS
+                and text.find("\n", *unit) >= 0
+                and not _CLOSES.search(text, unit.end - 8, unit.end)
+            )
+            yield from _packs(text, unit) if is_none else [unit]
     elif "item" in kinds and whole.end - whole.start > MAX_PACK_CHARACTERS:
         marker = _ITEM.match(text, whole.start)
         content = marker.end() if marker else whole.start
@@ -167,13 +162,6 @@ def _units(text: str, block: list[_TextLine], language: str) -> Iterator[Span]:
             yield Span(whole.start, unit.end) if unit.start == content else unit
     else:
         yield whole
-
-
-def _is_no_sentence(text: str, unit: Span) -> bool:
-    """Tell whether a unit is long, has several lines and does not end as a sentence does."""
-    if unit.end - unit.start <= MAX_PACK_CHARACTERS:
-        return False
-    return text.find("\n", *unit) >= 0 and not _CLOSES.search(text, unit.end - 8, unit.end)
 
 
 def _packs(text: str, unit: Span) -> Iterator[Span]:
@@ -226,7 +214,8 @@ def _prose(text: str, span: Span, language: str) -> Iterator[Span]:
     pending: Span | None = None
     start = span.start
     while start < span.end:
-        window = text[start : min(start + WINDOW_CHARACTERS, span.end)]
+        # Prose that is looked at at once: the splitter's time grows with the square of a long one.
+        window = text[start : min(start + 1_500, span.end)]
         pieces = _pieces(window, language)
         if start + len(window) < span.end:
             # The window's end may have cut its last sentence.
@@ -278,8 +267,6 @@ def _pieces(window: str, language: str) -> list[str]:
 _GOES_ON_WITH_A_NUMBER = re.compile(
     r"\b(?:vol|approx|ca|chap|art|sec|pt|par|abs|nr|bd)\.$", re.IGNORECASE
 )
-_GERMAN_ORDINAL = re.compile(r"(?<!\d)\d{1,2}\.$")
-_LONGEST_END = 8
 
 
 def _belongs(text: str, before: Span, here: Span, language: str) -> bool:
@@ -287,11 +274,11 @@ def _belongs(text: str, before: Span, here: Span, language: str) -> bool:
     if text[before.end - 1] != "." or here.end - before.start > MAX_SPAN_CHARACTERS:
         return False
 
-    end = text[max(before.start, before.end - _LONGEST_END) : before.end]
+    end = text[max(before.start, before.end - 8) : before.end]
     if text[here.start].isdigit() and _GOES_ON_WITH_A_NUMBER.search(end):
         return True
 
-    is_ordinal = language == "de" and _GERMAN_ORDINAL.search(end)
+    is_ordinal = language == "de" and re.search(r"(?<!\d)\d{1,2}\.$", end)
     return text[here.start].islower() or bool(is_ordinal)
 
 

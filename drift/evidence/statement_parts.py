@@ -1,8 +1,7 @@
 """Pure: an answer in Markdown cut into parts that stand or fall each by itself.
 
-A part is a sentence, a row of a table, a block of code, or a heading. A part ends where a reader
-would end it, and what ends it is seen in what follows at once: so an answer that grows has the
-same parts as the whole, but for its last ones.
+A part is a sentence, a row of a table, a block of code, or a heading. What ends it is seen in what
+follows at once: so an answer that grows has the same parts as the whole, but for its last ones.
 """
 
 from __future__ import annotations
@@ -15,18 +14,10 @@ from enum import IntEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from drift.evidence.marks import (
-    LEADING_TO_A_MARK,
-    Mark,
-    Numbers,
-    items_open,
-    marks_in,
-    without,
-)
+from drift.evidence.marks import LEADING_TO_A_MARK, Mark, Numbers, items_open, marks_in, without
 from drift.evidence.sentence_ends import STOPS, Span, open_from, sentence_ends
 
-_MANY_WORDS = 20
-"""An introduction with more says something itself."""
+_MANY_WORDS = 20  # an introduction with more says something itself
 
 
 class Rank(IntEnum):
@@ -47,11 +38,7 @@ class Rank(IntEnum):
 
 
 class _AnswerLine(NamedTuple):
-    """A line of sentences that goes on: where its words begin, and what its first ones tell.
-
-    `numbers_lead` says that its marks stand before their sentences, `counts` that an enumeration
-    has begun.
-    """
+    """A line of sentences that goes on: where its words begin, and what its first ones tell."""
 
     start: int
     rank: int
@@ -88,7 +75,6 @@ class StatementPart:
     text: str = field(init=False)
 
     def __post_init__(self) -> None:
-        """Take the marks out of the words."""
         text = without(self.raw, self.marks).strip()
         if self.marks and self.marks[0].start == 0 and text[:1] in {",", ";", ":", "."}:
             text = text[1:].lstrip()
@@ -148,7 +134,6 @@ class StatementParts:
 
 
 def _parts(answer: str, known: Numbers, place: _Place) -> Iterator[StatementPart]:
-    """Yield the parts from a place on."""
     for block in _blocks(answer, known, place):
         if block.rank is None:
             for part in _sentences(answer, block, known, place):
@@ -193,7 +178,6 @@ def _blocks(answer: str, known: Numbers, place: _Place) -> Iterator[_Block]:
 
 
 def _code_ends(lines: Sequence[re.Match[str]], at: int) -> int:
-    """Return the line behind a block of code, whose first line stands before `at`."""
     fence = _FENCE.match(lines[at - 1][0])
     while fence and at < len(lines):
         line = lines[at][0].strip()
@@ -290,9 +274,8 @@ def introduces(part: StatementPart) -> bool:
 def _settled(parts: Sequence[StatementPart]) -> int:
     """Return how many parts of a growing answer stay as they are, whatever follows.
 
-    How a part ends shows in the first word after it, and in its first letters where no word that
-    leads to a mark begins so; a quotation mark may stand before it. What begins with a digit, a
-    bracket or another sign may yet become a mark or a marker, and shows nothing.
+    How a part ends shows in the first word after it, in its first letters where no word that
+    leads to a mark begins so. What begins with another sign may yet become a mark.
     """
     word = _FIRST_WORD.match(parts[-1].raw) if parts else None
     begun = word["letters"].casefold() if word else ""

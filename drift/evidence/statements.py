@@ -19,8 +19,6 @@ from drift.evidence.statement_parts import Rank, StatementPart, StatementParts, 
 from drift.model.tree import Fact
 
 _WORD = re.compile(r"\w+")
-MOST_FACTS = 50
-"""Facts of one sentence; a range of numbers may name more."""
 _FEW_WORDS = 4
 _FEW_EMPHASISED_WORDS = 8
 _OPENING_QUOTES = frozenset("\"\u201c\u201e\u00ab\u2018'")
@@ -30,10 +28,7 @@ _SHORT_ANSWERS = frozenset("yes no ja nein oui non sí si".split())  # noqa: SIM
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of the final answer, without numbers, and the facts that it names, in order.
-
-    `ends` is the character of the answer behind its last one.
-    """
+    """A sentence of the final answer without numbers, its facts, and where it `ends` there."""
 
     text: str
     facts: tuple[Fact, ...]
@@ -42,11 +37,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Proven:
-    """What of a final answer is delivered.
-
-    `text` is Markdown as the model wrote it, without numbers and without the sentences of
-    `left_out`. `statements` are its sentences, items and rows.
-    """
+    """What of a final answer is delivered, as Markdown, its statements, and what was left out."""
 
     text: str = ""
     statements: tuple[Statement, ...] = ()
@@ -54,65 +45,30 @@ class Proven:
 
 
 def proven(final_answer: str, facts: Sequence[Fact]) -> Proven:
-    """Return what of a final answer names a fact of these.
-
-    A heading, or a line that introduces a list, is delivered with the first item under it.
-    """
+    """Return what of a final answer names a fact of these; headings with the first item below."""
     return GrowingStatements(facts).read(final_answer, complete=True)
+
+
+class _Placed(NamedTuple):
+    part: StatementPart
+    line: int
+    facts: tuple[Fact, ...]
 
 
 class GrowingStatements:
     """A final answer that grows, read from where it was read before.
 
     While it is not `complete`, what may yet change is held back, so that the text is the beginning
-    of the whole answer's text.
+    of the whole answer's text. `text` is what is delivered so far.
     """
 
     def __init__(self, facts: Sequence[Fact]) -> None:
         """Begin with nothing."""
-        self._parts = StatementParts({fact.number for fact in facts})
-        self._kept = _Kept(facts)
-
-    @property
-    def text(self) -> str:
-        """What is delivered of the answer so far."""
-        return self._kept.text
-
-    @property
-    def at(self) -> int:
-        """Behind what has settled of the answer."""
-        return self._parts.at
-
-    def more(self, final_answer: str, *, complete: bool) -> None:
-        """Read on in an answer, which has not changed up to `at`."""
-        for part in self._parts.read(final_answer, complete=complete):
-            self._kept.take(part)
-        if complete:
-            self._kept.end()
-
-    def read(self, final_answer: str, *, complete: bool) -> Proven:
-        """Read on in an answer, and return what is delivered of all of it."""
-        self.more(final_answer, complete=complete)
-        kept = self._kept
-        return Proven(kept.text, tuple(kept.statements), tuple(kept.left_out))
-
-
-class _Placed(NamedTuple):
-    """A part, the number of its line, and the facts that it names."""
-
-    part: StatementPart
-    line: int
-    facts: tuple[Fact, ...]
-
-
-class _Kept:
-    """What is kept of the parts so far, and what waits for something that bears it out."""
-
-    def __init__(self, facts: Sequence[Fact]) -> None:
-        self.text = ""
-        self.statements: list[Statement] = []
-        self.left_out: list[str] = []
         by_number = {fact.number: fact for fact in facts}
+        self.text = ""
+        self._statements: list[Statement] = []
+        self._left_out: list[str] = []
+        self._parts = StatementParts(by_number)
         self._numbers = Numbers.of(by_number)
         self._facts = [by_number[number] for number in self._numbers]
         self._words: dict[int, frozenset[str]] = {}
@@ -125,7 +81,24 @@ class _Kept:
         """The last line of which something is kept."""
         self._code_is_kept = False
 
-    def take(self, part: StatementPart) -> None:
+    @property
+    def at(self) -> int:
+        """Behind what has settled of the answer."""
+        return self._parts.at
+
+    def more(self, final_answer: str, *, complete: bool) -> None:
+        """Read on in an answer, which has not changed up to `at`."""
+        for part in self._parts.read(final_answer, complete=complete):
+            self._take(part)
+        if complete:
+            self._leave_out([*self._labels, *self._leads])
+
+    def read(self, final_answer: str, *, complete: bool) -> Proven:
+        """Read on in an answer, and return what is delivered of all of it."""
+        self.more(final_answer, complete=complete)
+        return Proven(self.text, tuple(self._statements), tuple(self._left_out))
+
+    def _take(self, part: StatementPart) -> None:
         """Keep a part, let it wait, or leave it out."""
         if part.begins_line:
             self._openings.append(part.before)
@@ -155,10 +128,6 @@ class _Kept:
         else:
             self._leave_out([placed])
 
-    def end(self) -> None:
-        """Leave out what still waits."""
-        self._leave_out([*self._labels, *self._leads])
-
     def _named(self, part: StatementPart) -> tuple[Fact, ...]:
         """Return the facts that a part names, in the order of its marks."""
         found: dict[int, Fact] = {}
@@ -168,7 +137,8 @@ class _Kept:
             if len(found) == len(self._facts):
                 break
 
-        return tuple(islice(found.values(), MOST_FACTS))
+        # Facts of one sentence; a range of numbers may name more.
+        return tuple(islice(found.values(), 50))
 
     def _keep(self, placed: _Placed) -> None:
         introduced = placed.part.rank >= Rank.ITEM
@@ -176,7 +146,7 @@ class _Kept:
             if introduced or label.part.rank != Rank.INTRODUCTION:
                 said = self._write(label)
                 if label.facts and _says_something(label.part):
-                    self.statements.append(Statement(said, label.facts, len(self.text)))
+                    self._statements.append(Statement(said, label.facts, len(self.text)))
 
         self._labels = []
 
@@ -190,7 +160,7 @@ class _Kept:
         self._leads = []
         words = [self._write(one) for one in (*leads, placed)]
         if placed.part.rank != Rank.CODE:
-            self.statements.append(Statement(" ".join(words), placed.facts, len(self.text)))
+            self._statements.append(Statement(" ".join(words), placed.facts, len(self.text)))
 
     def _write(self, placed: _Placed) -> str:
         """Append a part to the text with what stands before it, and return its words."""
@@ -215,16 +185,15 @@ class _Kept:
             return True
 
         said = words - STOP_WORDS_OF_FOUR_LANGUAGES
-        return said <= frozenset().union(*map(self._words_of, facts))
-
-    def _words_of(self, fact: Fact) -> frozenset[str]:
-        if fact.number not in self._words:
-            words = _WORD.findall(fact.citation.span)
-            self._words[fact.number] = frozenset(word.casefold() for word in words)
-        return self._words[fact.number]
+        for fact in facts:
+            if fact.number not in self._words:
+                spoken = _WORD.findall(fact.citation.span)
+                self._words[fact.number] = frozenset(word.casefold() for word in spoken)
+            said -= self._words[fact.number]
+        return not said
 
     def _leave_out(self, placed: Iterable[_Placed]) -> None:
-        self.left_out += [one.part.text for one in placed if _says_something(one.part)]
+        self._left_out += [one.part.text for one in placed if _says_something(one.part)]
 
 
 def is_label(part: StatementPart) -> bool:

@@ -1,12 +1,11 @@
-"""Pure: texts compared: as words, by their letters, as questions, and as copies of each other."""
+"""Pure: texts compared: as words, by their letters, and as questions."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable
 from itertools import pairwise
 
 from drift.core.names import proper_names
@@ -19,11 +18,6 @@ SAME_WORDS = 0.75
 SAME_TOPIC = 0.7
 """The same without names: a long name must not hide that one asks for a mother, one for a father,
 or that one goes a step further than the other."""
-RUN_WORDS = 5
-SAME_RUNS = 0.5
-"""Of the runs of words that two texts have together; from here on the second says little new."""
-END_CHARS = 1_500
-"""A longer text is compared by so much of its beginning and of its end."""
 
 _WORD = re.compile(r"\w+")
 _ENDING_LETTERS = 3
@@ -64,13 +58,11 @@ class KnownWords:
             return True
         if len(word) < STEM_LETTERS or not word.isalpha():
             return False
-        others = self._by_beginning.get(word[:STEM_LETTERS], ())
-        return any(_same_stem(word, other) for other in others)
-
-
-def _same_stem(word: str, other: str) -> bool:
-    shared = max(STEM_LETTERS, len(word) - _ENDING_LETTERS, len(other) - _ENDING_LETTERS)
-    return len(other) >= shared and word.startswith(other[:shared])
+        for other in self._by_beginning.get(word[:STEM_LETTERS], ()):
+            shared = max(STEM_LETTERS, len(word) - _ENDING_LETTERS, len(other) - _ENDING_LETTERS)
+            if len(other) >= shared and word.startswith(other[:shared]):
+                return True
+        return False
 
 
 def pairs(text: str) -> Counter[tuple[str, str]]:
@@ -80,10 +72,7 @@ def pairs(text: str) -> Counter[tuple[str, str]]:
 
 
 def similarity(one: Counter[tuple[str, str]], other: Counter[tuple[str, str]]) -> float:
-    """Return the Sørensen-Dice coefficient (Dice 1945) of character pairs, 0 to 1.
-
-    Unlike an alignment, it takes time in proportion to the texts, whatever they are.
-    """
+    """Return the Sørensen-Dice coefficient (Dice 1945) of character pairs, 0 to 1."""
     return 2 * (one & other).total() / (one.total() + other.total())
 
 
@@ -124,7 +113,8 @@ def is_same_question(one: str, other: str) -> bool:
         return one.casefold().strip() == other.casefold().strip()
 
     names, others = _names(one) & a, _names(other) & b
-    if (names - b and others - a) or _ask_differently(one, other):
+    asks, asks_too = (_ASKING.intersection(_WORD.findall(text.casefold())) for text in (one, other))
+    if (names - b and others - a) or (asks and asks_too and not asks & asks_too):
         return False
 
     named = names | others
@@ -146,39 +136,5 @@ def _names(text: str) -> frozenset[str]:
     return content_words(" ".join([*proper_names(text), *re.findall(r"\b\d+\b", text)]))
 
 
-def _ask_differently(one: str, other: str) -> bool:
-    a, b = (_ASKING.intersection(_WORD.findall(text.casefold())) for text in (one, other))
-    return bool(a and b and not a & b)
-
-
-def _overlap(a: AbstractSet[object], b: AbstractSet[object]) -> float:
+def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
     return len(a & b) / len(a | b) if a or b else 1.0
-
-
-# ----------------------------------------------------------------------------------------- copies
-
-
-def near_copies(texts: Iterable[str]) -> Iterator[bool]:
-    """Tell of each text in turn whether it nearly repeats one before it that is no copy itself.
-
-    Two texts are nearly the same when they share half of their runs of five words; a shorter text
-    is no copy.
-    """
-    kept: list[frozenset[int]] = []
-    seen: set[int] = set()
-    for text in texts:
-        runs = _runs(text)
-        # What all kept ones together hold too little of, none of them does.
-        may_be = bool(runs) and len(runs & seen) >= SAME_RUNS * len(runs)
-        is_copy = may_be and any(_overlap(runs, other) >= SAME_RUNS for other in kept)
-        if not is_copy:
-            kept.append(runs)
-            seen |= runs
-        yield is_copy
-
-
-def _runs(text: str) -> frozenset[int]:
-    if len(text) > 2 * END_CHARS:
-        text = f"{text[:END_CHARS]} {text[-END_CHARS:]}"
-    words = _WORD.findall(text.casefold())
-    return frozenset(map(hash, zip(*(words[start:] for start in range(RUN_WORDS)), strict=False)))

@@ -1,8 +1,7 @@
 """Pure: what stands for a final answer without any number of a fact.
 
-A model that forgets the numbers costs no request: what the facts' spans plainly say is kept. The
-rule is about words, so it is strict, and it cannot see who did what to whom. Else the follow-ups'
-own answers stand for it.
+What the facts' spans plainly say is kept. The rule is about words, so it is strict, and it cannot
+see who did what to whom. Else the follow-ups' own answers stand for it.
 """
 
 # ruff: noqa: SIM905 - lists of words read best as text
@@ -21,8 +20,6 @@ from drift.model.tree import Citation, Fact, Node
 SHARE_OF_WORDS = 0.8
 """Of a sentence's words of content, that stand in the spans of one fact, or of two."""
 MIN_WORDS = 2
-MIN_SHARE_OF_THE_SECOND = 0.25
-"""Of a sentence's words, that a second fact must add."""
 
 _WORD = re.compile(r"\w+(?:[.,]\d+)*")
 _NEGATIONS = frozenset(
@@ -61,8 +58,6 @@ def _marked(part: StatementPart, marks: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _SpanWords:
-    """What is compared of a text: words of content, names and numbers, and whether it negates."""
-
     content: frozenset[str]
     exact: frozenset[str]
     negates: bool
@@ -88,8 +83,6 @@ class _SpanWords:
 
 
 class _UnmarkedSpan:
-    """The words of a span, in which those of a sentence are looked up."""
-
     def __init__(self, text: str) -> None:
         words = _SpanWords.of(text)
         self.negates = words.negates
@@ -116,7 +109,8 @@ def _bearing(sentence: str, spans: Sequence[_UnmarkedSpan]) -> tuple[int, ...]:
     second = max(range(len(spans)), key=lambda at: len(held[at] - held[best]))
     added = held[second] - held[best]
     negates = spans[best].negates or spans[second].negates
-    enough = len(added) >= MIN_SHARE_OF_THE_SECOND * len(said.content)
+    # Of a sentence's words, that a second fact must add.
+    enough = len(added) >= 0.25 * len(said.content)
     if enough and _suffices(held[best] | added, said) and negates == said.negates:
         return (best, second)
 
@@ -133,8 +127,7 @@ def _suffices(held: set[str], said: _SpanWords) -> bool:
 def from_answers(nodes: Sequence[Node], facts: Sequence[Fact]) -> Proven:
     """Return a final answer made of the follow-ups' own answers that have checked citations.
 
-    It is what remains when nothing of the model's final answer could be kept. Answers that answer
-    only in part stand in it when there are no others; none that found nothing does.
+    Answers in part stand in it when there are no others; none that found nothing does.
     """
     for verdict in ("answered", "partly"):
         some = [node for node in nodes if node.answer and node.answer.verdict == verdict]
@@ -144,10 +137,7 @@ def from_answers(nodes: Sequence[Node], facts: Sequence[Fact]) -> Proven:
 
 
 def joined_answers(nodes: Iterable[Node], facts: Sequence[Fact]) -> Proven:
-    """Return the answers of these follow-ups that have checked citations, a paragraph each.
-
-    One that brings no words or no citation of its own is left out.
-    """
+    """Return the answers of these follow-ups that bring citations of their own, as paragraphs."""
     by_span = {_span(fact.citation): fact for fact in reversed(facts)}
     told: set[Fact] = set()
     statements: dict[str, Statement] = {}
@@ -171,7 +161,6 @@ def joined_answers(nodes: Iterable[Node], facts: Sequence[Fact]) -> Proven:
 
 
 def _joined(statements: Iterable[Statement]) -> Proven:
-    """Return statements as an answer of paragraphs."""
     text = ""
     placed = []
     for statement in statements:

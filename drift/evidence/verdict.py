@@ -1,8 +1,4 @@
-"""Pure: whether a question was answered, as a program reads it: the model's word, and code's.
-
-The model says so after it has listed the evidence. Code overrules it where no evidence is left, or
-where the question is about a name that nothing shown has.
-"""
+"""Pure: whether a question was answered, as a program reads it: the model's word, and code's."""
 
 from __future__ import annotations
 
@@ -13,19 +9,14 @@ from drift.evidence.names import unseen_name
 from drift.evidence.statements import Statement
 from drift.model.tree import Verdict
 
-MOST_OF_PARTLY = 0.5
-"""Confidence of a question that is answered in part, at most."""
-NOT_IN_THE_CONTEXT = 0.3
-"""An answer with less said itself that the context does not hold it."""
+MOST_OF_PARTLY = 0.5  # confidence of a question that is answered in part, at most
+NOT_IN_THE_CONTEXT = 0.3  # an answer with less said itself that the context does not hold it
 MAX_NAME_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Whether the documents answer the question, 0..1 how well, and why code overruled the model.
-
-    `overruled` is a sentence for the reader; empty where the model's verdict stands.
-    """
+    """The verdict, 0..1 how well, and why code overruled the model, as a sentence, else empty."""
 
     verdict: Verdict
     confidence: float
@@ -38,8 +29,8 @@ def judged(
     """Return the verdict on a final answer of which these statements were kept.
 
     `shown` is every text that a model was shown for the question: chunks with their headings and
-    document names, and summaries. A model that says `not_found` is believed, whatever its
-    statements say: they tell what was found instead.
+    document names, and summaries. A `not_found` stands here, whatever the statements say: they tell
+    what was found instead. Where follow-ups found something all the same, `conclude` says `partly`.
     """
     if said == "not_found":
         return Judged("not_found", 0.0)

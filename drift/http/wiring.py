@@ -27,14 +27,12 @@ from drift.llm.options import ChatOptions
 from drift.llm.retry import RetryPolicy
 from drift.ports import Embedder, GraphStore, Ports
 from drift.redis.answer_cache import LOCAL_BYTES, AnswerCache
-from drift.redis.cache_entries import CacheEntries, SharedEntries
 from drift.redis.claims import RedisClaims
 from drift.redis.counter import RedisCounter
 from drift.redis.embedding_cache import CachedEmbedder, Space
-from drift.redis.entra import REDIS_SCOPE
-from drift.redis.entries import RedisEntries
+from drift.redis.entries import CacheEntries, RedisEntries
 from drift.redis.progress import RedisProgress
-from drift.redis.server import RedisServer
+from drift.redis.server import REDIS_SCOPE, RedisServer
 from drift.search import prices
 from drift.search.prices import PriceTable
 
@@ -86,7 +84,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     )
 
 
-def cached(model: Embedder, settings: Settings, entries: SharedEntries | None) -> Embedder:
+def cached(model: Embedder, settings: Settings, entries: RedisEntries | None) -> Embedder:
     """Return the embedder of searches: the model behind a cache, or with `CACHE=off` alone."""
     if settings.cache == "off":
         return model

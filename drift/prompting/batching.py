@@ -17,8 +17,8 @@ SHARED = 1 / 3
 class Found:
     """What a follow-up found.
 
-    `chunks` are those to read now, best first, and `further` those to read when they do not answer;
-    `seen` are the ids of those that were read already.
+    `chunks` are those to read now, best first, `further` those to read when they do not answer, and
+    `seen` the ids of those that were read already.
     """
 
     question: Question
@@ -59,18 +59,17 @@ def _closest(
     best, best_share = None, 0.0
     for one, other in combinations(range(len(groups)), 2):
         joined = groups[one] + groups[other]
-        share = _share(groups[one], groups[other])
-        if (
-            share >= SHARED
-            and share > best_share
-            and len(joined) <= most
-            and fits(in_turns(joined))
-        ):
+        share = _share(_ids(groups[one]), _ids(groups[other]))
+        is_better = share >= SHARED and share > best_share
+        if is_better and len(joined) <= most and fits(in_turns(joined)):
             best, best_share = (one, other), share
 
     return best
 
 
-def _share(one: Group, other: Group) -> float:
-    ids, others = ({chunk.id for chunk in in_turns(group)} for group in (one, other))
+def _ids(group: Group) -> set[str]:
+    return {chunk.id for chunk in in_turns(group)}
+
+
+def _share(ids: set[str], others: set[str]) -> float:
     return len(ids & others) / (min(len(ids), len(others)) or 1)

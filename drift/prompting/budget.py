@@ -1,7 +1,7 @@
-"""Pure: the three prompts that carry what was found, each within its bound of tokens.
+"""Pure: the prompts that carry what was found, each within its bound of tokens.
 
-Instructions and questions come first. What does not fit is left out from the end, and chunks last
-of all: one is always shown, cut at a sentence if it must be.
+What does not fit is left out from the end, and chunks last of all: one is always shown, cut at a
+sentence if it must be.
 """
 
 from __future__ import annotations
@@ -21,19 +21,12 @@ from drift.prompting.elements import Handles, Memory
 from drift.prompting.markup import plain
 from drift.prompting.tokens import cut_to, most_tokens
 
-_OF_A_QUESTION = 6
-"""A question takes at most this part of a prompt."""
-_OF_SUMMARIES = 2
-"""Summaries leave this part of the primer's room to its samples."""
-_OF_ANSWERS = 4
-"""Of the only answer that fits, its words take at most this part of the room, and so on."""
+_OF_A_QUESTION = 6  # a question takes at most this part of a prompt
 _SHORTEST_SUMMARY = 100
-_COST_OF_LABELS = 40
-"""Tokens of the tags around what a prompt carries."""
+_COST_OF_LABELS = 40  # tokens of the tags around what a prompt carries
 _OF_CHUNKS = 7 / 8
 """Chunks take at most this share of an executor's prompt, so that the rest of it has room."""
-_A_HANDLE = 12
-"""Tokens of a number, a place, or the tags of one item."""
+_A_HANDLE = 12  # tokens of a number, a place, or the tags of one item
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +87,7 @@ def leading(chunks: Sequence[Chunk], limits: Limits) -> tuple[Chunk, ...]:
 def executor(
     question: str, group: Group, handles: RequestHandles, memory: Memory, limits: Limits
 ) -> Reading:
-    """Return what the follow-ups of a group are read with: one prompt within its bound.
-
-    Chunks go before what is settled, and that before communities and the graph.
-    """
+    """Return what the follow-ups of a group are read with: one prompt within its bound."""
     part = limits.max_prompt_tokens // _OF_A_QUESTION
     question = _cut(question, part)
     followups = [_cut(found.question.text, part // len(group)) for found in group]
@@ -110,11 +100,9 @@ def executor(
     asked, room = _fitting(elements.asked_elements(memory, written.keys(), handles.chunks), room)
     found, room = _fitting(memory.names, room)
     evidence = [one.evidence for one in group]
-    lower = elements.communities_of(evidence)
+    lower = () if memory.is_last else elements.communities_of(evidence)
     most = elements.MAX_LOWER_SUMMARY_CHARACTERS
-    targets = (
-        () if memory.is_last else elements.community_elements(lower, handles.communities, most)
-    )
+    targets = elements.community_elements(lower, handles.communities, most)
     summaries, room = _fitting(targets, room)
     graph, room = _fitting(elements.graph_lines(evidence, written.keys(), handles.chunks), room)
 
@@ -143,7 +131,8 @@ def primer(
     room = most - _cost(prompts.primer(question, [], [])) - _COST_OF_LABELS
 
     samples = elements.samples(found.communities, found.chunks, handles)
-    for_summaries = room // _OF_SUMMARIES if samples else room
+    # Summaries leave this part of the primer's room to its samples.
+    for_summaries = room // 2 if samples else room
     summaries, left = _summaries(found.communities, handles, for_summaries)
     room -= for_summaries - left
 
@@ -169,7 +158,8 @@ def aggregator(
     chosen: list[Node] = []
     surest = findings.surest_first(nodes)
     for node in surest:
-        cost = _cost_of_finding(node, retrieved)
+        rows = findings.finding_elements([node], findings.numbered_facts([node], retrieved))
+        cost = sum(map(most_tokens, rows))
         if cost > room:
             break
         room -= cost
@@ -185,18 +175,10 @@ def aggregator(
     return prompts.aggregate(question, rows, unanswered), facts
 
 
-def _cost_of_finding(node: Node, retrieved: Mapping[str, Chunk]) -> int:
-    facts = findings.numbered_facts([node], retrieved)
-    return sum(map(most_tokens, findings.finding_elements([node], facts)))
-
-
 def _summaries(
     communities: Sequence[Community], handles: Handles[CommunityId], room: int
 ) -> tuple[list[str], int]:
-    """Return all communities with summaries as long as they fit, and the room that they leave.
-
-    The last communities are left out when the shortest summaries do not fit either.
-    """
+    """Return all communities with summaries as long as they fit, and the room that they leave."""
     characters = elements.MAX_SUMMARY_CHARACTERS
     fitting, left = _fitting(elements.community_elements(communities, handles), room)
     while len(fitting) < len(communities) and characters > _SHORTEST_SUMMARY:
@@ -212,7 +194,8 @@ def _shortened(node: Node, room: int) -> Node:
     if node.answer is None:
         return node
 
-    part = room // _OF_ANSWERS
+    # Of the only answer that fits, its words take at most this part of the room, and so on.
+    part = room // 4
     kept: list[Citation] = []
     left = part
     for citation in node.answer.citations:
@@ -233,10 +216,7 @@ def _shortened(node: Node, room: int) -> Node:
 def _leading(
     chunks: Sequence[Chunk], room: int, handles: RequestHandles
 ) -> tuple[tuple[Chunk, ...], dict[str, str], int]:
-    """Return the leading chunks that fit, their elements by id, and the room that they leave.
-
-    The first is there in any case, with as many of its sentences as fit.
-    """
+    """Return the leading chunks that fit, the first in any case, their elements, the room left."""
     shown: list[Chunk] = []
     by_id: dict[str, str] = {}
     for chunk in chunks:
@@ -302,7 +282,6 @@ def _cost(prompt: Prompt) -> int:
 
 @lru_cache(maxsize=16)
 def _cost_of_system(text: str) -> int:
-    """Return what a system text costs, of which each prompt has one of a few."""
     return most_tokens(text)
 
 

@@ -13,13 +13,11 @@ from drift.model.tree import Citation, Node
 from drift.prompting.markup import element, indented, on_line, plain
 from drift.prompting.tokens import cut
 
-MAX_SUMMARIES_CHARACTERS = 24_000
-"""Summaries in one prompt: many communities get shorter ones."""
+MAX_SUMMARIES_CHARACTERS = 24_000  # summaries in one prompt: many communities get shorter ones
 MAX_SUMMARY_CHARACTERS = 1_500
 MAX_GRAPH_LINES = 2
 """Relations in one prompt, and entities beside them. Readers used none of twelve such lines."""
 MAX_DESCRIPTION_CHARACTERS = 240
-MAX_HEADING_CHARACTERS = 200
 MAX_SETTLED_CHARACTERS = 300
 MAX_LOWER_COMMUNITIES = 2
 MAX_LOWER_SUMMARY_CHARACTERS = 240
@@ -80,13 +78,12 @@ def community_elements(
 def samples(
     communities: Sequence[Community], chunks: Sequence[Chunk], handles: Handles[int | str]
 ) -> dict[str, tuple[Chunk, str | None]]:
-    """Return sample chunks by their id, each with the handle of its community.
-
-    The communities take turns, so that each of them has a sample before one has two. Chunks of no
-    community come last.
-    """
+    """Return sample chunks by their id, each with the handle of its community, in turns."""
     placed: dict[str, tuple[Chunk, str | None]] = {}
-    columns = [[(s, handles.short(c.id)) for s in c.samples] for c in communities]
+    columns = []
+    for community in communities:
+        handle = handles.short(community.id)
+        columns.append([(sample, handle) for sample in community.samples])
     for turn in chain.from_iterable(zip_longest(*columns)):
         if turn:
             placed.setdefault(turn[0].id, turn)
@@ -99,10 +96,7 @@ def samples(
 def sample_elements(
     shown: Sequence[Chunk], placed: Mapping[str, tuple[Chunk, str | None]]
 ) -> list[str]:
-    """Return samples as elements of a prompt, each with its community.
-
-    They have no ids: a sample shows what may be asked, and is not cited.
-    """
+    """Return samples as elements of a prompt, without ids: none is cited."""
     return [element("sample", plain(c.text), community=placed[c.id][1], **_where(c)) for c in shown]
 
 
@@ -116,10 +110,9 @@ def chunk_element(chunk: Chunk, handle: str, most: int | None = None) -> str:
 
 
 def _where(chunk: Chunk) -> dict[str, str]:
-    """Return what a reader is told of a chunk's document and its place there."""
     return {
         "document": chunk.document_name,
-        "heading": cut(chunk.heading, MAX_HEADING_CHARACTERS),
+        "heading": cut(chunk.heading, 200),
         "place": place_of(chunk),
     }
 
@@ -130,10 +123,7 @@ def place_of(chunk: Chunk) -> str:
 
 
 def in_reading_order(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
-    """Return chunks, given best first, so that those of one document stand in its order.
-
-    Documents follow each other by their best chunk. Chunks of no known place stay as they are.
-    """
+    """Return chunks, given best first, so that those of one document stand in its order."""
     # Two documents may have one name; most of them differ in how many chunks they have.
     documents = list(dict.fromkeys((chunk.document_name, chunk.places) for chunk in chunks))
 
@@ -146,11 +136,7 @@ def in_reading_order(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
 def graph_lines(
     evidence: Sequence[Evidence], shown: Collection[str], handles: Handles[str]
 ) -> list[str]:
-    """Return what the graph says of the chunks that are shown, a line each: relations first.
-
-    Each line names the chunks that say it, so that it can be cited. Two entities have one relation,
-    the first of those that the graph found; without a description, nothing is said.
-    """
+    """Return what the graph says of the chunks that are shown, a line each: relations first."""
     pairs: dict[frozenset[str], str] = {}
     for relation in chain.from_iterable(one.relationships for one in evidence):
         if line := _line(relation.description, relation.chunk_ids, shown, handles):
@@ -169,7 +155,6 @@ def graph_lines(
 def _line(
     description: str, chunk_ids: Sequence[str], shown: Collection[str], handles: Handles[str]
 ) -> str:
-    """Return a description with the handles of its chunks; empty when none of them is shown."""
     said_in = [handles.short(chunk_id) for chunk_id in chunk_ids if chunk_id in shown]
     if not said_in or not description.strip():
         return ""
@@ -198,10 +183,7 @@ class Memory:
 
 
 def asked_elements(memory: Memory, shown: Collection[str], handles: Handles[str]) -> list[str]:
-    """Return what was asked already: with its answer and evidence, in vain, or by others now.
-
-    Evidence in a chunk that is shown as well is only named.
-    """
+    """Return what was asked already; evidence in a chunk that is shown as well is only named."""
     rows = [_settled(node, shown, handles) for node in memory.settled]
     return rows + [_asked(question, "being answered") for question in memory.asking]
 

@@ -56,18 +56,11 @@ def _found(node: Node) -> bool:
 
 def surest_first(nodes: Sequence[Node]) -> list[Node]:
     """Return the follow-ups whose answer stands on evidence, the surest first."""
-
-    def doubt(node: Node) -> float:
-        return -node.answer.confidence if node.answer else 0.0
-
-    return sorted(proven(nodes), key=doubt)
+    return sorted(proven(nodes), key=lambda node: -node.answer.confidence if node.answer else 0.0)
 
 
 def numbered_facts(nodes: Sequence[Node], retrieved: Mapping[str, Chunk]) -> tuple[Fact, ...]:
-    """Return what was cited, each wording once, numbered from 1 in the order of the tree.
-
-    A fact is as sure as the surest answer that cites it.
-    """
+    """Return what was cited, each wording once, from 1, as sure as the surest that cites it."""
     found: dict[tuple[str, str], tuple[Citation, float]] = {}
     for node in parents_first(nodes):
         if node.answer is None:
@@ -77,20 +70,16 @@ def numbered_facts(nodes: Sequence[Node], retrieved: Mapping[str, Chunk]) -> tup
             _, before = found.get(key, (citation, 0.0))
             found[key] = citation, max(before, node.answer.confidence)
 
-    return tuple(
-        Fact(number, citation, confidence, _place(citation, retrieved))
-        for number, (citation, confidence) in enumerate(found.values(), start=1)
-    )
+    facts = []
+    for number, (citation, confidence) in enumerate(found.values(), start=1):
+        chunk = retrieved.get(citation.chunk_id)
+        facts.append(Fact(number, citation, confidence, place_of(chunk) if chunk else ""))
+    return tuple(facts)
 
 
 def _wording(citation: Citation) -> tuple[str, str]:
     """Return what is one fact: the same words of one document, also in chunks that overlap."""
     return citation.document_name, " ".join(citation.span.split()).casefold()
-
-
-def _place(citation: Citation, retrieved: Mapping[str, Chunk]) -> str:
-    chunk = retrieved.get(citation.chunk_id)
-    return place_of(chunk) if chunk else ""
 
 
 def finding_elements(nodes: Sequence[Node], facts: Sequence[Fact]) -> list[str]:
@@ -106,7 +95,9 @@ def finding_elements(nodes: Sequence[Node], facts: Sequence[Fact]) -> list[str]:
         lines = [on_line(node.question.text), f"Answer: {on_line(node.answer.text)}"]
         for citation in node.answer.citations:
             fact = by_key[_wording(citation)]
-            lines.append(f"[{fact.number}] as above" if fact.number in told else _fact_line(fact))
+            where = ", ".join(filter(None, (fact.citation.document_name, fact.place)))
+            said = f"{on_line(fact.citation.span)} ({on_line(where)})"
+            lines.append(f"[{fact.number}] {'as above' if fact.number in told else said}")
             told.add(fact.number)
 
         rows.append(
@@ -120,11 +111,6 @@ def finding_elements(nodes: Sequence[Node], facts: Sequence[Fact]) -> list[str]:
         )
 
     return rows
-
-
-def _fact_line(fact: Fact) -> str:
-    where = ", ".join(filter(None, (fact.citation.document_name, fact.place)))
-    return f"[{fact.number}] {on_line(fact.citation.span)} ({on_line(where)})"
 
 
 def unanswered_lines(nodes: Sequence[Node]) -> list[str]:

@@ -1,35 +1,17 @@
 """Pure: data in tags, as prompts carry it, that its own text cannot close."""
 
+# ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
 import re
 
-TAGS = (
-    "question",
-    "question_again",
-    "communities",
-    "community",
-    "samples",
-    "sample",
-    "asked",
-    "followup",
-    "names",
-    "chunks",
-    "chunk",
-    "graph",
-    "followups",
-    "findings",
-    "finding",
-    "unanswered",
-    "context",
-    "node",
-    "previous_reply",
-    "problem",
+TAGS = tuple(
+    "question question_again communities community samples sample asked followup names chunks chunk"
+    " graph followups findings finding unanswered context node previous_reply problem".split()
 )
 """Every tag that a prompt uses; text that looks like one of them is changed."""
 
 _OWN_TAG = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(TAGS)})\b)", re.IGNORECASE)
-_LINE_BREAKS = re.compile(r"[\r\n\x0b\x0c\x85\u2028\u2029]+")
 
 
 def element(tag: str, content: str, **attributes: str | float | None) -> str:
@@ -37,8 +19,12 @@ def element(tag: str, content: str, **attributes: str | float | None) -> str:
 
     `content` may hold other elements: text of a document has to go through `plain` or `on_line`.
     """
-    said = {name: _attribute(str(v)) for name, v in attributes.items() if v is not None}
-    written = "".join(f' {name}="{value}"' for name, value in said.items() if value)
+    written = ""
+    for name, said in attributes.items():
+        value = "" if said is None else on_line(str(said)).replace('"', "'").replace(">", "&gt;")
+        if value:
+            written += f' {name}="{value}"'
+
     if "\n" in content or content.startswith("<"):
         content = f"\n{content}\n"
     return f"<{tag}{written}>{content}</{tag}>"
@@ -56,8 +42,4 @@ def on_line(text: str) -> str:
 
 def indented(text: str) -> str:
     """Return a text whose further lines begin with spaces: none looks like a numbered one."""
-    return _LINE_BREAKS.sub("\n   ", plain(text))
-
-
-def _attribute(value: str) -> str:
-    return on_line(value).replace('"', "'").replace(">", "&gt;")
+    return re.sub(r"[\r\n\x0b\x0c\x85\u2028\u2029]+", "\n   ", plain(text))

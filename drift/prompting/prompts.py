@@ -1,4 +1,4 @@
-r"""Every word that is sent to a model, as functions of values.
+"""Every word that is sent to a model, as functions of values.
 
 Each prompt has a constant system text, so that providers can cache the prefix, and one user
 message. Data stands in tags (drift/prompting/markup.py), which retrieved text cannot close. The
@@ -234,12 +234,10 @@ def _message(*elements: str) -> str:
     return "\n\n".join(element for element in elements if element)
 
 
-def _question(question: str) -> str:
-    return element("question", plain(question))
-
-
-def _again(question: str) -> str:
-    return element("question_again", plain(question))
+def _asking(question: str, *elements: str) -> str:
+    """Return a message with the question before its elements and again behind them."""
+    before, again = (element(tag, plain(question)) for tag in ("question", "question_again"))
+    return _message(before, *elements, again)
 
 
 def _group(tag: str, rows: Sequence[str]) -> str:
@@ -248,18 +246,13 @@ def _group(tag: str, rows: Sequence[str]) -> str:
 
 def hypothesis(question: str) -> Prompt:
     """Ask for a hypothetical answer paragraph (HyDE, Gao et al. 2022, arXiv:2212.10496)."""
-    user = f"{_question(question)}\n\nHypothetical answer paragraph:"
+    user = f"{element('question', plain(question))}\n\nHypothetical answer paragraph:"
     return Prompt("hypothesis", HYPOTHESIS_SYSTEM, user)
 
 
 def primer(question: str, communities: Sequence[str], samples: Sequence[str]) -> Prompt:
     """Ask for an initial answer and follow-ups; communities and samples are elements."""
-    user = _message(
-        _question(question),
-        _group("communities", communities),
-        _group("samples", samples),
-        _again(question),
-    )
+    user = _asking(question, _group("communities", communities), _group("samples", samples))
     return _prompt("primer_reply", PRIMER_SYSTEM, user, PrimerReply)
 
 
@@ -275,25 +268,21 @@ class Context:
 
 
 def local(question: str, followups: Sequence[str], given: Context, *, last: bool = False) -> Prompt:
-    """Ask one follow-up, or several that are answered from the same chunks.
-
-    In the last pass (`last`), no new follow-ups are asked for.
-    """
+    """Ask one follow-up, or several at once; in the `last` pass no new ones are asked for."""
     names = on_line("; ".join(given.names))
     asking = [
         element("followup", plain(text), id=f"Q{number}" if len(followups) > 1 else None)
         for number, text in enumerate(followups, start=1)
     ]
-    user = _message(
-        _question(question),
+    found = _asking(
+        question,
         _group("asked", given.asked),
         element("names", names) if names else "",
         _group("communities", given.communities),
         _group("graph", given.graph),
         _group("chunks", given.chunks),
-        _again(question),
-        _group("followups", asking),
     )
+    user = _message(found, _group("followups", asking))
     if len(followups) == 1:
         system = LAST_LOCAL_SYSTEM if last else LOCAL_SYSTEM
         return _prompt("local_reply", system, user, LastReply if last else LocalReply)
@@ -304,24 +293,19 @@ def local(question: str, followups: Sequence[str], given: Context, *, last: bool
 
 def quick(question: str, chunks: Sequence[str]) -> Prompt:
     """Ask the user's question itself of what it found; chunks are elements."""
-    user = _message(_question(question), _group("chunks", chunks), _again(question))
+    user = _asking(question, _group("chunks", chunks))
     return _prompt("quick_reply", QUICK_SYSTEM, user, QuickReply)
 
 
 def rag(question: str, nodes: Sequence[str]) -> Prompt:
     """Ask a question of the nodes nearest to it, which are elements; the answer is plain text."""
-    user = _message(_question(question), _group("context", nodes), _again(question))
+    user = _asking(question, _group("context", nodes))
     return Prompt("rag_answer", RAG_SYSTEM, user)
 
 
 def aggregate(question: str, findings: Sequence[str], unanswered: Sequence[str]) -> Prompt:
     """Ask for the final answer from the tree of findings, and what could not be answered."""
-    user = _message(
-        _question(question),
-        _group("findings", findings),
-        _group("unanswered", unanswered),
-        _again(question),
-    )
+    user = _asking(question, _group("findings", findings), _group("unanswered", unanswered))
     return _prompt("aggregate_reply", AGGREGATE_SYSTEM, user, AggregateReply)
 
 
@@ -330,10 +314,7 @@ def _prompt(name: str, system: str, user: str, reply: type[BaseModel]) -> Prompt
 
 
 def corrected(prompt: Prompt, reply: str, problem: str) -> Prompt:
-    """Ask again, with the reply that could not be used and what was wrong with it.
-
-    2,000 characters of that reply are shown.
-    """
+    """Ask again, with 2,000 characters of the reply that could not be used, and the problem."""
     user = _message(
         prompt.user,
         element("previous_reply", plain(reply[:2000])),

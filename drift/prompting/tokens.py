@@ -1,8 +1,7 @@
 """Pure: how many tokens a text costs a model at most, and what of it fits into a number of them.
 
-No tokenizer is asked, since each model has its own. The figures are those that hold for o200k on
-prose in the eight scripts named below and on web pages in English, where the bound is at most 1.3
-times what a tokenizer counts; tests compare them.
+No tokenizer is asked, since each model has its own. The figures hold for o200k on prose in eight
+scripts and on web pages in English, where the bound is at most 1.3 times what a tokenizer counts.
 """
 
 from __future__ import annotations
@@ -10,9 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from typing import Final
-
-_START = 4.0
-"""What a text costs beyond its words; it also makes up for a short one of rare words."""
 
 _LATIN_LETTERS = r"A-Za-z\u00c0-\u024f\u1e00-\u1eff"
 _PIECE = re.compile(
@@ -29,7 +25,7 @@ _PIECE = re.compile(
     r"|(?P<kana>[\u3040-\u30ff]+)"
     r"|(?P<hangul>[\uac00-\ud7af]+)"
     r"|(?P<mark>[\u2000-\u206f\u3000-\u303f\uff00-\uff20]+)"
-    r"|(?P<other>.)",
+    r"|(?P<other>.)"
 )
 _COSTS: Final[dict[str, tuple[float, float]]] = {
     "sign": (0.85, 0.25),
@@ -44,8 +40,6 @@ _COSTS: Final[dict[str, tuple[float, float]]] = {
     "mark": (0.0, 0.8),
 }
 """Of a run of one kind: what it costs, and what each of its characters adds."""
-_A_BYTE = 0.67
-"""What a byte costs of a character in none of these scripts."""
 
 
 def most_tokens(text: str) -> int:
@@ -53,7 +47,7 @@ def most_tokens(text: str) -> int:
     if not text:
         return 0
 
-    cost = _START
+    cost = 4.0  # what a text costs beyond its words; it also makes up for a short one of rare words
     after_space = False
     for piece in _PIECE.finditer(text):
         kind, run = str(piece.lastgroup), piece[0]
@@ -65,7 +59,8 @@ def most_tokens(text: str) -> int:
             # Three digits are a token; a space before them is one of its own.
             cost += -(-len(run) // 3) + after_space
         elif kind == "other":
-            cost += _A_BYTE * len(run.encode(errors="replace"))
+            # What a byte costs of a character in none of these scripts.
+            cost += 0.67 * len(run.encode(errors="replace"))
         else:
             of_run, of_character = _COSTS[kind]
             cost += of_run + of_character * len(run)
@@ -97,8 +92,7 @@ _SHORTEST = 2
 def cut(text: str, most: int) -> str:
     """Return the beginning of a text, at most `most` characters of it.
 
-    It ends with a sentence when one ends in its second half, else with a word. Where nothing
-    divides words, it is cut anywhere.
+    It ends with a sentence when one ends in its second half, else with a word, if any.
     """
     if len(text) <= most:
         return text
@@ -114,10 +108,7 @@ def cut(text: str, most: int) -> str:
 
 
 def cut_to(text: str, tokens: int, cost: Callable[[str], int] = most_tokens) -> str:
-    """Return the beginning of a text that costs at most so many tokens, cut as `cut` does.
-
-    Two characters of it are left at least.
-    """
+    """Return the beginning of a text that costs so many tokens, two characters at least."""
     while len(text) > _SHORTEST and (costs := cost(text)) > tokens:
         share = min(0.95, max(tokens, 1) / costs)
         text = cut(text, max(_SHORTEST, int(len(text) * share)))

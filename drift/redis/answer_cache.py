@@ -1,8 +1,4 @@
-"""Answers that are kept for a day, each by all that it depends on.
-
-The key is a hash of question, project, the project's version, depth and settings, so that a project
-which was written anew has no answers from before.
-"""
+"""Answers that are kept for a day, each by all that it depends on, its project's version too."""
 
 from __future__ import annotations
 
@@ -17,13 +13,11 @@ from drift.core.deadline import Deadline
 from drift.core.errors import DriftError
 from drift.core.logs import log
 from drift.ports import GraphReader, Kept
-from drift.redis.cache_entries import CacheEntries
+from drift.redis.entries import CacheEntries
 
 LOCAL_BYTES = 16 * 1024 * 1024
-MOST_BYTES = 256 * 1024
-"""A longer answer is not kept."""
-_FORMAT = 2
-"""Part of each key: another format of entries has other keys."""
+MOST_BYTES = 256 * 1024  # a longer answer is not kept
+_FORMAT = 2  # part of each key: another format of entries has other keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +61,6 @@ class CachedAnswer:
             self.cache.entries.put({self._key: body})
 
     async def _find_key(self, deadline: Deadline) -> str | None:
-        """Return the key; None where the project's version cannot be told."""
         try:
             version = await self.cache.reader.version(self.project, deadline)
         except DriftError as error:

@@ -1,4 +1,4 @@
-"""SharedClaims in Redis: a key for each id, which says whose it is and ends by itself."""
+"""Claims in Redis: a key for each id, which says whose it is and ends by itself."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import hashlib
 import math
 import time
-from collections.abc import Callable
 
 from redis.exceptions import InvalidResponse, NoPermissionError
 
@@ -16,24 +15,20 @@ from drift.redis.pipeline import Pipeline
 from drift.redis.server import RedisServer, in_words
 
 PREFIX = "drift:retrieval:"
-WAIT_S = 0.5
-"""How long a request waits for Redis."""
+WAIT_S = 0.5  # how long a request waits for Redis
 _FORBIDDEN = "its user may not claim ids of retrievals (docs/access.md)"
 
 
 class RedisClaims:
     """Claims for all processes of a Redis; without its answer each claims for itself."""
 
-    def __init__(self, server: RedisServer, clock: Callable[[], float] = time.monotonic) -> None:
-        """Prepare; nothing is opened yet. It belongs to the event loop that first asks."""
+    def __init__(self, server: RedisServer) -> None:
+        """Prepare for the event loop that first asks; nothing is opened yet."""
         self._pipeline = Pipeline(server)
-        self._breaker = CircuitBreaker("retrieval_claims", clock)
+        self._breaker = CircuitBreaker("retrieval_claims", time.monotonic)
 
     async def holds(self, retrieval_id: str, name: str, seconds: float) -> bool:
-        """Claim an id, and tell whether it is not another caller's, in one round trip.
-
-        A claim that stood already costs another one, which makes it last.
-        """
+        """Claim an id, and tell whether it is not another caller's; a failure claims for nobody."""
         if not self._breaker.allow():
             return True
 

@@ -1,14 +1,12 @@
-"""QuotaCounter in Redis, shared by all processes: each method is one script, which runs alone.
+"""QuotaCounter in Redis, shared by all processes: each method is one script, by the time of Redis.
 
-The time is that of Redis, so that clocks of processes do not matter. Of a caller there are two
-keys: a sorted set with the requests of the last minute, and a hash with the tokens of a day. Both
-have the same hash tag, so that a cluster keeps them together, and both end by themselves.
+Of a caller there are a sorted set with the requests of the last minute, and a hash with the tokens
+of a day. Both have the same hash tag, so that a cluster keeps them together, and end by themselves.
 """
 
 from __future__ import annotations
 
 import hashlib
-from functools import cache
 from typing import Any
 from uuid import uuid4
 
@@ -20,7 +18,6 @@ from drift.redis.pipeline import Pipeline
 from drift.redis.server import RedisServer, in_words
 
 PREFIX = "drift:quota:"
-_FORBIDDEN = "its user may not count quotas (docs/access.md)"
 _NONSENSE = "its answer is none of ours"
 _MICRO = 1_000_000
 
@@ -69,10 +66,7 @@ return {{redis.call('ZCOUNT', KEYS[1], '(' .. begin, '+inf'), tokens_of_today()}
 
 
 class RedisCounter:
-    """Counts for all processes that use the same Redis.
-
-    A reply that no script of ours gives counts nothing and lets nobody through.
-    """
+    """Counts for all processes that use the same Redis; a reply of no script of ours does not."""
 
     def __init__(self, server: RedisServer) -> None:
         """Prepare; nothing is opened yet. It belongs to the event loop that first asks."""
@@ -96,11 +90,7 @@ class RedisCounter:
         raise CountingError(_NONSENSE)
 
     async def spend(self, name: str, tokens: int) -> None:
-        """Add tokens to those of today.
-
-        They are added twice when a connection breaks after Redis has added them and before it has
-        said so.
-        """
+        """Add tokens to those of today; twice when a connection breaks before Redis has said so."""
         if await self._run(SPEND, name, tokens) != 0:
             raise CountingError(_NONSENSE)
 
@@ -117,24 +107,18 @@ class RedisCounter:
 
     async def _run(self, script: str, name: str, *arguments: str | int) -> Any:  # noqa: ANN401 - what the script returns
         keys = keys_of(name)
+        sha = hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
         try:
             try:
-                return await self._pipeline.ask("EVALSHA", sha_of(script), 2, *keys, *arguments)
+                return await self._pipeline.ask("EVALSHA", sha, 2, *keys, *arguments)
             except NoScriptError:  # a Redis that has not seen it yet, or has started again
                 return await self._pipeline.ask("EVAL", script, 2, *keys, *arguments)
         except Exception as error:
-            raise CountingError(_FORBIDDEN if _is_forbidden(error) else in_words(error)) from error
-
-
-def _is_forbidden(error: Exception) -> bool:
-    """Tell whether the user lacks a right, for the script or for a command in it."""
-    return isinstance(error, NoPermissionError) or str(error).startswith("ACL failure")
-
-
-@cache
-def sha_of(script: str) -> str:
-    """Return the name by which Redis knows a script that it has run."""
-    return hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
+            # The user lacks a right for the script, or for a command in it.
+            if isinstance(error, NoPermissionError) or str(error).startswith("ACL failure"):
+                problem = "its user may not count quotas (docs/access.md)"
+                raise CountingError(problem) from error
+            raise CountingError(in_words(error)) from error
 
 
 def keys_of(name: str) -> tuple[str, str]:

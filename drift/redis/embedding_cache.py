@@ -1,7 +1,4 @@
-"""An embedder that asks the model only for texts whose vectors are not known.
-
-No text is kept: the key is a hash.
-"""
+"""An embedder that asks the model only for texts whose vectors are not known by their hash."""
 
 from __future__ import annotations
 
@@ -17,18 +14,14 @@ from drift.core.deadline import Deadline
 from drift.model.calls import Embeddings
 from drift.model.graph import Vector
 from drift.ports import Embedder
-from drift.redis.cache_entries import CacheEntries
+from drift.redis.entries import CacheEntries
 
-_FORMAT = 2
-"""Part of each key: another format of entries has other keys."""
+_FORMAT = 2  # part of each key: another format of entries has other keys
 
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """What has to be the same so that a text has the same vector.
-
-    `deployment` is what the server calls `model`.
-    """
+    """What has to be the same so that a text has the same vector."""
 
     server: str
     model: str
@@ -43,10 +36,7 @@ class Space:
 
 @dataclass(frozen=True, slots=True)
 class CachedEmbedder:
-    """Embedder: vectors of `space` from `entries`, else from `model`.
-
-    A vector is exactly the one that the model gave.
-    """
+    """Embedder: vectors of `space` from `entries`, as the model gave them, else from `model`."""
 
     model: Embedder
     space: Space
@@ -55,7 +45,11 @@ class CachedEmbedder:
     async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
         """Return one vector a text, in order; the cost is that of those that were asked for."""
         keys = [self.space.key(text) for text in texts]
-        vectors = {key: _unpack(body) for key, body in (await self.entries.get(keys)).items()}
+        vectors: dict[str, Vector] = {}
+        for key, body in (await self.entries.get(keys)).items():
+            numbers = array(chr(body[0]))
+            numbers.frombytes(body[1:])
+            vectors[key] = tuple(numbers)
 
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in vectors}
         asked = Embeddings(())
@@ -72,8 +66,8 @@ class CachedEmbedder:
 def _pack(vector: Vector) -> bytes:
     """Return a vector in floats of 32 bits, or of 64 where that loses something.
 
-    Empty is what could not be read back exactly, and a vector of zeros: nothing can be searched
-    with it, and the next answer of the model may be a better one.
+    Empty is what could not be read back exactly, and a vector of zeros, of which the model may
+    give a better one next time.
     """
     for kind in "fd":
         with suppress(OverflowError, TypeError):
@@ -81,9 +75,3 @@ def _pack(vector: Vector) -> bytes:
             if tuple(numbers) == vector and any(numbers) and math.isfinite(sum(numbers)):
                 return kind.encode() + numbers.tobytes()
     return b""
-
-
-def _unpack(body: bytes) -> Vector:
-    numbers = array(chr(body[0]))
-    numbers.frombytes(body[1:])
-    return tuple(numbers)

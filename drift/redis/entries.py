@@ -1,4 +1,7 @@
-"""Entries of a cache in Redis: a look-up waits a moment at most, and nobody waits for a write."""
+"""Entries of the caches: a bounded layer of each process before what all share in Redis.
+
+A look-up waits a moment at most, and nobody waits for a write.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +9,87 @@ import asyncio
 import hmac
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Literal
 
+from cachetools import TLRUCache
 from redis.exceptions import InvalidResponse, NoPermissionError
 
 from drift.core.circuit_breaker import CircuitBreaker
 from drift.model.health import Readiness
-from drift.redis.cache_entries import KEPT_S
 from drift.redis.pipeline import Pipeline
 from drift.redis.server import RedisServer, in_words
 
+KEPT_S = 86_400
+"""An entry counts for a day, in Redis and in the process: a model behind a name may be changed."""
+LOCAL_BYTES = 32 * 1024 * 1024  # about 2,600 vectors of 3,072 floats
 WAIT_S = 0.05
 """How long a look-up waits for Redis, also for one that is still opening its connection."""
-GIVE_UP_S = 2.0
-"""How long an answer may take that nobody waits for any more."""
-_PROBES = 8
-"""Keys of different slots, of which a cluster's nodes hold some each."""
+GIVE_UP_S = 2.0  # how long an answer may take that nobody waits for any more
 _MARK_BYTES = 32
 _FORBIDDEN = "its user may not keep entries (docs/access.md)"
-_SLOW = "it does not answer in time"
+
+
+class CacheEntries:
+    """Entries by keys, for a day; when the process holds too many, those go that were not used.
+
+    An entry begins with the second until which it counts, in Redis and in the process.
+    """
+
+    def __init__(
+        self,
+        shared: RedisEntries | None = None,
+        most_bytes: int = LOCAL_BYTES,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        """Hold so many bytes in the process, and ask `shared` for what is not among them."""
+        self.shared = shared
+        self._now = now
+        self._local: TLRUCache[str, bytes] = TLRUCache(
+            most_bytes,
+            ttu=lambda _key, entry, _time: int.from_bytes(entry[:8]),
+            timer=now,
+            getsizeof=lambda entry: len(entry) + 300,  # the key, and its place in the layer
+        )
+
+    async def get(self, keys: Sequence[str]) -> dict[str, bytes]:
+        """Return what is kept under these keys, as far as that is known soon."""
+        found = {}
+        for key in keys:
+            if entry := self._local.get(key):
+                found[key] = entry[8:]
+
+        missing = [key for key in dict.fromkeys(keys) if key not in found]
+        if not self.shared or not missing:
+            return found
+
+        for key, entry in (await self.shared.get(missing)).items():
+            if int.from_bytes(entry[:8]) > self._now():
+                self._keep(key, entry)
+                found[key] = entry[8:]
+
+        return found
+
+    def put(self, bodies: Mapping[str, bytes]) -> None:
+        """Keep something under each key; nobody waits for it."""
+        until = (int(self._now()) + KEPT_S).to_bytes(8)
+        entries = {key: until + body for key, body in bodies.items()}
+        for key, entry in entries.items():
+            self._keep(key, entry)
+        if self.shared and entries:
+            self.shared.put(entries)
+
+    def _keep(self, key: str, entry: bytes) -> None:
+        with suppress(ValueError):  # it is larger than the layer
+            self._local[key] = entry
 
 
 class RedisEntries:
-    """SharedEntries in Redis; each is gone after its time.
+    """Entries in Redis, each gone after its time; whatever happens, `get` and `put` do not raise.
 
     A new connection may take longer than a look-up waits. So one late answer is no trouble, it is
-    waited for without the others; two in a row are.
-
-    Keys and entries are what only those can make who know the `secret`: whoever else writes into
-    Redis can take entries away, and put none in.
+    waited for without the others; two in a row are. Keys and entries are what only those can make
+    who know the `secret`: whoever else writes into Redis can take entries away, and put none in.
     """
 
     def __init__(
@@ -45,10 +100,7 @@ class RedisEntries:
         wait_s: float = WAIT_S,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Prepare; nothing is opened yet. It belongs to the event loop that first asks.
-
-        Log lines say `what` is kept.
-        """
+        """Prepare for the event loop that first asks; log lines say `what` is kept."""
         self._pipeline = Pipeline(server)
         self._wait_s = wait_s
         self._what = what
@@ -67,7 +119,11 @@ class RedisEntries:
         asked = self._start(self._read(keys))
         done, _ = await asyncio.wait({asked}, timeout=self._wait_s)
         if not done:
-            self._is_late(asked)
+            self._late.add(asked)
+            asked.add_done_callback(self._late.discard)
+            self._late_in_a_row += 1
+            if self._late_in_a_row > 1:
+                self._reading.fail("it does not answer in time")
             return {}
 
         found: dict[str, bytes] | None = None if asked.cancelled() else asked.result()
@@ -86,7 +142,8 @@ class RedisEntries:
     async def health(self) -> Readiness:
         """Return ok, or in words why nothing can be read; keys of several slots are tried."""
         prefix = "embed" if self._what == "embedding" else "answer"
-        found = await self._read([f"{prefix}:ready?{number}" for number in range(_PROBES)])
+        # Keys of different slots, of which a cluster's nodes hold some each.
+        found = await self._read([f"{prefix}:ready?{number}" for number in range(8)])
         if found is None:
             return Readiness.degraded(f"{self._reading.problem}, no {self._what} is kept in it")
         return Readiness.ok()
@@ -110,25 +167,23 @@ class RedisEntries:
         task.add_done_callback(self._running.discard)
         return task
 
-    def _is_late(self, asked: asyncio.Task[Any]) -> None:
-        self._late.add(asked)
-        asked.add_done_callback(self._late.discard)
-        self._late_in_a_row += 1
-        if self._late_in_a_row > 1:
-            self._reading.fail(_SLOW)
-
     async def _read(self, keys: Sequence[str]) -> dict[str, bytes] | None:
-        """Return the entries; None after a failure, which is noted."""
         # One command a key: a cluster refuses one for keys of several slots. They go in one packet.
         commands = [("MGET", self._named(key)) for key in keys]
         try:
             async with asyncio.timeout(GIVE_UP_S):
                 replies = await self._pipeline.ask_each(commands)
-            pairs = zip(keys, map(self._opened, keys, map(_only, replies)), strict=True)
-            return {key: entry for key, entry in pairs if entry is not None}
+            found: dict[str, bytes] = {}
+            for key, reply in zip(keys, replies, strict=True):
+                if not isinstance(reply, list) or len(reply) != 1:
+                    raise InvalidResponse("No answer to MGET.")  # noqa: TRY301
+                if (entry := self._opened(key, reply[0])) is not None:
+                    found[key] = entry
         except Exception as error:  # noqa: BLE001 - whatever it is, the entry is made anew
             self._reading.fail(_in_words(error))
             return None
+
+        return found
 
     async def _write(self, entries: Mapping[str, bytes]) -> None:
         commands = [
@@ -144,14 +199,12 @@ class RedisEntries:
             self._writing.succeed()
 
     def _named(self, key: str) -> str:
-        """Return the key in Redis: of the same kind, and without the secret no text leads to it."""
         return f"{key.partition(':')[0]}:{self._mark(b'key', key).hex()}"
 
     def _sealed(self, key: str, entry: bytes) -> bytes:
         return self._mark(b"entry", key, entry) + entry
 
     def _opened(self, key: str, stored: object) -> bytes | None:
-        """Return the entry that was sealed for this key; None for anything else."""
         if not isinstance(stored, bytes):
             return None
         mark, entry = stored[:_MARK_BYTES], stored[_MARK_BYTES:]
@@ -159,18 +212,6 @@ class RedisEntries:
 
     def _mark(self, of: bytes, key: str, entry: bytes = b"") -> bytes:
         return hmac.digest(self._secret, b"\n".join((of, key.encode(), entry)), "sha256")
-
-
-def _only(reply: object) -> object:
-    """Return the one value that MGET answers.
-
-    Raises:
-        InvalidResponse: it has answered something else.
-    """
-    match reply:
-        case [value]:
-            return value
-    raise InvalidResponse("No answer to MGET.")
 
 
 def _in_words(error: Exception) -> str:

@@ -1,7 +1,4 @@
-"""Commands of many requests over one connection: those that wait go in one packet.
-
-So a burst of requests opens and signs in no connections of its own.
-"""
+"""Commands of many requests over one connection: those that wait go in one packet."""
 
 from __future__ import annotations
 
@@ -14,8 +11,6 @@ from redis.exceptions import InvalidResponse
 
 from drift.redis.server import IDLE_SECONDS, RedisServer
 
-ANSWER_SECONDS = 3.0
-"""How long a packet may take, with a connection that has to be opened first."""
 MAX_AT_ONCE = 500
 
 Word = str | int | bytes
@@ -35,13 +30,7 @@ class Pipeline:
         self._used = 0.0
 
     async def ask(self, *words: Word) -> Any:  # noqa: ANN401 - what the command returns
-        """Return the answer to a command, which must be one that may be sent twice.
-
-        A command of somebody who no longer waits is not sent any more.
-
-        Raises:
-            Exception: redis-py's own, or the identity's.
-        """
+        """Return the answer to a command that may be sent twice; errors are redis-py's own."""
         return (await self.ask_each([words]))[0]
 
     async def ask_each(self, commands: Iterable[tuple[Word, ...]]) -> list[Any]:
@@ -66,7 +55,7 @@ class Pipeline:
         await self._client.aclose()
 
     async def _send(self) -> None:
-        """Send packets until nobody waits; a refusal of one command is the answer to that one."""
+        """Send packets until nobody waits."""
         try:
             while self._waiting:
                 taken, self._waiting = self._waiting[:MAX_AT_ONCE], self._waiting[MAX_AT_ONCE:]
@@ -105,7 +94,8 @@ class Pipeline:
             packet.execute_command(*words)
 
         try:
-            async with asyncio.timeout(ANSWER_SECONDS):
+            # How long a packet may take, with a connection that has to be opened first.
+            async with asyncio.timeout(3.0):
                 replies = await packet.execute(raise_on_error=False)
         except (ValueError, TypeError, RecursionError) as error:  # what redis-py's parser meets
             raise InvalidResponse("No reply of a Redis.") from error

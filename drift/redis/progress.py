@@ -1,11 +1,8 @@
-"""ProgressSink over Redis pub/sub.
-
-One queue and one connection a process, bounded in memory, never an error for the request.
+"""ProgressSink over Redis pub/sub: one queue and one connection a process, bounded in memory.
 
 Whoever sends leaves its message in the queue; one task carries the queue to Redis, many messages in
-one packet, and takes a message out when Redis has acknowledged it. So callers never compete for
-connections, order is kept, and a request that ends or is cancelled leaves nothing behind. Three
-rules follow from what networks and servers do:
+one packet, and takes a message out when Redis has acknowledged it. So order is kept, and a request
+that ends leaves nothing behind. Three rules follow from what networks and servers do:
 
 - A connection that has carried messages and breaks says nothing about the server: the rest is sent
   on a new one at once.
@@ -31,37 +28,26 @@ from drift.model.health import Readiness
 from drift.redis.server import IDLE_SECONDS, RedisServer
 from drift.redis.waiting import WaitingMessages, WaitingRoom
 
-LATE_SECONDS = 0.8
-"""After so long without an answer Redis is in trouble: answers wait for it no longer, messages
-still do."""
 SILENT_SECONDS = 0.3
 """How long a connection may be silent until a new one is tried, and once more after that one has
 been answered."""
-LOOK_SECONDS = 1.0
-"""How long that new one may take."""
-PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)
-"""Seconds between attempts that fail; the last one is repeated."""
-KEPT_SECONDS = 60.0
-"""How long a message waits for a Redis in trouble."""
-KEPT_BYTES = 8 * 2**20
-"""What all messages that wait may take."""
+PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)  # seconds between attempts that fail; the last one is repeated
+KEPT_SECONDS = 60.0  # how long a message waits for a Redis in trouble
 MAX_AT_ONCE, MAX_BYTES_AT_ONCE = 200, 256 * 2**10
 """What is sent before the first answer to it is read."""
-CLOSING_SECONDS = 1.0
 
 
 class RedisProgress:
     """Publishes messages on their channels, in the order they were sent.
 
-    A message arrives once. When a connection breaks after Redis has taken a message and before it
-    has said so, the message comes twice, with the same `message_id`.
+    One comes twice, with the same `message_id`, when a connection breaks before Redis has said so.
     """
 
     def __init__(self, server: RedisServer, clock: Callable[[], float] = time.monotonic) -> None:
         """Prepare; nothing is opened yet. It belongs to the event loop of the first message."""
         self._server = server
         self._clock = clock
-        self._room = WaitingRoom(KEPT_BYTES)
+        self._room = WaitingRoom(8 * 2**20)  # what all messages that wait may take
         self._carrier: asyncio.Task[None] | None = None
         self._connection: Connection | None = None
         self._used = 0.0
@@ -77,10 +63,7 @@ class RedisProgress:
 
     # ----------------------------------------------------------------------------- for the requests
     def send(self, message: str, *, last: bool, channel: str = CHANNEL) -> None:
-        """Take a message for publishing on a channel; `last` is kept when others must go.
-
-        Neither waits nor fails.
-        """
+        """Take a message for publishing on a channel; `last` is kept when others must go."""
         text = message.encode(errors="replace")
         self._room.add(text, channel, last=last, now=self._clock())
         if self._carrier is None:
@@ -101,7 +84,7 @@ class RedisProgress:
     async def close(self) -> None:
         """Give what waits a second to leave, and close the connection."""
         with suppress(TimeoutError):
-            async with asyncio.timeout(CLOSING_SECONDS):
+            async with asyncio.timeout(1):
                 await self.delivered()
 
         if self._carrier:
@@ -115,27 +98,21 @@ class RedisProgress:
         """Carry messages until none waits."""
         try:
             while self._room:
-                await self._carry_some()
+                self._expect()
+                try:
+                    await self._publish(self._room.first(MAX_AT_ONCE, MAX_BYTES_AT_ONCE))
+                except Exception as error:  # noqa: BLE001 - whatever it is must not reach a request
+                    proven = self._proven
+                    await self._leave()
+                    if not proven:
+                        await self._pause(error)
         finally:
             self._carrier = None
             self._expected()
             self._release(self._room.newest)
 
-    async def _carry_some(self) -> None:
-        self._expect()
-        try:
-            await self._publish(self._room.first(MAX_AT_ONCE, MAX_BYTES_AT_ONCE))
-        except Exception as error:  # noqa: BLE001 - whatever happens here must not reach a request
-            proven = self._proven
-            await self._leave()
-            if not proven:
-                await self._pause(error)
-
     async def _publish(self, batch: list[WaitingMessages]) -> None:
-        """Send messages and take out those that are acknowledged.
-
-        An error for one of them leaves that one.
-        """
+        """Send messages and take out those that are acknowledged; an error leaves its own one."""
         connection = await self._connected()
         commands = [("PUBLISH", message.channel, message.text) for message in batch]
         await connection.send_packed_command(connection.pack_commands(commands), check_health=False)
@@ -169,15 +146,10 @@ class RedisProgress:
             await connection.disconnect(nowait=True)
 
     async def _acknowledged(self, connection: Connection) -> None:
-        """Wait for the next answer, as long as the server takes that answers nobody else either.
-
-        Raises:
-            ConnectionResetError: when it answers on a new connection and is still silent on this
-                one.
-        """
+        """Wait for the next answer, as long as the server takes that answers nobody else either."""
         while await connection.read_response(timeout=SILENT_SECONDS) is None:
             try:
-                other = await self._server.opened(LOOK_SECONDS)
+                other = await self._server.opened(1.0)  # how long that new one may take
             except Exception as error:
                 self._drop_old()
                 if not self._room:
@@ -190,10 +162,7 @@ class RedisProgress:
             return
 
     async def _pause(self, error: Exception) -> None:
-        """Wait a while before the next attempt, or until there is a new token.
-
-        Drop what has waited too long.
-        """
+        """Wait before the next attempt, or for a new token; drop what has waited too long."""
         self._in_trouble(chain(error))
         self._again.clear()
         with suppress(TimeoutError):
@@ -207,19 +176,16 @@ class RedisProgress:
         self._room.drop_older(self._clock() - KEPT_SECONDS)
 
     def _sign_in_anew(self) -> None:
-        """Leave the connection of the old token, which the server cuts when that ends.
-
-        The pause may be for the new one.
-        """
+        """Leave the connection of the old token, which the server cuts when that ends."""
         self._outdated = True
         self._again.set()
 
     # --------------------------------------------------------------------------- how Redis is doing
     def _expect(self) -> None:
-        """Expect an answer soon."""
         self._expected()
         loop = asyncio.get_running_loop()
-        self._late = loop.call_later(LATE_SECONDS, self._in_trouble, chain(TimeoutError()))
+        # Then Redis is in trouble: answers wait for it no longer, messages still do.
+        self._late = loop.call_later(0.8, self._in_trouble, chain(TimeoutError()))
 
     def _expected(self) -> bool:
         """Tell whether the answer was expected still."""

@@ -1,11 +1,10 @@
-"""The Redis of the settings.
-
-How a connection to it is opened and signed in, and in what words it fails.
-"""
+"""The Redis of the settings: how it is reached and signed in to, and in what words it fails."""
 
 from __future__ import annotations
 
 import asyncio
+import base64
+import json
 import socket
 import ssl
 from collections.abc import Awaitable, Callable
@@ -16,6 +15,7 @@ from redis.asyncio import Connection, ConnectionPool, Redis
 from redis.asyncio.connection import SSLConnection
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
+from redis.credentials import CredentialProvider
 from redis.exceptions import (
     AskError,
     AuthenticationError,
@@ -29,11 +29,11 @@ from redis.exceptions import (
 from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from drift.auth.entra import TokenSource
+from drift.auth.entra import Token, TokenSource
 from drift.core.logs import causes
 from drift.model.health import Readiness
-from drift.redis.entra import EntraLogin
 
+REDIS_SCOPE = "https://redis.azure.com/.default"
 OPEN_SECONDS = 5.0
 """How long a new connection may take: the token, the network, TLS, signing in and the first
 answer."""
@@ -44,18 +44,12 @@ IDLE_SECONDS = 200.0
 class RedisServer:
     """One Redis by its `redis://` or `rediss://` URL, with Entra ID when there are tokens.
 
-    Making it opens nothing.
-
-    All its connections share their certificates: redis-py reads them from disk for every new
-    connection, which holds the event loop up. They are read here, so make it in a thread.
+    Making it opens nothing, but reads certificates from disk, so make it in a thread: redis-py
+    would read them for every new connection, in the event loop.
     """
 
     def __init__(self, url: str, tokens: TokenSource | None = None) -> None:
-        """Take the address and the certificates.
-
-        RESP2 and no maintenance notifications: neither side of a channel needs them, and Azure
-        Managed Redis knows both.
-        """
+        """Take the address and the certificates."""
         self.tokens = tokens
         self._pool = ConnectionPool.from_url(
             url,
@@ -71,7 +65,15 @@ class RedisServer:
         )
         sample: object = self._made()
         if isinstance(sample, SSLConnection):
-            self._pool.connection_class = _sharing(sample)
+            certificates = sample.ssl_context
+            certificates.get()
+
+            class SharedCertificates(SSLConnection):
+                def __init__(self, **options: Any) -> None:  # noqa: ANN401 - redis-py's own
+                    super().__init__(**options)
+                    self.ssl_context = certificates
+
+            self._pool.connection_class = SharedCertificates
 
     async def opened(self, seconds: float = OPEN_SECONDS) -> Connection:
         """Return a new connection, signed in, over which the server has answered.
@@ -97,15 +99,13 @@ class RedisServer:
         return connection
 
     def _made(self) -> Connection:
-        """Return a connection that is not opened yet."""
         make: Callable[[], Connection] = self._pool.make_connection
         return make()
 
     def client(self, connections: int | None = None, retries: int = 0) -> Redis:
-        """Return a client with connections of its own; whoever asked for it closes it.
+        """Return a client of its own, to be closed, which sends again as often as `retries` says.
 
-        Wait for `signed_in` first. What was sent over a connection that breaks is sent again as
-        often as `retries` says.
+        Wait for `signed_in` first.
         """
         options = {
             **self._pool.connection_kwargs,
@@ -118,8 +118,7 @@ class RedisServer:
         """Return when there is a token to sign in with, where one is needed.
 
         Raises:
-            TimeoutError: the identity is slow; it is not asked twice at the same time.
-            Exception: the identity's own.
+            TimeoutError: the identity is slow; any other error is its own.
         """
         if self.tokens:
             async with asyncio.timeout(OPEN_SECONDS):
@@ -141,42 +140,50 @@ class RedisServer:
 
 
 async def _pong(connection: Connection) -> None:
-    """Read the answer to PING.
-
-    Raises:
-        InvalidResponse: it is another one.
-        Exception: redis-py's own.
-    """
+    """Read the answer to PING, or raise InvalidResponse where it is another one."""
     # A refusal is an answer too: a user may have the right to publish alone.
     with suppress(NoPermissionError):
-        if await reply(connection) != b"PONG":
+        try:
+            reply = await connection.read_response()
+        except (ValueError, TypeError, RecursionError) as error:  # what redis-py's parser meets
+            raise InvalidResponse("No reply of a Redis.") from error
+        if reply != b"PONG":
             raise InvalidResponse("Another answer to PING.")
 
 
-async def reply(connection: Connection) -> Any:  # noqa: ANN401 - whatever the server says
-    """Return the next reply.
+# ---------------------------------------------------------------------------------------- Entra ID
+class EntraLogin(CredentialProvider):
+    """Gives every new connection the token that is held; who sends has waited for it before.
 
-    Raises:
-        InvalidResponse: what came is no reply of a Redis.
-        Exception: redis-py's own.
+    redis-entraid, which does this too, asks for tokens with a blocking call in the event loop.
+
+    It never waits itself and raises errors of redis-py alone: after any other exception, or when a
+    caller stops waiting here, redis-py keeps the connection open and not signed in.
     """
+
+    def __init__(self, tokens: TokenSource) -> None:
+        """Remember where the tokens come from."""
+        self._tokens = tokens
+
+    def get_credentials(self) -> tuple[str, str]:
+        """Return the object id and the token; AuthenticationError when there is none."""
+        held: Token | None = self._tokens.held
+        if held is None:
+            raise AuthenticationError("There is no token yet.")
+        return object_id(held.token), held.token
+
+    async def get_credentials_async(self) -> tuple[str, str]:
+        """Return the same."""
+        return self.get_credentials()
+
+
+def object_id(token: str) -> str:
+    """Return the `oid` claim of a token, or raise AuthenticationError; the server checks it."""
     try:
-        return await connection.read_response()
-    except (ValueError, TypeError, RecursionError) as error:  # what redis-py's parser meets
-        raise InvalidResponse("No reply of a Redis.") from error
-
-
-def _sharing(sample: SSLConnection) -> type[SSLConnection]:
-    """Return a kind of connection that has the certificates of this one."""
-    certificates = sample.ssl_context
-    certificates.get()
-
-    class SharedCertificates(SSLConnection):
-        def __init__(self, **options: Any) -> None:  # noqa: ANN401 - redis-py's own
-            super().__init__(**options)
-            self.ssl_context = certificates
-
-    return SharedCertificates
+        payload = token.split(".")[1]
+        return str(json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["oid"])
+    except (ValueError, LookupError, TypeError) as error:
+        raise AuthenticationError("The token names no object id.") from error
 
 
 # -------------------------------------------------------------------------------------------- words

@@ -1,7 +1,4 @@
-"""The messages of one process that wait for Redis.
-
-In order, bounded in bytes, a last message after all others.
-"""
+"""The messages of one process that wait for Redis: in order, bounded in bytes."""
 
 from __future__ import annotations
 
@@ -9,15 +6,14 @@ from collections import deque
 from dataclasses import dataclass
 from itertools import islice
 
-OVERHEAD_BYTES = 300
-"""What a waiting message takes beside its text."""
+OVERHEAD_BYTES = 300  # what a waiting message takes beside its text
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingMessages:
-    """One message: its number in the order of the process, its text and its channel.
+    """One message: its number in the process, its text, its channel, and since when it waits.
 
-    It waits since a moment of the process's clock. `last` says that its request ends with it.
+    `last` says that its request ends with it.
     """
 
     number: int
@@ -33,9 +29,7 @@ class WaitingMessages:
 
 
 class WaitingRoom:
-    """Messages in the order they came.
-
-    When they are too many the oldest go, last messages only when nothing else is left.
+    """Messages in the order they came; when they are too many the oldest go, last messages last.
 
     `dropped` counts those that went unsent.
     """

@@ -1,8 +1,7 @@
 """One request, top to bottom: expand the query, prime from communities, follow up, aggregate.
 
-With another depth than `drift` one look comes before all that, and may be all (docs/depth.md).
-
-DRIFT search after Microsoft Research (2024), over a Neo4j graph with a community hierarchy.
+DRIFT search after Microsoft Research (2024), over a Neo4j graph with a community hierarchy. With
+another depth than `drift` one look comes before all that, and may be all (docs/depth.md).
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from drift.answer.response import Searched, build_response, nothing_found, with_
 from drift.answer.streaming import GrowingAnswer, Telling
 from drift.contracts.answer import NO_DATA_STATE, DepthOut, RetrieveResponse
 from drift.contracts.progress import Phase
-from drift.contracts.replies import AggregateReply, FollowupReply, PrimerReply
+from drift.contracts.replies import AggregateReply, PrimerReply
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyError, UpstreamError
@@ -38,9 +37,6 @@ from drift.search.quick import ABOUT_WHOLE, Look, look_at_whole, look_once, text
 from drift.search.scope import Scope
 from drift.telemetry import parts
 
-HYPOTHESIS_CHARACTERS = 4000
-"""Characters of a hypothesis that are embedded: an embedding model refuses a longer text."""
-MAX_TITLE_CHARACTERS = 80
 MIN_FOLLOWUPS, MAX_FOLLOWUPS = 2, 6
 """Follow-ups of the first pass; fewer proposals get the user's own question beside them."""
 ONE_LOOK_STANDS = (
@@ -59,10 +55,7 @@ class DriftSearch:
         embedding_model: str = "",
         clock: Clock = utc_now,
     ) -> None:
-        """Keep the servers, the bounds of each search, and what the models cost.
-
-        A project's threshold holds for its `embedding_model`; the clock says how old documents are.
-        """
+        """Keep the servers, the bounds of each search, and what the models cost."""
         self._ports = ports
         self._limits = limits
         self._prices = prices
@@ -82,8 +75,7 @@ class DriftSearch:
         slot is told again; one that is found without a failure is kept there.
 
         Raises:
-            UpstreamError: when the graph or the model failed after its retries, or nothing was
-                found in time.
+            UpstreamError: when the graph or the model failed, or nothing was found in time.
         """
         scope = Scope(self._ports, self._limits, request, deadline)
         retrieval = _Retrieval(scope, progress, Telling(listener), self._lookup)
@@ -114,11 +106,7 @@ class DriftSearch:
 
 @dataclass(slots=True)
 class _Retrieval:
-    """One request on its way.
-
-    `is_whole` tells whether its answer was found without a failure and in time, and `is_recalled`
-    that it was found for an earlier request.
-    """
+    """One request on its way; `is_whole` when it was answered without a failure and in time."""
 
     scope: Scope
     progress: Progress
@@ -220,11 +208,7 @@ class _Retrieval:
         return await self.respond(look.conclusion, searched, look)
 
     async def answer_in_spite_of(self, error: DriftError) -> RetrieveResponse:
-        """Answer with what one look has found, where the search behind it came to nothing.
-
-        Raises:
-            UpstreamError: the failure itself, where no look has found anything.
-        """
+        """Answer with what one look has found, or raise the failure of the search behind it."""
         look = self.look
         if look is None or not look.found:
             raise error
@@ -237,7 +221,6 @@ class _Retrieval:
         return await self.answer_by(replace(look, conclusion=uncertain))
 
     def depth(self, used: Literal["quick", "drift"], look: Look | None) -> DepthOut:
-        """Return how far the search was to go, how far it went, and why."""
         return DepthOut(asked=self.request.depth, used=used, reason=look.open if look else "")
 
     # -------------------------------------------------------------------------------------- primer
@@ -251,7 +234,8 @@ class _Retrieval:
             log.warning("hypothesis_unusable", extra={"reason": error.detail})
             return ""
 
-        return reply.text[:HYPOTHESIS_CHARACTERS]
+        # Characters of a hypothesis that are embedded: an embedding model refuses a longer text.
+        return reply.text[:4000]
 
     async def find_communities(self, vector: Vector) -> PrimerEvidence:
         """Return the best communities, highest level first, with sample chunks."""
@@ -261,7 +245,7 @@ class _Retrieval:
         found = await self.scope.ports.graph.primer(query, self.scope.deadline)
 
         summaries = (community.summary.strip() for community in found.communities)
-        titles = [summary.split("\n", 1)[0][:MAX_TITLE_CHARACTERS] for summary in summaries]
+        titles = [summary.split("\n", 1)[0][:80] for summary in summaries]
         details = "\n".join(f"- {escape_markdown(title)}" for title in titles)
         self.progress.report(
             Phase.RETRIEVING_COMMUNITIES, f"Found {len(titles)} communities", details
@@ -286,20 +270,14 @@ class _Retrieval:
     def proposals(
         self, first: PrimerReply, handles: RequestHandles, look: Look | None
     ) -> list[Proposal]:
-        """Return what is asked first.
-
-        The question itself is asked where nothing else is, and also beside a single other, unless
-        the search has begun with an answer to it.
-        """
+        """Return what is asked first, the question too where it has less than two."""
         names = handles.communities
-        proposed = [
-            Proposal(
-                followup.question,
-                names.resolved(followup.target_communities),
-                position=_position(followup),
-            )
-            for followup in first.followups[:MAX_FOLLOWUPS]
-        ]
+        proposed = []
+        for asked in first.followups[:MAX_FOLLOWUPS]:
+            targets = names.resolved(asked.target_communities)
+            position = Position(asked.position, asked.document) if asked.position else None
+            proposed.append(Proposal(asked.question, targets, position=position))
+
         has_begun = look is not None and look.found
         if not proposed or (len(proposed) < MIN_FOLLOWUPS and not has_begun):
             proposed.append(Proposal(self.request.query, names.keys))
@@ -309,11 +287,7 @@ class _Retrieval:
     def followups(
         self, found: PrimerEvidence, handles: RequestHandles, look: Look | None
     ) -> Followups:
-        """Return the follow-ups, with what was found before the first of them.
-
-        What a look has answered is not asked again. What it read is read again where another
-        question finds it.
-        """
+        """Return the follow-ups, with what was found before the first of them."""
         followups = Followups(self.scope, self.progress, handles=handles)
         if "trace" in self.request.include:
             followups.tell = self.telling.followup
@@ -381,7 +355,3 @@ class _Retrieval:
         names = citations.document_names(cited)
         self.progress.completed("The answer is ready", name_list(names, bracketed=True))
         return answered
-
-
-def _position(followup: FollowupReply) -> Position | None:
-    return Position(followup.position, followup.document) if followup.position else None

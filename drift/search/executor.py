@@ -12,16 +12,12 @@ from drift.core.logs import log
 from drift.evidence.citations import check
 from drift.evidence.handles import without_handles
 from drift.model.graph import Beside, Chunk, Direction
-from drift.model.tree import Answer, CitationCounts, Node, Proposal
+from drift.model.tree import Answer, CitationCounts, Proposal, cited_by
 from drift.prompting import budget
 from drift.prompting.batching import Found, Group
 from drift.prompting.budget import Reading, RequestHandles
 from drift.prompting.elements import Handles, Memory
 from drift.search.scope import Scope
-
-MAX_NEW_FOLLOWUPS = 3
-UNPROVEN = 0.1
-"""The most that an answer without evidence that holds can be trusted."""
 
 
 @dataclass(slots=True)
@@ -43,11 +39,13 @@ async def answer(
     """Return the checked answers of a group; what a joint reply leaves out has none.
 
     Raises:
-        UnusableReplyError: when the reply to a single follow-up cannot be used.
-        ModelUnavailableError, ModelMisconfiguredError: from the model.
+        UnusableReplyError: the reply to a single follow-up cannot be used; else the model's errors.
     """
     reading = budget.executor(scope.question, group, handles, memory, scope.limits)
-    citable = _citable(group, memory.settled, retrieved)
+    # All that the group found may be cited, and what settled answers stand on.
+    citable = {chunk.id: chunk for one in group for chunk in one.evidence.chunks}
+    cited = {citation.chunk_id for citation in cited_by(memory.settled)}
+    citable |= {chunk_id: retrieved[chunk_id] for chunk_id in cited if chunk_id in retrieved}
 
     answers = Answers(reading.shown)
     for found, reply in await _replies(scope, group, reading):
@@ -76,10 +74,7 @@ async def _replies(
 def _checked(
     reply: LocalReply, handles: RequestHandles, citable: Mapping[str, Chunk]
 ) -> tuple[Answer, CitationCounts]:
-    """Return what a reply says, over the evidence that holds, and what became of its citations.
-
-    Code overrules the model: without any evidence that holds, nothing was found.
-    """
+    """Return what a reply says over the evidence that holds; without any, nothing was found."""
     meant = [one for citation in reply.citations for one in _meant(citation, handles.chunks)]
     ids = [chunk_id for _, chunk_id in meant]
     citations, counts = check([citation for citation, _ in meant], reply.answer, ids, citable)
@@ -92,30 +87,18 @@ def _checked(
             handles.communities.resolved(followup.target_communities),
             _wished(followup.beside, handles.chunks),
         )
-        for followup in reply.new_followups[:MAX_NEW_FOLLOWUPS]
+        for followup in reply.new_followups[:3]
     )
 
     return Answer(
         without_handles(reply.answer, in_prose, said_by),
         citations,
-        reply.confidence if citations else min(reply.confidence, UNPROVEN),
+        # The most that an answer without evidence that holds can be trusted.
+        reply.confidence if citations else min(reply.confidence, 0.1),
         reply.should_continue,
         proposed if citations else (),
         reply.verdict if citations else "not_found",
     ), counts
-
-
-def _citable(
-    group: Group, settled: Sequence[Node], retrieved: Mapping[str, Chunk]
-) -> dict[str, Chunk]:
-    """Return what may be cited: all that the group found, and what settled answers stand on."""
-    found = {chunk.id: chunk for one in group for chunk in one.evidence.chunks}
-    cited = {c.chunk_id for node in settled if node.answer for c in node.answer.citations}
-    return found | {chunk_id: retrieved[chunk_id] for chunk_id in cited if chunk_id in retrieved}
-
-
-_CALLED = re.compile(r"([A-Za-z]+\d+)(?:\.(\d+(?:-\d+)?))?")
-"""A chunk's handle, and the numbers of sentences behind it."""
 
 
 def _meant(
@@ -126,7 +109,8 @@ def _meant(
         return [(citation, chunk_id)]
 
     named: list[tuple[CitationReply, str | None]] = []
-    for handle, sentences in _CALLED.findall(citation.chunk_id):
+    # A chunk's handle, and the numbers of sentences behind it.
+    for handle, sentences in re.findall(r"([A-Za-z]+\d+)(?:\.(\d+(?:-\d+)?))?", citation.chunk_id):
         if chunk_id := handles.resolve(handle):
             numbers = citation.sentences or sentences
             named.append((citation.model_copy(update={"sentences": numbers}), chunk_id))
@@ -134,12 +118,9 @@ def _meant(
     return named or [(citation, None)]
 
 
-_WISH = re.compile(r"(before|after)\s+(\S+)", re.IGNORECASE)
-
-
 def _wished(beside: str, handles: Handles[str]) -> tuple[Beside, ...]:
     """Return what `after K3` or `before K3` wishes to see; nothing for other words."""
-    if not (wish := _WISH.search(beside)):
+    if not (wish := re.search(r"(before|after)\s+(\S+)", beside, re.IGNORECASE)):
         return ()
     direction: Direction = "before" if wish[1].lower() == "before" else "after"
     chunk_id = handles.resolve(wish[2].strip(".,;"))

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from drift.answer.response import asked, traced
+from drift.answer.response import traced
 from drift.contracts.answer import TraceNode
 from drift.contracts.progress import Phase
 from drift.core.deadline import task_group
@@ -25,9 +25,10 @@ from drift.core.logs import log
 from drift.evidence.names import names_found
 from drift.evidence.text import is_asked_again, searched
 from drift.model import limits
-from drift.model.graph import Chunk, Vector
+from drift.model.graph import Vector
 from drift.model.tree import (
     ANSWERED,
+    ASKED,
     NO_EVIDENCE,
     SKIPPED_DEADLINE,
     SKIPPED_ENOUGH,
@@ -60,17 +61,12 @@ LOSES_ONLY_THE_STEP = (
 )
 """Errors that cost one follow-up alone: what the others have answered is kept."""
 
-WORST_FIRST = (ModelMisconfiguredError, GraphMisconfiguredError, GraphUnavailableError)
-"""Failures that the request fails with when nothing was answered: first what an operator must
-change, then what cannot be reached."""
-
 
 @dataclass(frozen=True, slots=True)
 class _Wave:
     """Questions that became ready together, and what was settled and read before them.
 
-    What siblings answer or read meanwhile does not count, because the faster one of two must not
-    decide what is asked.
+    What siblings answer meanwhile does not count: the faster of two must not decide what is asked.
     """
 
     questions: tuple[Question, ...]
@@ -105,10 +101,7 @@ class Followups:
         self.queue = Queue(self.scope.question, self.scope.limits)
 
     async def run(self, proposals: Sequence[Proposal]) -> Tree:
-        """Ask the proposals and what follows from them, until aggregation has to begin.
-
-        A failure costs one follow-up. `require_answers` fails the request when none is left.
-        """
+        """Ask the proposals and what follows from them, until aggregation has to begin."""
         try:
             async with (
                 asyncio.timeout(self.scope.deadline.until_aggregation()) as cut,
@@ -125,16 +118,13 @@ class Followups:
         return self.tree
 
     def require_answers(self) -> None:
-        """Fail when no follow-up was answered and a failure or the deadline is the cause.
-
-        Raises:
-            UpstreamError: then there is nothing checked to answer from.
-        """
+        """Raise an UpstreamError when it has kept every follow-up from being answered."""
         states = [node.state for node in self.tree.nodes.values()]
         if ANSWERED in states:
             return
 
-        for kind in WORST_FIRST:
+        # First what an operator must change, then what cannot be reached.
+        for kind in (ModelMisconfiguredError, GraphMisconfiguredError, GraphUnavailableError):
             if failure := next((f for f in self.failures if isinstance(f, kind)), None):
                 raise failure
 
@@ -169,9 +159,7 @@ class Followups:
 
     def _may_propose(self) -> bool:
         """Tell whether a follow-up is under way whose answer may lead to others."""
-        under_way = (
-            question for question in self.queue.asked if question.id not in self.tree.nodes
-        )
+        under_way = (one for one in self.queue.asked if one.id not in self.tree.nodes)
         return any(not self.queue.is_last(question.depth) for question in under_way)
 
     def _take_in(self, settled: Sequence[Node]) -> None:
@@ -185,8 +173,7 @@ class Followups:
     async def _search(self, wave: _Wave) -> None:
         """Find what each question of a wave is answered from, and have it read.
 
-        Those whose evidence is there within a second of each other are read together where they
-        share chunks; none of them waits longer for a slow one.
+        Those whose evidence is there within a second of each other are read together.
         """
         try:
             vectors = await self.scope.embed([searched(q) for q in wave.questions])
@@ -206,7 +193,7 @@ class Followups:
     async def _find(self, question: Question, vector: Vector, wave: _Wave) -> Found | None:
         """Return what a follow-up found; None when it ends here, without anything new to read."""
         self._report(f"Looking into: {question.text}")
-        self.tell(asked(question))
+        self.tell(traced(Node(question, ASKED)))
         try:
             with parts.followup(question.id, question.depth) as part:
                 evidence = await self.scope.find(
@@ -226,20 +213,18 @@ class Followups:
             return None
 
         self.tree.keep(evidence.chunks)
-        leading = budget.leading(self._new_to(question, evidence.chunks), self.scope.limits)
+        chunks = evidence.chunks
+        before = self.tree.nodes.get(question.parent) if question.parent is not None else None
+        if before and is_asked_again(question, before.question):
+            # What was read for it the first time is not read again.
+            chunks = tuple(chunk for chunk in chunks if chunk.id not in before.chunk_ids)
+        leading = budget.leading(chunks, self.scope.limits)
         first, second = limits.looks(leading, wave.read_before)
         if not first:
             self._end(Node(question, SKIPPED_ENOUGH, chunk_ids=tuple(c.id for c in leading)))
             return None
 
         return Found(question, evidence, first, second)
-
-    def _new_to(self, question: Question, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
-        """Return chunks without those that were read for the same question the first time."""
-        first = self.tree.nodes.get(question.parent) if question.parent is not None else None
-        if first is None or not is_asked_again(question, first.question):
-            return chunks
-        return [chunk for chunk in chunks if chunk.id not in first.chunk_ids]
 
     # --------------------------------------------------------------------------------------- read
     def _read_together(self, found: Sequence[Found], wave: _Wave) -> None:
@@ -249,10 +234,7 @@ class Followups:
             self._tasks.create_task(self._read(group, wave))
 
     async def _read(self, group: Group, wave: _Wave) -> None:
-        """Have a group answered in one call, and put what its answers propose into the queue.
-
-        Those that a joint reply leaves out are asked alone.
-        """
+        """Have a group answered in one call; what a joint reply leaves out is asked alone."""
         memory, handles = self._remember(group, wave), self._name(group, wave)
         reading = Counter(chunk.id for chunk in in_turns(group))
         self._reading += reading
@@ -278,10 +260,7 @@ class Followups:
             self._tasks.create_task(self._start_wave_soon())
 
     def _judge(self, group: Group, answers: executor.Answers, wave: _Wave) -> list[Node]:
-        """Return the follow-ups that have ended, and have the others read once more.
-
-        What cites nothing gets a second look, at the further chunks that it found.
-        """
+        """Return the follow-ups that have ended; what cites nothing is read again further on."""
         ended: list[Node] = []
         again: list[Found] = []
         for found in group:
@@ -341,10 +320,8 @@ class Followups:
                 self._all_are_heard.set()
 
             about = {"followup": question.id, "depth": question.depth, "seconds": node.seconds}
-            log.info(
-                "followup_ended",
-                extra={**about, "chunks": len(node.chunk_ids), "state": str(node.state)},
-            )
+            left = {"chunks": len(node.chunk_ids), "state": str(node.state)}
+            log.info("followup_ended", extra={**about, **left})
             if node.answer:
                 self._report(f"Answered: {question.text}", citation_lines(node.answer.citations))
 

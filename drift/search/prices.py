@@ -1,7 +1,4 @@
-"""Pure: what the models of a request cost, by a table of prices.
-
-There is a figure only when all of it is known: never a part of the sum, and never a guess.
-"""
+"""Pure: what the models of a request cost by a table of prices, where all of it is known."""
 
 from __future__ import annotations
 
@@ -17,7 +14,6 @@ from drift.contracts.answer import CostOut
 from drift.model.calls import ModelName, ModelUse, Spending
 
 MOST_CHARACTERS = 100_000
-_DAY = re.compile(r"20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])", re.ASCII)
 _NAME = re.compile(r"[\w.:/@-]{1,80}", re.ASCII)
 _WANTED = (
     'must be JSON such as {"currency": "USD", "date": "2026-08-21", "models": {"NAME": '
@@ -28,10 +24,9 @@ Amount = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
 
 class Price(BaseModel, extra="forbid", frozen=True, strict=True):
-    """What a million tokens of a model cost, by their kind.
+    """What a million tokens of a model cost, by their kind; `prompt` is what no cache is about.
 
-    A price for `prompt` is for those that are neither cached nor written into the cache. None holds
-    for a request with a longer prompt than `longest_prompt`.
+    None holds for a request with a longer prompt than `longest_prompt`.
     """
 
     prompt: Amount
@@ -68,7 +63,7 @@ class Prices(BaseModel, extra="forbid", frozen=True, strict=True):
     @field_validator("date")
     @classmethod
     def _is_day(cls, text: str) -> str:
-        if not _DAY.fullmatch(text):
+        if not re.fullmatch(r"20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])", text, re.ASCII):
             raise ValueError("must be a date such as 2026-08-21")
         return text
 
@@ -78,8 +73,7 @@ class PriceTable:
     """The prices that hold for a service.
 
     `model_names` says what a deployment's model is called in the settings. In a list of somebody
-    else's the name that requests have counts only where the provider reports no other model: a
-    deployment may have the name of a model that it is not.
+    else's the name that requests have counts only where the provider reports no other model.
     """
 
     prices: Prices

@@ -20,10 +20,7 @@ FLUSH_SECONDS = 1.0
 """The most an answer waits for its progress messages; later ones still arrive when they can."""
 CANCELLED_FLUSH_SECONDS = 0.25
 """The most a cancelled request waits for them, because another request wants its place."""
-EXCERPT_CHARACTERS = 160
 MAX_SUMMARY_CHARACTERS = 2_000
-MAX_DETAILS_CHARACTERS = 20_000
-"""Longer texts are cut: every subscriber reads every message, and a graph's names may be long."""
 
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~]|&(?=#?\w{1,32};))")
 _MARKDOWN_AT_START = re.compile(r"^(\d*)([#+-]|(?<=\d)[.)])(?=[\s#-]|$)")
@@ -38,7 +35,7 @@ def citation_lines(citations: Iterable[Citation]) -> str:
     """Return citations one a line: `[document_name] "text excerpt"`."""
     lines = []
     for citation in citations:
-        excerpt = _cut(" ".join(citation.span.split()), EXCERPT_CHARACTERS)
+        excerpt = _cut(" ".join(citation.span.split()), 160)
         lines.append(f'[{escape_markdown(citation.document_name)}] "{escape_markdown(excerpt)}"')
     return "\n".join(dict.fromkeys(lines))
 
@@ -54,13 +51,10 @@ def name_list(names: Iterable[str], *, bracketed: bool) -> str:
 
 
 class Progress:
-    """Reporter of one request: `async with` it.
+    """Reporter of one request: `async with` it. Reporting never waits.
 
-    Reporting never waits, publishing happens beside the search.
-
-    Messages go to the `listener` and to the sink as they are made. After `completed` or `failed`
-    every further report is ignored. Leaving the block sends the last message if none was sent, and
-    waits a second at most for the sink.
+    After `completed` or `failed` every further report is ignored. Leaving the block sends the last
+    message if none was sent, and waits a second at most for the sink.
     """
 
     def __init__(
@@ -90,10 +84,7 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Let the last messages arrive.
-
-        A request that ends without a last message was cancelled, or crashed.
-        """
+        """Let the last messages arrive; without one the request was cancelled, or crashed."""
         cancelled = kind is None or issubclass(kind, asyncio.CancelledError)
         self.failed(
             "The request was cancelled." if cancelled else "An internal error ended the retrieval."
@@ -117,7 +108,8 @@ class Progress:
             phase=phase,
             progress_pct=self._pct,
             thought_summary=_cut(summary, MAX_SUMMARY_CHARACTERS),
-            details_md=_cut(details, MAX_DETAILS_CHARACTERS) or None,
+            # Every subscriber reads every message, and a graph's names may be long.
+            details_md=_cut(details, 20_000) or None,
             message_id=str(uuid.uuid4()),
             timestamp=datetime.now(UTC).isoformat(timespec="milliseconds"),
         ).to_json()

@@ -30,18 +30,14 @@ from drift.model.tree import (
 
 MAX_HINT_NAMES = 4
 """Names that a question is searched with beside its own words; more would drown them."""
-PRIMER_PRIORITY = 2.0
-"""More than any other priority: every follow-up of the first pass keeps its slot."""
 
 
 class Priority(NamedTuple):
     """Why a proposal should get one of the last slots, each part from 0 to 1.
 
-    `novelty` is the distance from every question asked, in content words: what is near one of them
-    finds the same chunks again. `bridge` is 1 when the proposal names what its parent's evidence
-    brought to light and no earlier question knew: the second hop of a question cannot be asked
-    before. `proof` is the confidence of the parent, whose citations were checked: a proposal that
-    builds on a guess may ask about nothing. `still_open` says how much the parent left open.
+    `novelty` is the distance from every question asked, in content words. `bridge` is 1 when the
+    proposal names what its parent's evidence brought to light and no earlier question knew, a
+    second hop. `proof` is the parent's confidence, `still_open` how much that left open.
     """
 
     novelty: float
@@ -53,9 +49,8 @@ class Priority(NamedTuple):
     def total(self) -> float:
         """The weighted mean, 0 to 1.
 
-        Novelty weighs most, because a repetition costs a call and brings nothing. Confidence weighs
-        little, because the surest answers are followed by most repetitions, and so does what a
-        model says about continuing: it wishes to after four answers of five.
+        A repetition costs a call and brings nothing. The surest answers are followed by most
+        repetitions, and models wish to continue after four answers of five.
         """
         return 0.45 * self.novelty + 0.25 * self.bridge + 0.15 * self.proof + 0.15 * self.still_open
 
@@ -118,9 +113,7 @@ class _Waiting(NamedTuple):
 class Queue:
     """All questions of one request, and the slots of its budget; `question` is the user's own.
 
-    `known` are all follow-ups so far, whatever became of them, numbered in order; `answered` were
-    answered before the first of them. Where an answer settles the user's own question, there is no
-    further pass.
+    `known` are all follow-ups so far, numbered in order; `answered` were answered before the first.
     """
 
     question: str
@@ -196,10 +189,10 @@ class Queue:
         return settled
 
     def take(self, settled: Sequence[Node]) -> Taken:
-        """Give the free slots to the best of those that wait.
+        """Give the free slots to the best of those that wait, those of the primer first.
 
-        Those of the primer come first, in its order. Each of the others is compared with all that
-        have a slot by then. What finds none is over the budget; `settled` are the answers so far.
+        Each of the others is compared with all that have a slot by then; `settled` are the answers
+        so far.
         """
         ended = self._give_hints(names_found(settled, self.question))
         if self._is_settled:  # another pass is not needed
@@ -220,7 +213,8 @@ class Queue:
 
     def _rank(self, one: _Waiting, asked: Sequence[Question]) -> float:
         if one.parent is None or one.parent.answer is None:
-            return PRIMER_PRIORITY
+            # More than any other priority: every follow-up of the first pass keeps its slot.
+            return 2.0
         parent, answer = one.parent.question, one.parent.answer
         return priority(one.question, parent, answer, asked, self.question).total
 
@@ -259,9 +253,12 @@ class Queue:
 
             question = replace(one.question, hint=hint_for(one.question, names))
             self.known[question.id] = question
+            # What was merged into the first try, or another, stands for no question of its own.
+            apart = {question.id, question.parent, *self._merged}
+            others = (other for other in self.known if other.id not in apart)
             if not question.hint:
                 ended.append(Node(question, SKIPPED_ENOUGH))
-            elif self._is_asked_by_another(question):
+            elif any(is_repeated(question, other) for other in others):
                 self._merged.add(question.id)
                 ended.append(Node(question, MERGED))
             else:
@@ -270,20 +267,9 @@ class Queue:
         self._waiting = kept
         return ended
 
-    def _is_asked_by_another(self, again: Question) -> bool:
-        """Tell whether another question asks for the same.
-
-        What was merged into the first try, or into any other, stands for no question of its own.
-        """
-        others = (q for q in self.known if q.id not in {again.id, again.parent, *self._merged})
-        return any(is_repeated(again, other) for other in others)
-
 
 def hint_for(question: Question, names: Sequence[str]) -> str:
-    """Return names to search with beside a question's own words; empty when none was found.
-
-    The user's question is no hint: readers found nothing in any of nine second tries with it.
-    """
+    """Return names to search with beside a question's own words; empty when none was found."""
     asked = [question.text.casefold()]
     new = [name for name in names if not stands_in(name.casefold(), asked)]
     return " ".join(new[:MAX_HINT_NAMES])

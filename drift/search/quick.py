@@ -1,7 +1,6 @@
 """One look at the documents: what the question itself finds, read in one call, checked as ever.
 
-Whether that settles the question is decided by a fixed rule; `depth: "auto"` goes on to primer and
-follow-ups where it does not. Each reason has a name, which the trace tells.
+Whether that settles the question is decided by a fixed rule, whose reasons the trace names.
 """
 
 from __future__ import annotations
@@ -42,8 +41,6 @@ from drift.search.followups import LOSES_ONLY_THE_STEP
 from drift.search.scope import Scope
 from drift.telemetry import parts
 
-QUICK_ID = -1
-"""The look's number among the follow-ups, which count from 0; its depth is 0."""
 ABOUT_WHOLE = "whole"
 """The question is about all of the documents together, of which one look reads a few passages."""
 MAX_DOCUMENTS = 2
@@ -51,11 +48,7 @@ MAX_DOCUMENTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look found, and `open`: why that does not settle the question.
-
-    `node` is the look as a follow-up of its own, for the search that goes on, and `vector` that of
-    the question.
-    """
+    """What one look found, as a follow-up of its own; `open` says why it does not settle all."""
 
     node: Node
     evidence: Evidence = field(default_factory=Evidence)
@@ -74,8 +67,7 @@ async def look_once(scope: Scope, telling: Telling) -> Look:
     """Return what the question's own search finds, and what is said of it.
 
     Raises:
-        UnusableReplyError: neither of two replies can be used.
-        UpstreamError: from the graph or the model.
+        UnusableReplyError: neither of two replies can be used; UpstreamError: a server's.
     """
     [vector] = await scope.embed([scope.question])
     evidence = await scope.find(scope.question, vector)
@@ -94,10 +86,7 @@ async def look_once(scope: Scope, telling: Telling) -> Look:
 
 
 async def look_at_whole(scope: Scope, evidence: Evidence, telling: Telling) -> Look | None:
-    """Return what is found with what the project knows of itself in front of the evidence.
-
-    None where that is nothing, or cannot be read: it costs no more than what it would bring.
-    """
+    """Return what is found with what the project knows of itself; None where that is nothing."""
     try:
         about = await scope.about()
         if about is None:
@@ -113,10 +102,7 @@ async def look_at_whole(scope: Scope, evidence: Evidence, telling: Telling) -> L
 async def _look_at_position(
     scope: Scope, look: Look, position: Position, vector: Vector, telling: Telling
 ) -> Look | None:
-    """Return what is said with the chunks of a position before most others.
-
-    None where they were all shown before, or a failure keeps it back.
-    """
+    """Return what is said with a position's chunks first; None where nothing new is read."""
     try:
         evidence = await scope.find(scope.question, vector, position=position)
         chunks = evidence.chunks[: scope.limits.max_chunks_for_prompt]
@@ -136,7 +122,8 @@ def unusable(scope: Scope, error: UnusableReplyError) -> Look:
 
 
 def _asked(scope: Scope) -> Question:
-    return Question(QUICK_ID, scope.question, depth=0)
+    # Follow-ups count from 0.
+    return Question(-1, scope.question, depth=0)
 
 
 async def _read(
@@ -180,10 +167,7 @@ class _Page:
         return without_handles(text, self.in_prose, [chunk.text for chunk in self.shown])
 
     def facts_of(self, begun: Mapping[str, Any], *, is_last: bool) -> Sequence[Fact]:
-        """Return what can be delivered of a reply while it is written: its evidence comes first.
-
-        Nothing of one that asks for the whole, which is read again with it.
-        """
+        """Return what can be delivered of a reply while it is written, if it is the last."""
         try:
             reply = QuickReply.model_validate({**begun, "verdict": "not_found"})
         except ValidationError:

@@ -2,8 +2,7 @@
 
 A plain hybrid carries every ranking: half cosine, half BM25. The graph adds to it as much as the
 question's names are worth: where they lead to few chunks, the walk and the hop count in full; where
-they lead everywhere, next to nothing. So a graph of poor names does not spoil a good hybrid. The
-weights are one set for all projects and embedding models; docs/recall.md holds what each brings.
+they lead everywhere, next to nothing. docs/recall.md holds what each weight brings.
 """
 
 from __future__ import annotations
@@ -16,37 +15,22 @@ from dataclasses import replace
 
 from drift.model.graph import Candidate, Candidates, Chunk, Evidence
 
-VECTOR_WEIGHT = 0.5
-TEXT_WEIGHT = 0.5
 SCOPE_BONUS = 0.02
 """Added to the cosine of a chunk inside the target communities; more would hide what is outside."""
 
 MIN_MASS = 1 / 4000
 """Mass below which a walk takes no further step; it is the unit when a logarithm is taken."""
-WALK_WEIGHT = 0.5
-FAINT_WALK_WEIGHT = 0.2
-"""What the whole of a walk's mass would count where the question's names lead everywhere."""
 USELESS_MASS, USEFUL_MASS = 0.03, 0.1
 """The mass of the best walked chunk at which a graph begins to count, and counts in full."""
 
-HOP_WEIGHT = 0.5
-HOP_SEEDS = 3
-"""The best chunks, whose entities lead one hop on."""
-MENTION_SHARE = 0.05
-"""What mentioning a shared entity counts, beside being about it."""
+HOP_SEEDS = 3  # the best chunks, whose entities lead one hop on
 
-DUPLICATE = 0.1
-"""What the score of a chunk counts that nearly repeats a better one."""
 RUN_WORDS = 5
 SAME_SHARE = 0.5
 """Of the runs of words that two texts have together; from here on the second says little new."""
-END_CHARS = 1_500
-"""A longer text is compared by so much of its beginning and of its end."""
-FURTHER_CHUNK = 0.9
-"""What the score of a document's further chunks counts, so that several documents get a place."""
+END_CHARS = 1_500  # a longer text is compared by so much of its beginning and of its end
 
-MAX_CHUNKS = 30
-"""Chunks of a follow-up's evidence; how many of them a prompt shows is a setting."""
+MAX_CHUNKS = 30  # chunks of a follow-up's evidence; how many of them a prompt shows is a setting
 MAX_PINNED = 3
 
 
@@ -72,22 +56,20 @@ def pin(best_first: Sequence[Chunk], pinned: Sequence[Chunk]) -> tuple[Chunk, ..
 def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:
     """Return the `most` best chunks, best first, each with its fused score.
 
-    The score is 0.5 vector + 0.5 text + walk + hop; a document's further chunks keep 0.9 of it.
-    Cosines are scaled between the least and the greatest of the candidates, BM25 by its greatest.
-    Walk and hop count at most 0.5 each, by `graph_worth`. What nearly repeats a better chunk
-    counts a tenth. Equal scores are ordered by id.
+    The score is 0.5 vector + 0.5 text + walk + hop; a document's further chunks keep 0.9 of it,
+    near duplicates of a better one a tenth. Equal scores are ordered by id.
     """
     pool = list(candidates)
     vector = _between([_cosine(c) for c in pool])
     text = _by_greatest([c.text for c in pool])
     worth = graph_worth(pool)
     scores = [
-        VECTOR_WEIGHT * cosine + TEXT_WEIGHT * bm25 + walk
+        0.5 * cosine + 0.5 * bm25 + walk
         for cosine, bm25, walk in zip(vector, text, _walk(pool, worth), strict=True)
     ]
     if worth:
         hops = _one_hop(pool, scores)
-        scores = [s + worth * HOP_WEIGHT * hop for s, hop in zip(scores, hops, strict=True)]
+        scores = [s + worth * 0.5 * hop for s, hop in zip(scores, hops, strict=True)]
 
     scored = _spread([c.chunk for c in pool], scores)
     return tuple(sorted(scored, key=lambda chunk: (-chunk.score, chunk.id))[:most])
@@ -96,8 +78,8 @@ def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:
 def graph_worth(candidates: Iterable[Candidate]) -> float:
     """Return how much the graph counts for a question, 0..1, by its best walked chunk.
 
-    A walk starts with a mass of 1 and divides it among all that a named entity leads to. A name
-    that stands in few chunks leaves much of it there; a name that stands everywhere leaves traces.
+    A walk divides a mass of 1 among all that a named entity leads to: a name that stands in few
+    chunks leaves much of it there.
     """
     best = max((c.graph for c in candidates), default=0.0)
     if best <= USELESS_MASS:
@@ -106,24 +88,18 @@ def graph_worth(candidates: Iterable[Candidate]) -> float:
 
 
 def _walk(pool: Sequence[Candidate], worth: float) -> list[float]:
-    """Return what the walk adds to each score.
-
-    The part that is worth it is scaled by the greatest of the candidates, the faint rest by the
-    whole mass that a walk has.
-    """
+    """Return what the walk adds to each score: worth it by the greatest, else by the whole mass."""
     masses = [math.log1p(max(0.0, c.graph) / MIN_MASS) for c in pool]
     whole = math.log1p(1 / MIN_MASS)
     return [
-        worth * WALK_WEIGHT * relative + (1 - worth) * FAINT_WALK_WEIGHT * min(1.0, mass / whole)
+        # What the whole of a walk's mass would count where the question's names lead everywhere.
+        worth * 0.5 * relative + (1 - worth) * 0.2 * min(1.0, mass / whole)
         for mass, relative in zip(masses, _by_greatest(masses), strict=True)
     ]
 
 
 def _spread(chunks: Sequence[Chunk], scores: Sequence[float]) -> list[Chunk]:
-    """Return the chunks with their scores.
-
-    Of each document only the best keeps its own in full, and of near duplicates only the best.
-    """
+    """Return the chunks with their scores, in full for the best of a document and of duplicates."""
     order = sorted(range(len(chunks)), key=lambda place: (-scores[place], chunks[place].id))
     seen: set[str] = set()
     spread = []
@@ -131,9 +107,9 @@ def _spread(chunks: Sequence[Chunk], scores: Sequence[float]) -> list[Chunk]:
     for place, is_duplicate in zip(order, duplicates, strict=True):
         chunk, score = chunks[place], scores[place]
         if is_duplicate:
-            score *= DUPLICATE
+            score *= 0.1
         elif chunk.document_name in seen:
-            score *= FURTHER_CHUNK
+            score *= 0.9  # so that several documents get a place
         if not is_duplicate:
             seen.add(chunk.document_name)
         spread.append(replace(chunk, score=round(score, 6)))
@@ -144,8 +120,7 @@ def _spread(chunks: Sequence[Chunk], scores: Sequence[float]) -> list[Chunk]:
 def _one_hop(pool: Sequence[Candidate], scores: Sequence[float]) -> list[float]:
     """Return how much each candidate is about what the best ones mention, 0..1.
 
-    Rare entities count most. The best ones themselves have 1, so that what they lead to, and copies
-    of them, do not overtake them.
+    Rare entities count most. The best ones themselves have 1, so that nothing overtakes them.
     """
     order = sorted(range(len(pool)), key=lambda place: (-scores[place], pool[place].chunk.id))
     seeds = frozenset(order[:HOP_SEEDS])
@@ -154,7 +129,7 @@ def _one_hop(pool: Sequence[Candidate], scores: Sequence[float]) -> list[float]:
     gains = [0.0] * len(pool)
     for place in order[HOP_SEEDS:]:
         for m in pool[place].mentions:
-            share = MENTION_SHARE + m.about
+            share = 0.05 + m.about  # what mentioning a shared entity counts, beside being about it
             gains[place] += mentioned[m.entity] * max(0.0, m.rarity) ** 2 * share
 
     if not any(gains):
@@ -183,11 +158,7 @@ def _by_greatest(values: Sequence[float]) -> list[float]:
 
 
 def near_duplicates(texts: Iterable[str]) -> Iterator[bool]:
-    """Tell of each text whether it nearly repeats one before it that is no duplicate itself.
-
-    Two texts are nearly the same when they share half of their runs of five words; a shorter text
-    is no duplicate.
-    """
+    """Tell of each text whether it shares half of its runs of five words with one kept before."""
     kept: list[frozenset[int]] = []
     seen: set[int] = set()
     for text in texts:

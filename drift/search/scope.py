@@ -75,11 +75,8 @@ class Scope:
     async def ask(self, prompt: Prompt, shape: type[R], hear: TextCallback | None = None) -> R:
         """Return the model's reply as `shape`; one that does not fit is asked for again, with why.
 
-        `hear` is told of the first reply as it grows, and then of the second.
-
         Raises:
-            UnusableReplyError: when the second reply does not fit either, or the model refuses.
-            ModelUnavailableError, ModelMisconfiguredError: from the model.
+            UnusableReplyError: the second does not fit either, or the model refuses.
         """
         chat = self.ports.chat
         try:
@@ -106,11 +103,7 @@ class _MisfitError(UnusableReplyError):
 
 
 def parse(text: str, shape: type[R]) -> R:
-    """Return a reply's text as `shape`; the JSON may stand in a fence or between other words.
-
-    Raises:
-        UnusableReplyError: when it holds no JSON of that shape; nothing is patched into it.
-    """
+    """Return a reply's text as `shape`, from a fence or between other words; UnusableReplyError."""
     problem = "it holds no JSON"
     for candidate in _candidates(text):
         try:

@@ -1,7 +1,7 @@
 """OpenTelemetry: spans, metrics, and the W3C trace context.
 
-Nothing is configured here: who deploys sets up the SDK and its exporters, and without one every
-call returns at once. No exception text reaches a span: it may hold addresses, keys or a prompt.
+Who deploys sets up the SDK and its exporters; without one every call returns at once. No exception
+text reaches a span: it may hold addresses, keys or a prompt.
 """
 
 from __future__ import annotations
@@ -19,25 +19,8 @@ from drift.core.logs import bound
 Span = trace.Span
 Attributes = Mapping[str, str | int | float | bool]
 
-_SECONDS = (
-    0.01,
-    0.02,
-    0.04,
-    0.08,
-    0.16,
-    0.32,
-    0.64,
-    1.28,
-    2.56,
-    5.12,
-    10.24,
-    20.48,
-    40.96,
-    81.92,
-    163.84,
-)
-_TOKENS = (1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576)
-
+_SECONDS = tuple(0.01 * 2**n for n in range(15))
+_TOKENS = tuple(4**n for n in range(11))
 _SCORES = tuple(n / 20 for n in range(-4, 21))
 
 COUNTERS: Mapping[str, tuple[str, str]] = {
@@ -127,19 +110,25 @@ class Invocation(Protocol):
     @property
     def invocation_id(self) -> str:
         """The platform's own id of the call."""
-        ...
 
 
 @contextmanager
 def invocation(context: Invocation, headers: Mapping[str, str]) -> Iterator[None]:
     """Bind a call's ids to its log lines and continue its caller's trace, in tasks started too.
 
-    The trace is that of a span which is current already, because the platform or an instrumentation
-    opened it, else that of the platform's context, else that of the headers.
+    The trace is that of a span which is current already, else that of the platform's context, else
+    that of the headers.
     """
     current = otel_context.get_current()
     if trace_id(trace.get_current_span(current)) is None:
-        current = _callers_context(context, headers)
+        platform = getattr(context, "trace_context", None)
+        of_platform = {
+            "traceparent": getattr(platform, "trace_parent", None) or "",
+            "tracestate": getattr(platform, "trace_state", None) or "",
+        }
+        current = _trace_headers.extract(of_platform)
+    if trace_id(trace.get_current_span(current)) is None:
+        current = _trace_headers.extract(headers)
 
     attached = otel_context.attach(current)
     try:
@@ -148,16 +137,3 @@ def invocation(context: Invocation, headers: Mapping[str, str]) -> Iterator[None
             yield
     finally:
         otel_context.detach(attached)
-
-
-def _callers_context(context: Invocation, headers: Mapping[str, str]) -> otel_context.Context:
-    platform = getattr(context, "trace_context", None)
-    of_platform = {
-        "traceparent": getattr(platform, "trace_parent", None) or "",
-        "tracestate": getattr(platform, "trace_state", None) or "",
-    }
-    found = _trace_headers.extract(of_platform)
-    if trace_id(trace.get_current_span(found)) is None:
-        found = _trace_headers.extract(headers)
-
-    return found

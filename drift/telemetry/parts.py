@@ -1,8 +1,7 @@
 """What an operator sees of a request: each part is timed, counted, logged, and becomes a span.
 
-A part is a `with` block in the story it measures. Calls inside it, however deep, add what they cost
-to it, and it adds that to the part around it. Usage, log lines, spans and metrics read the same
-counts.
+A part is a `with` block. Calls inside it add what they cost to it, and it adds that to the part
+around it, so that usage, log lines, spans and metrics read the same counts.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 
 from drift.contracts.answer import PhaseUsage, UsageOut
 from drift.contracts.progress import Phase
@@ -37,12 +37,10 @@ CANCELLED = "cancelled"
 
 @dataclass(slots=True)
 class Part:
-    """A part of a request while it runs.
+    """A part of a request while it runs: `fields` go into its log line and its span.
 
-    `fields` go into its log line and its span. `cost` sums what its calls cost, `spending` the
-    tokens of each model's answers, and `client_s` the seconds of requests to each kind of server.
-    `critical_path_s` are the seconds of its longest chain of calls that waited for each other; None
-    means that all of its calls did.
+    `client_s` are the seconds of requests to each kind of server, `critical_path_s` those of its
+    longest chain of calls that waited for each other; None means that all of its calls did.
     """
 
     fields: dict[str, object]
@@ -103,10 +101,7 @@ def current() -> Part | None:
 def _part(
     name: str, event: str | None, ended: Callable[[Part], Mapping[str, object]], **fields: object
 ) -> Iterator[Part]:
-    """Measure a block with a span, and with a log line at its end that holds what `ended` gives.
-
-    Without an event there is no line.
-    """
+    """Measure a block with a span, and an `event` at its end that holds what `ended` gives."""
     part, outer = Part(dict(fields)), _current.get()
     token = _current.set(part)
     start = time.monotonic()
@@ -156,13 +151,7 @@ def measured() -> Iterator[Cost]:
 # ------------------------------------------------------------------------------- parts of a request
 def retrieval(retrieval_id: str, project_id: str) -> AbstractContextManager[Part]:
     """Measure a whole retrieval; its last line holds what its phases counted, and its cost."""
-
-    def ended(part: Part) -> Mapping[str, object]:
-        about = {"outcome": part.outcome}
-        otel.count("drift.retrievals", 1, about)
-        otel.record("drift.retrieval.duration", part.duration_s, about)
-        return {**part.cost.of_models(), "graph_round_trips": part.cost.graph_round_trips}
-
+    ended = partial(_request_ended, "drift.retrievals", "drift.retrieval.duration")
     return _part(
         "retrieve", "retrieval_ended", ended, retrieval_id=retrieval_id, project_id=project_id
     )
@@ -170,14 +159,15 @@ def retrieval(retrieval_id: str, project_id: str) -> AbstractContextManager[Part
 
 def rag(retrieval_id: str, project_id: str) -> AbstractContextManager[Part]:
     """Measure a whole question to the nodes; its last line holds what it counted, and its cost."""
-
-    def ended(part: Part) -> Mapping[str, object]:
-        about = {"outcome": part.outcome}
-        otel.count("drift.rag.queries", 1, about)
-        otel.record("drift.rag.duration", part.duration_s, about)
-        return {**part.cost.of_models(), "graph_round_trips": part.cost.graph_round_trips}
-
+    ended = partial(_request_ended, "drift.rag.queries", "drift.rag.duration")
     return _part("rag query", "rag_ended", ended, retrieval_id=retrieval_id, project_id=project_id)
+
+
+def _request_ended(counter: str, histogram: str, part: Part) -> Mapping[str, object]:
+    about = {"outcome": part.outcome}
+    otel.count(counter, 1, about)
+    otel.record(histogram, part.duration_s, about)
+    return {**part.cost.of_models(), "graph_round_trips": part.cost.graph_round_trips}
 
 
 def reconciling(project_id: str, label: str) -> AbstractContextManager[Part]:

@@ -28,10 +28,7 @@ class ServerCall:
 
 @contextmanager
 def model_call(operation: Operation, model: str, provider: str) -> Iterator[ServerCall]:
-    """Measure one request to the model server by the `gen_ai` conventions.
-
-    A repeated request is a call of its own.
-    """
+    """Measure one request to the model server by the `gen_ai` conventions."""
     about = {
         "gen_ai.operation.name": operation,
         "gen_ai.provider.name": provider,
@@ -67,10 +64,7 @@ def model_call(operation: Operation, model: str, provider: str) -> Iterator[Serv
 
 @contextmanager
 def _spending(call: ServerCall, operation: Operation, model: str) -> Iterator[None]:
-    """Add what a request took to the part around it.
-
-    A request that was refused with a status costs nothing; one that broke off may be billed.
-    """
+    """Add what a request took to the part around it; one that broke off may be billed."""
     part = current()
     spending = part.spending if part else Spending()
     try:
@@ -113,7 +107,6 @@ def _client(name: str, kind: str, metric: str, about: dict[str, str]) -> Iterato
 
 
 def _kind(error: BaseException) -> str:
-    """Return an HTTP status, a status code of Neo4j, or a class name."""
     code = str(getattr(error, "code", ""))
     return str(
         getattr(error, "status_code", None)

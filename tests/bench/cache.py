@@ -18,9 +18,8 @@ from drift.local.stack.valkey_server import ValkeyServer
 from drift.model.calls import Embeddings
 from drift.model.graph import Vector
 from drift.ports import Embedder
-from drift.redis.cache_entries import CacheEntries
 from drift.redis.embedding_cache import CachedEmbedder, Space
-from drift.redis.entries import RedisEntries
+from drift.redis.entries import CacheEntries, RedisEntries
 from drift.redis.server import RedisServer
 from tests.bench.command import Options, milliseconds, read_options, run, show
 from tests.bench.static_graph import NOWHERE

@@ -16,7 +16,7 @@ from drift.contracts.request import RetrieveRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphUnavailableError
 from drift.redis.answer_cache import MOST_BYTES, AnswerCache, CachedAnswer
-from drift.redis.cache_entries import KEPT_S, CacheEntries
+from drift.redis.entries import KEPT_S, CacheEntries
 from tests.fakes_project import Project
 from tests.fakes_reading import FakeReader
 
@@ -33,7 +33,7 @@ ANSWER = RetrieveResponse(
 
 
 class DictEntries:
-    """SharedEntries in a dictionary."""
+    """Entries in a dictionary."""
 
     def __init__(self) -> None:
         self.entries: dict[str, bytes] = {}

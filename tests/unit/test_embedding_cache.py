@@ -15,15 +15,15 @@ from drift.core.deadline import Deadline
 from drift.core.errors import ModelUnavailableError
 from drift.model.calls import Embeddings
 from drift.model.graph import Vector
-from drift.redis.cache_entries import KEPT_S, CacheEntries
 from drift.redis.embedding_cache import CachedEmbedder, Space
+from drift.redis.entries import KEPT_S, CacheEntries
 from tests.fakes import HashingEmbedder, vector_of
 
 SPACE = Space("https://model.example", "model", "deployment", 4)
 
 
 class DictEntries:
-    """SharedEntries in a dictionary; `asked` holds the keys of each look-up."""
+    """Entries in a dictionary; `asked` holds the keys of each look-up."""
 
     def __init__(self) -> None:
         self.entries: dict[str, bytes] = {}

@@ -11,9 +11,8 @@ from redis.asyncio import Redis
 from drift.auth.entra import TokenSource
 from drift.contracts.progress import CHANNEL
 from drift.local.stack.valkey_server import ValkeyServer
-from drift.redis.entra import REDIS_SCOPE
 from drift.redis.progress import RedisProgress
-from drift.redis.server import RedisServer
+from drift.redis.server import REDIS_SCOPE, RedisServer
 from tests.wire.entra_redis import PATIENCE_S, Cache, Identity
 
 

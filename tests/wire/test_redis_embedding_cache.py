@@ -17,9 +17,8 @@ from redis.asyncio import Redis
 from drift.core.circuit_breaker import PAUSE_S
 from drift.core.deadline import Deadline
 from drift.local.stack.valkey_server import ValkeyServer
-from drift.redis.cache_entries import KEPT_S, CacheEntries
 from drift.redis.embedding_cache import CachedEmbedder, Space
-from drift.redis.entries import RedisEntries
+from drift.redis.entries import KEPT_S, CacheEntries, RedisEntries
 from drift.redis.server import RedisServer
 from tests.fakes import HashingEmbedder, vector_of
 from tests.proxy import Proxy, proxied

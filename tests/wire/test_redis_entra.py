@@ -15,9 +15,8 @@ from redis.exceptions import AuthenticationError
 
 from drift.auth.entra import RENEW_S, TokenSource
 from drift.local.stack.valkey_server import ValkeyServer
-from drift.redis.entra import REDIS_SCOPE, EntraLogin, object_id
 from drift.redis.progress import RedisProgress
-from drift.redis.server import RedisServer
+from drift.redis.server import REDIS_SCOPE, EntraLogin, RedisServer, object_id
 from tests.proxy import proxied
 from tests.wire.entra_redis import HOUR, PATIENCE_S, Cache, Identity, publish, renewed
 

@@ -24,11 +24,10 @@ from drift.core.errors import ConflictError, QuotaError
 from drift.local.stack.loopback import HOST, free_port
 from drift.local.stack.valkey_server import ValkeyServer, server_program
 from drift.model.health import Level
-from drift.redis.cache_entries import CacheEntries
 from drift.redis.claims import PREFIX, RedisClaims
 from drift.redis.counter import RedisCounter, keys_of
 from drift.redis.embedding_cache import CachedEmbedder, Space
-from drift.redis.entries import RedisEntries
+from drift.redis.entries import CacheEntries, RedisEntries
 from drift.redis.server import RedisServer
 from tests.fakes import HashingEmbedder, vector_of
 from tests.listening import listening
