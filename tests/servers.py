@@ -25,6 +25,13 @@ from tests.shared_servers import Address, SharedServers, ask_for
 QUICK = ("-XX:TieredStopAtLevel=1",)
 """Without its optimising compiler Java starts with a third less work, which short tests want."""
 
+PLANS_STAY = {
+    "dbms.cypher.statistics_divergence_threshold": "1.0",
+    "dbms.cypher.min_replan_interval": "1h",
+}
+"""A plan is made again when the schema changes, but not when the data grows: each test fills a
+database that was nearly empty, and a search takes the planner seconds."""
+
 NEWER, OLDER = "2026", "5.26"
 """The versions of Neo4j that are supported: the newest calendar version, and the LTS one."""
 
@@ -69,7 +76,7 @@ def _address(config: pytest.Config) -> Address | None:
 
 
 def _started(version: str) -> Neo4jServer:
-    return Neo4jServer(version, java_flags=QUICK)
+    return Neo4jServer(version, java_flags=QUICK, settings=PLANS_STAY)
 
 
 @pytest.hookimpl(optionalhook=True)

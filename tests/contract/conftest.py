@@ -19,6 +19,12 @@ PATIENCE_S = 120.0
 """A statement is compiled again after each change of the schema, on a machine that may be busy."""
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Give tests ten minutes, for the same reason; what else waits for a server has its own end."""
+    if item.get_closest_marker("timeout") is None:
+        item.add_marker(pytest.mark.timeout(600))
+
+
 @pytest.fixture(autouse=True)
 def _reads_may_be_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no read fail by the machine's load; one that a test wants to be ended has no second."""

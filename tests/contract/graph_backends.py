@@ -12,7 +12,7 @@ import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import pytest
 from neo4j import AsyncGraphDatabase
@@ -21,6 +21,7 @@ from drift.core.deadline import Deadline
 from drift.graph.connection import READS, Connection
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
+from drift.graph.node_store import Neo4jNodeStore
 from drift.graph.reader import Neo4jReader
 from drift.local.ingest.graph_records import (
     ChunkRecord,
@@ -32,7 +33,6 @@ from drift.local.ingest.graph_records import (
     RelationRecord,
 )
 from drift.local.ingest.neo4j.writer import Neo4jWriter
-from drift.local.ingest.writers import GraphWriter
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.graph import (
     CommunityId,
@@ -51,38 +51,6 @@ from tests.fakes_reading import FakeReader
 
 DIMENSIONS = 256
 TWIN = "twin of "
-
-
-class Backend(Protocol):
-    """One kind of graph: stores over it, a writer, and what no port offers."""
-
-    writer: GraphWriter
-
-    def store(
-        self, scope: Literal["soft", "hard"] = "soft", exact_limit: int | None = None
-    ) -> GraphStore:
-        """A store; `exact_limit` 0 makes it use the vector index where there is one."""
-        ...
-
-    def reader(self) -> GraphReader:
-        """What reads without searching."""
-        ...
-
-    def finder(self, exact_limit: int | None = None) -> NodeFinder:
-        """What finds nodes of any kind; `exact_limit` as for a store."""
-        ...
-
-    def passages(self) -> PassageReader:
-        """What reads of cited chunks."""
-        ...
-
-    async def orphan(self, project_id: str, chunk_id: str) -> None:
-        """Take the chunk out of its documents."""
-        ...
-
-    async def counts(self, project_id: str) -> dict[str, int]:
-        """Nodes by label and edges by type."""
-        ...
 
 
 class FakeBackend:
@@ -150,6 +118,7 @@ class Neo4jBackend:
     def store(
         self, scope: Literal["soft", "hard"] = "soft", exact_limit: int | None = None
     ) -> GraphStore:
+        """A store; `exact_limit` 0 makes it use the vector index where there is one."""
         return Neo4jGraph(self.connection, self.names, scope, exact_limit)
 
     def reader(self) -> GraphReader:
@@ -200,6 +169,9 @@ class Neo4jBackend:
         return counted
 
 
+Backend = FakeBackend | Neo4jBackend
+"""One kind of graph: stores over it, a writer, and what no port offers."""
+
 _real = (pytest.mark.neo4j, pytest.mark.slow)
 _prepared: set[str] = set()
 
@@ -231,6 +203,8 @@ async def backend(graph_server: Neo4jServer | None) -> AsyncIterator[Backend]:
         real = Neo4jBackend(connection, IndexNames(), graph_server)
         if graph_server.uri not in _prepared:
             await real.writer.prepare(DIMENSIONS)
+            # Made later, the index of people's own nodes would have all plans made anew.
+            await Neo4jNodeStore(connection).require_index(DIMENSIONS)
             _prepared.add(graph_server.uri)
         yield real
 

@@ -29,8 +29,6 @@ from drift.prompting.tokens import most_tokens
 from drift.search.ranking import fuse, ranked
 from tests.contract.graph_backends import Backend, FakeBackend, chunk, entity, fill
 
-pytestmark = pytest.mark.timeout(600)
-
 SAID = "The lighthouse of Ulm was built by Ada Mercer in 1889, after the great flood."
 ASKED = "Who built the lighthouse of Ulm?"
 QUESTIONS = (ASKED, "lighthouse", "the of and which", "谁建造了乌尔姆的灯塔", "Кто построил маяк?")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from itertools import count
@@ -16,12 +16,12 @@ from drift.local.ingest.graph_records import DocumentBatch, DocumentRecord, Know
 from drift.local.ingest.neo4j import project as neo4j_project
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from tests.contract.graph_backends import (
-    Backend,
     Neo4jBackend,
     ask_followup,
     axis,
     chunk,
     documents,
+    on_real_server,
 )
 from tests.contract.small_project import (
     CHUNKS,
@@ -32,8 +32,6 @@ from tests.contract.small_project import (
     fill_all,
     questions_see,
 )
-
-pytestmark = pytest.mark.timeout(600)
 
 
 class BrokenConnection(Connection):
@@ -67,39 +65,53 @@ class BrokenConnection(Connection):
             raise GraphUnavailableError("killed")
 
 
-@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.deep)])
-async def test_a_write_killed_anywhere_is_seen_whole_or_not_at_all_and_repaired_by_the_next(
-    backend: Backend, project: str, step: int
+async def attempts(
+    backend: Neo4jBackend, project: str, write: Callable[[Neo4jWriter], Awaitable[None]], step: int
+) -> AsyncIterator[BrokenConnection]:
+    """Write again and again, killed ever later, until a write is not killed any more."""
+    for statements in count(step=step):
+        broken = BrokenConnection(backend.connection, statements)
+        with suppress(GraphUnavailableError):
+            await write(Neo4jWriter(broken, backend.names))
+        await backend.connection.write(
+            "MATCH (p:__Project__ {id: $p}) REMOVE p.writer", {"p": project}
+        )
+        yield broken
+        if not broken.is_broken:
+            return
+
+
+async def assert_whole_or_not_at_all(
+    backend: Neo4jBackend, project: str, write: Callable[[Neo4jWriter], Awaitable[None]], step: int
 ) -> None:
-    """Killed before every third statement, and in the deep tests before each."""
-    if not isinstance(backend, Neo4jBackend):
-        return  # the fake's writes cannot break in the middle
+    """Assert that questions see what was before or what was written, and from then on this."""
+    seen = [await questions_see(backend, project)]
+    tried = attempts(backend, project, write, step)
+    seen += [await questions_see(backend, project) async for _ in tried]
+    assert seen[0] != seen[-1]
+    assert [s for s in seen if s != seen[0]] == [seen[-1]] * (len(seen) - seen.count(seen[0]))
+
+
+every_third_or_each = pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.deep)])
+
+
+@on_real_server
+@every_third_or_each
+async def test_a_write_killed_anywhere_is_seen_whole_or_not_at_all_and_repaired_by_the_next(
+    backend: Neo4jBackend, project: str, step: int
+) -> None:
     await fill_all(backend, project)
     shrunk = DocumentBatch(
         (DocumentRecord("d1", "t", "s", "changed"),), (replace(CHUNKS[0], text="alpha two"),)
     )
     fewer = KnowledgeBatch(ENTITIES[:1], (), COMMUNITIES[:1], "f2")
 
-    async def write_documents(writer: Neo4jWriter) -> None:
-        await writer.write_documents(project, shrunk)
-
-    async def write_knowledge(writer: Neo4jWriter) -> None:
-        await writer.write_knowledge(project, fewer)
-
-    for write in (write_documents, write_knowledge):
-        seen = [await questions_see(backend, project)]
-        for statements in count(step=step):
-            broken = BrokenConnection(backend.connection, statements)
-            with suppress(GraphUnavailableError):
-                await write(Neo4jWriter(broken, backend.names))
-            await backend.connection.write(
-                "MATCH (p:__Project__ {id: $p}) REMOVE p.writer", {"p": project}
-            )
-            seen.append(await questions_see(backend, project))
-            if not broken.is_broken:
-                break
-        assert seen[0] != seen[-1]
-        assert [s for s in seen if s != seen[0]] == [seen[-1]] * (len(seen) - seen.count(seen[0]))
+    await assert_whole_or_not_at_all(
+        backend, project, lambda writer: writer.write_documents(project, shrunk), step
+    )
+    await assert_whole_or_not_at_all(
+        backend, project, lambda writer: writer.write_knowledge(project, fewer), step
+    )
     state = await backend.writer.project_state(project)
     assert (state.documents["d1"], state.fingerprint) == ("changed", "f2")
     await backend.writer.write_documents(project, documents(CHUNKS, {}))
@@ -107,11 +119,10 @@ async def test_a_write_killed_anywhere_is_seen_whole_or_not_at_all_and_repaired_
     assert await backend.counts(project) == FULL
 
 
+@on_real_server
 async def test_a_document_too_big_for_one_transaction_is_seen_whole_or_not_at_all(
-    backend: Backend, project: str, monkeypatch: pytest.MonkeyPatch
+    backend: Neo4jBackend, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not isinstance(backend, Neo4jBackend):
-        return  # the fake has no transactions
     monkeypatch.setattr(neo4j_project, "CHUNKS_AT_ONCE", 2)
     monkeypatch.setattr(neo4j_project, "ROWS_WITH_VECTORS", 2)
     await fill_all(backend, project)
@@ -119,19 +130,13 @@ async def test_a_document_too_big_for_one_transaction_is_seen_whole_or_not_at_al
     pieces = (kept, *(chunk(f"n{i}", f"new {i}", axis(i + 4)) for i in range(5)))
     big = DocumentBatch((DocumentRecord("d1", "Big", "source", "big"),), pieces)
     sizes = set()
-    for statements in count():
-        broken = BrokenConnection(backend.connection, statements)
-        with suppress(GraphUnavailableError):
-            await Neo4jWriter(broken, backend.names).write_documents(project, big)
-        await backend.connection.write(
-            "MATCH (p:__Project__ {id: $p}) REMOVE p.writer", {"p": project}
-        )
+    async for _ in attempts(
+        backend, project, lambda writer: writer.write_documents(project, big), 1
+    ):
         found = await ask_followup(backend.store(), project, "?", axis(0))
         sizes.add(tuple(sorted(c.id for c in found.chunks)))
         state = await backend.writer.project_state(project)
         assert (state.documents["d1"] == "big") == (len(found.chunks) > len(CHUNKS))
-        if not broken.is_broken:
-            break
     assert sizes == {("k1", "k2", "k3"), ("k1", "k3", "n0", "n1", "n2", "n3", "n4")}
     assert {e.id for e in found.entities} == {"e1", "e2"}
     counts = await backend.counts(project)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 
-import pytest
-
 from drift.local.ingest.graph_records import KnowledgeBatch
 from tests.contract.graph_backends import (
     Backend,
@@ -16,8 +14,6 @@ from tests.contract.graph_backends import (
     community,
 )
 from tests.contract.small_project import ENTITIES, fill_all, questions_see
-
-pytestmark = pytest.mark.timeout(600)
 
 
 async def test_new_knowledge_takes_the_place_of_the_old_when_nobody_reads_that_any_more(

@@ -35,8 +35,6 @@ from tests.servers import on_whole_servers_of_both_versions
 
 __all__ = ["database"]
 
-pytestmark = pytest.mark.timeout(600)
-
 NAMES = IndexNames()
 CHUNKS = [
     chunk("k1", "alpha", axis(0)),
@@ -107,24 +105,15 @@ def test_each_way_a_vector_index_can_be_wrong_is_named_with_what_to_run(
         inventory(**{which: change}).require_vector_indexes()
 
 
-def test_indexes_on_another_label_count_as_missing_and_are_not_searched() -> None:
-    found = inventory(
-        **{which: {"labels": ("Elsewhere",)} for which in ("community", "chunk", "fulltext")}
-    )
+@pytest.mark.parametrize("change", [{"labels": ("Elsewhere",)}, {"properties": ("other",)}])
+def test_indexes_of_other_nodes_or_properties_count_as_missing_and_are_not_searched(
+    change: dict[str, Any],
+) -> None:
+    found = inventory(**dict.fromkeys(("community", "chunk", "fulltext"), change))
     assert found.missing == (NAMES.community, NAMES.chunk, NAMES.fulltext)
     assert found.text_problem
     assert not any((found.search_index, found.is_complete))
     found.require_dimensions(DIMENSIONS + 1)
-
-
-def test_indexes_over_another_property_count_as_missing_and_are_not_searched() -> None:
-    found = inventory(
-        **{which: {"properties": ("other",)} for which in ("community", "chunk", "fulltext")}
-    )
-    assert found.missing == (NAMES.community, NAMES.chunk, NAMES.fulltext)
-    assert found.health().indexes == ()
-    assert found.text_problem
-    assert not any((found.search_index, found.is_complete))
 
 
 @pytest.mark.parametrize(
@@ -250,14 +239,9 @@ class TestOnARunningServer:
         await assert_all_found(bare, project, by_words=False)
         bare = searched(backend, community="no_community_index", chunk="no_chunk_index")
         await assert_all_found(bare, project, by_words=True)
-        with pytest.raises(
-            GraphMisconfiguredError, match=r"none with an embedding of 8 floats.*drift prepare"
-        ):
-            await ask_primer(
-                searched(backend, community="no_community_index", chunk="no_chunk_index"),
-                project,
-                (1.0,) * 8,
-            )
+        says = r"none with an embedding of 8 floats.*drift prepare"
+        with pytest.raises(GraphMisconfiguredError, match=says):
+            await ask_primer(bare, project, (1.0,) * 8)
         await assert_refused(
             searched(backend, 0, chunk="no_chunk_index"),
             project,
@@ -282,61 +266,49 @@ class TestOnARunningServer:
         assert (await kinds.health()).missing == (NAMES.fulltext, NAMES.chunk)
         assert len((await ask_followup(kinds, project, QUESTION, axis(0))).chunks) == 2
 
-    async def test_nodes_of_an_index_on_another_label_are_not_taken_for_chunks(
+    async def test_indexes_that_hold_others_failed_or_lack_the_tenant_are_left_out_and_told(
         self, backend: Neo4jBackend, project: str, own: OwnIndexes
     ) -> None:
+        """All are made at once: after each change of the schema every plan is made anew."""
         await fill(backend, project, CHUNKS, communities=COMMUNITIES)
         await own.run(
             f"MATCH (k:__Chunk__ {{project_id: $p, id: 'k1'}}) UNWIND range(1, 80) AS i CREATE "
             f"(n:{own.label}) SET n = properties(k), n.id = 'stray ' + i, n.text = 'zephyr'",
             p=project,
         )
-        chunks = await own.create(
-            "VECTOR", f"(n:{own.label}) ON (n.embedding) {vector_options(DIMENSIONS)}"
-        )
-        words = await own.create("FULLTEXT", f"(n:{own.label}) ON EACH [n.text, n.project_key]")
-        mixed = await own.create(
-            "FULLTEXT", f"(n:{own.label}|__Chunk__) ON EACH [n.text, n.project_key]"
-        )
-        for name in (chunks, words, mixed):
-            await own.built(name)
-        for text, by_words in ((words, False), (mixed, True)):
-            for limit in (None, 0):
-                found = await ask_followup(
-                    searched(backend, limit, chunk=chunks, fulltext=text),
-                    project,
-                    QUESTION,
-                    axis(0),
-                )
-                assert {c.id for c in found.chunks} <= {"k1", "k2", "k3"}
-                assert by_words or {c.id for c in found.chunks} == {"k1", "k2"}
-        small = await own.create("VECTOR", f"(n:{own.label}) ON (n.other) {vector_options(8)}")
-        await own.built(small)
-        says = f"{small} does not cover `embedding` of __Chunk__.*{PREPARE}"
-        await assert_refused(searched(backend, 0, chunk=small), project, says)
-
-    async def test_a_full_text_index_that_failed_or_lacks_the_tenant_is_left_out_and_health_tells(
-        self, backend: Neo4jBackend, project: str, own: OwnIndexes
-    ) -> None:
-        await fill(backend, project, CHUNKS, communities=COMMUNITIES)
         # Lucene takes no term of more than 32,766 bytes.
-        await own.run(f"CREATE (:{own.label} {{text: $text}})", text="x" * 40_000)
+        await own.run(f"CREATE (:{own.label} {{long: $text}})", text="x" * 40_000)
+        vectors, words = f"(n:{own.label}) ON", "ON EACH [n.text, n.project_key]"
+        strays = f"{vectors} (n.embedding) {vector_options(DIMENSIONS)}"
+        chunks = await own.create("VECTOR", strays)
+        small = await own.create("VECTOR", f"{vectors} (n.other) {vector_options(8)}")
+        others = await own.create("FULLTEXT", f"(n:{own.label}) {words}")
+        mixed = await own.create("FULLTEXT", f"(n:{own.label}|__Chunk__) {words}")
+        tenantless = await own.create("FULLTEXT", "(n:__Chunk__) ON EACH [n.text, n.heading]")
         whole = "OPTIONS {indexConfig: {`fulltext.analyzer`: 'keyword'}}"
         failed = await own.create(
-            "FULLTEXT", f"(n:{own.label}|__Chunk__) ON EACH [n.text, n.project_key] {whole}"
+            "FULLTEXT",
+            f"(n:{own.label}|__Chunk__) ON EACH [n.text, n.project_key, n.long] {whole}",
         )
+        for name in (chunks, small, others, mixed, tenantless):
+            await own.built(name)
         with pytest.raises(UpstreamError):  # waiting for it says so, in other words on each server
             await own.built(failed)
+
+        for limit in (None, 0):
+            stray = searched(backend, limit, chunk=chunks, fulltext=mixed)
+            found = await ask_followup(stray, project, QUESTION, axis(0))
+            assert {c.id for c in found.chunks} <= {"k1", "k2", "k3"}
+        says = f"{small} does not cover `embedding` of __Chunk__.*{PREPARE}"
+        await assert_refused(searched(backend, 0, chunk=small), project, says)
+        for name in (others, tenantless, failed):
+            await assert_all_found(searched(backend, fulltext=name), project, by_words=False)
         health = await searched(backend, fulltext=failed).health()
         assert {i.name: i.online for i in health.indexes} == {
             NAMES.community: True,
             NAMES.chunk: True,
             failed: False,
         }
-        await assert_all_found(searched(backend, fulltext=failed), project, by_words=False)
-        tenantless = await own.create("FULLTEXT", "(n:__Chunk__) ON EACH [n.text, n.heading]")
-        await own.built(tenantless)
-        await assert_all_found(searched(backend, fulltext=tenantless), project, by_words=False)
 
 
 @pytest.mark.neo4j

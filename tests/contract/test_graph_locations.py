@@ -2,40 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from drift.core.deadline import Deadline
-from drift.graph.connection import Connection
 from drift.local.ingest.documents import SourceDocument
 from drift.local.ingest.neo4j import project as neo4j_project
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import Source
 from drift.model.graph import Chunk, FollowupQuery
+from drift.model.passages import PassagesQuery
 from drift.search.ranking import ranked
 from tests.contract.graph_backends import (
-    CHUNKS,
     DIMENSIONS,
     Backend,
     Neo4jBackend,
     ask_followup,
     ask_primer,
     axis,
+    chunk,
     fill,
     on_real_server,
 )
 from tests.contract.test_bad_evidence import LocalEmbedder
-from tests.contract.v1_graphs import PROJECT, database, prepare, searched
 
-__all__ = ["database"]
-
-pytestmark = pytest.mark.timeout(600)
-
+WRITTEN = 1_700_000_000_000
 ADDRESS = "https://docs.example.com/mill.md"
 TEXT = "# Mill\n\nThe mill grinds corn.\n\n" + "\n\n".join(
-    f"## Part {n}\n\nThe wheel number {n} turns. {'It turns on. ' * 40}" for n in range(6)
+    f"## Part {n}\n\nThe wheel number {n} turns.\n{'It turns on. ' * 40}" for n in range(6)
 )
 Where = tuple[int | str | None, int | None, str]
 
@@ -45,61 +40,69 @@ def where(chunk: Chunk) -> Where:
     return chunk.page, chunk.start, chunk.source_uri
 
 
-async def ingested(backend: Backend, project: str, address: str = ADDRESS, **how: Any) -> None:
-    """Have the project hold one document of several chunks."""
-    document = SourceDocument("mill.md", "Mill", TEXT, "markdown", address)
-    await ingest(
-        Source("/a/folder/of/this/machine", (document,)),
-        project,
-        backend.writer,
-        LocalEmbedder(),
-        DIMENSIONS,
-        **how,
-    )
+async def ingested(backend: Backend, project: str, *, force: bool = False, **told: Any) -> None:
+    """Have the project hold one document of several chunks, of which this is `told`."""
+    document = SourceDocument("docs/mill.md", "Mill", TEXT, "markdown", **told)
+    source = Source("/a/folder/of/this/machine", (document,))
+    await ingest(source, project, backend.writer, LocalEmbedder(), DIMENSIONS, force=force)
+
+
+async def ask(backend: Backend, project: str, *, located: bool = True) -> tuple[Chunk, ...]:
+    query = FollowupQuery(project, "which wheel turns?", axis(0), (), located=located)
+    return ranked(await backend.store().followup(query, Deadline.after(120))).chunks
 
 
 @pytest.mark.parametrize("at_once", [2000, 2])
-async def test_what_is_ingested_says_which_characters_of_the_document_it_is(
+async def test_what_is_ingested_says_which_characters_and_lines_of_the_document_it_is(
     backend: Backend, project: str, monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
     monkeypatch.setattr(neo4j_project, "CHUNKS_AT_ONCE", at_once)
-    await ingested(backend, project)
-    await ingested(backend, project, force=True)  # over the chunks that are there
-    for found in (
-        await ask_followup(backend.store(), project, "which wheel turns?", axis(0)),
-        await ask_primer(backend.store(), project, axis(0)),
-    ):
-        chunks = found.chunks or [s for c in found.communities for s in c.samples]
+    told = {"source_uri": ADDRESS, "has_lines": True, "updated_at": WRITTEN}
+    await ingested(backend, project, **told)
+    await ingested(backend, project, force=True, **told)  # over the chunks that are there
+    primed = await ask_primer(backend.store(), project, axis(0))
+    shown = [*primed.chunks, *(s for c in primed.communities for s in c.samples)]
+    for chunks in (await ask(backend, project), shown):
         assert len(chunks) > 2
         for one in chunks:
             assert (one.page, one.source_uri) == (None, ADDRESS)
+            assert one.document_id == "docs/mill.md"
             assert one.start is not None
             assert TEXT[one.start : one.start + len(one.text)] == one.text
+            assert one.first_line is not None
+            assert "\n".join(TEXT.split("\n")[one.first_line - 1 :]).startswith(one.text)
+
+    query = PassagesQuery(project, tuple(one.id for one in shown), axis(0))
+    passages = (await backend.passages().passages(query, Deadline.after(120))).passages
+    assert {one.updated_at for one in passages} == {WRITTEN}
+
+    if isinstance(backend, Neo4jBackend):  # the fake has it all the same
+        for one in await ask(backend, project, located=False):
+            assert (one.source_uri, one.start) == ("", None)
 
 
 async def test_an_address_that_is_taken_back_is_gone_and_no_path_takes_its_place(
     backend: Backend, project: str
 ) -> None:
+    await ingested(backend, project, source_uri=ADDRESS)
     await ingested(backend, project)
-    await ingested(backend, project, address="")
-    found = await ask_followup(backend.store(), project, "which wheel turns?", axis(0))
-    assert {one.source_uri for one in found.chunks} == {""}
+    assert {one.source_uri for one in await ask(backend, project)} == {""}
 
 
-async def test_a_project_that_was_ingested_before_has_no_offsets_until_it_is_forced(
+async def test_a_project_that_was_ingested_before_has_no_offsets_and_lines_until_it_is_forced(
     backend: Backend, project: str
 ) -> None:
-    await ingested(backend, project, address="")
+    await ingested(backend, project)
     if isinstance(backend, Neo4jBackend):
         await backend.connection.write(
             "MATCH (ch:__Chunk__ {project_id: $p}) REMOVE ch.start, ch.end", {"p": project}
         )
-        await ingested(backend, project, address="")
-        found = await ask_followup(backend.store(), project, "which wheel turns?", axis(0))
-        assert {where(one) for one in found.chunks} == {(None, None, "")}
-    await ingested(backend, project, address="", force=True)
-    found = await ask_followup(backend.store(), project, "which wheel turns?", axis(0))
-    assert all(one.start is not None for one in found.chunks)
+        await ingested(backend, project)
+        assert {where(one) for one in await ask(backend, project)} == {(None, None, "")}
+    await ingested(backend, project, has_lines=True)
+    assert {one.first_line for one in await ask(backend, project)} == {None}
+    await ingested(backend, project, has_lines=True, force=True)
+    assert all(one.start is not None and one.first_line for one in await ask(backend, project))
 
 
 FOREIGN: list[tuple[dict[str, Any], dict[str, Any], Where]] = [
@@ -128,65 +131,25 @@ FOREIGN: list[tuple[dict[str, Any], dict[str, Any], Where]] = [
 ]
 
 
-@pytest.mark.parametrize(("chunk", "document", "known"), FOREIGN)
 @on_real_server
 async def test_what_other_pipelines_leave_is_read_and_wrong_types_are_missing(
-    backend: Neo4jBackend,
-    project: str,
-    chunk: dict[str, Any],
-    document: dict[str, Any],
-    known: Where,
-) -> None:
-    await fill(backend, project, CHUNKS)
-    await backend.connection.write(
-        """MATCH (d:__Document__ {project_id: $p})-[:HAS_CHUNK]->(ch)
-        REMOVE d.source SET d += $document, ch += $chunk""",
-        {"p": project, "document": document, "chunk": chunk},
-    )
-    for found in (
-        await ask_followup(backend.store(), project, "alpha?", axis(0)),
-        await ask_primer(backend.store(), project, axis(0)),
-    ):
-        assert {where(one) for one in found.chunks} == {known}
-
-
-@on_real_server
-async def test_nothing_of_it_is_read_for_a_question_that_does_not_ask(
     backend: Neo4jBackend, project: str
 ) -> None:
-    await ingested(backend, project)
-    for asked in (False, True):
-        query = FollowupQuery(project, "which wheel turns?", axis(0), (), located=asked)
-        found = ranked(await backend.store().followup(query, Deadline.after(120)))
-        assert {bool(one.source_uri) for one in found.chunks} == {asked}
-        assert {one.start is not None for one in found.chunks} == {asked}
-
-
-@pytest.mark.neo4j
-@pytest.mark.slow
-async def test_without_projects_the_same_properties_are_read(database: Connection) -> None:
-    for number, (chunk, document, _) in enumerate(FOREIGN):
-        await database.write(
-            """CREATE (d:Document) SET d = $document
-            CREATE (ch:__Chunk__ {text: $text, embedding: $vector})-[:FROM_DOCUMENT]->(d)
-            SET ch += $chunk
-            CREATE (:Thing {name: 'mill ' + $text})-[:FROM_CHUNK]->(ch)""",
-            {
-                "chunk": {"id": f"k{number}", **chunk},
-                "document": {"id": f"d{number}", **document},
-                "text": f"alpha {number}",
-                "vector": list(axis(number)),
-            },
-        )
-    await prepare(database)
-    found = await ask_followup(searched(database), PROJECT, "alpha?", axis(0))
-    assert {one.id: where(one) for one in found.chunks} == {
-        f"k{number}": known for number, (*_, known) in enumerate(FOREIGN)
-    }
-
-
-async def test_what_has_no_document_has_no_address(backend: Backend, project: str) -> None:
-    await fill(backend, project, [replace(CHUNKS[0], start=3, end=8)])
-    await backend.orphan(project, "k1")
+    places = range(len(FOREIGN))
+    await fill(backend, project, [chunk(f"k{n}", "alpha", axis(n), f"d{n}") for n in places])
+    rows = [
+        {"id": f"d{n}", "chunk": of_chunk, "document": of_document}
+        for n, (of_chunk, of_document, _) in enumerate(FOREIGN)
+    ]
+    await backend.connection.write(
+        """UNWIND $rows AS row
+        MATCH (d:__Document__ {project_id: $p, id: row.id})-[:HAS_CHUNK]->(ch)
+        REMOVE d.source SET d += row.document, ch += row.chunk""",
+        {"p": project, "rows": rows},
+    )
+    expected = {f"k{n}": known for n, (*_, known) in enumerate(FOREIGN)}
     found = await ask_followup(backend.store(), project, "alpha?", axis(0))
-    assert [where(one) for one in found.chunks] == [(None, 3, "")]
+    assert {one.id: where(one) for one in found.chunks} == expected
+    primed = await ask_primer(backend.store(), project, axis(0))
+    assert primed.chunks
+    assert all(where(one) == expected[one.id] for one in primed.chunks)

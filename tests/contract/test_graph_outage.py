@@ -46,9 +46,6 @@ from tests.contract.graph_backends import (
 )
 from tests.servers import QUICK
 
-pytestmark = pytest.mark.timeout(600)
-real = [pytest.mark.neo4j, pytest.mark.slow]
-
 SLOW = "UNWIND range(1, 1000000000) AS i WITH i WHERE i % 7 = 8 RETURN count(i) AS n"
 
 
@@ -56,85 +53,68 @@ def ask(graph: Neo4jGraph, tenant: str = "t") -> Awaitable[PrimerEvidence]:
     return graph.primer(PrimerQuery(tenant, "q", axis(0), 3), Deadline.after(120))
 
 
-def failure(code: str, kind: type[Neo4jError] = ClientError, *, about: str = "") -> Neo4jError:
+MISCONFIGURED, VECTORS = GraphMisconfiguredError, GraphVectorsError
+TIMEOUT, UNAVAILABLE = GraphTimeoutError, GraphUnavailableError
+FAILED = "ClientError.Procedure.ProcedureCallFailed"
+CODES: list[tuple[str, str, type[UpstreamError], str]] = [
+    # the server's code, what it says, and what we make of it
+    ("ClientError.Security.Unauthorized", "", MISCONFIGURED, "NEO4J_PASSWORD"),
+    ("ClientError.Database.DatabaseNotFound", "", MISCONFIGURED, "NEO4J_DATABASE"),
+    (FAILED, "There is no such vector schema index: x", MISCONFIGURED, "python -m drift prepare"),
+    (
+        FAILED,
+        "TooManyClauses: maxClauseCount is set to 1024",
+        MISCONFIGURED,
+        "does not take the words",
+    ),
+    (
+        FAILED,
+        "Index query vector has 3 dimensions, but indexed vectors have 256.",
+        VECTORS,
+        "dimensions",
+    ),
+    (FAILED, "", MISCONFIGURED, "look at the server's log"),
+    (
+        "DatabaseError.Statement.ExecutionFailed",
+        "too large to index",
+        MISCONFIGURED,
+        "too long for an index",
+    ),
+    ("ClientError.Schema.IndexNotFound", "", MISCONFIGURED, "python -m drift prepare"),
+    ("ClientError.Statement.ArgumentError", "", VECTORS, "dimensions"),
+    (
+        "ClientError.Transaction.TransactionTimedOutClientConfiguration",
+        "",
+        TIMEOUT,
+        "in time",
+    ),
+    ("ClientError.Transaction.Terminated", "", TIMEOUT, "ended"),
+    (
+        "TransientError.General.MemoryPoolOutOfMemoryError",
+        "",
+        UNAVAILABLE,
+        "too little memory",
+    ),
+]
+DRIVERS_OWN: list[tuple[Exception, type[UpstreamError], str]] = [
+    (ConfigurationError("x"), MISCONFIGURED, "NEO4J_URI"),
+    (ServiceUnavailable("x"), UNAVAILABLE, "reached"),
+    (SessionExpired("x"), UNAVAILABLE, "reached"),
+    (ConnectionResetError(), UNAVAILABLE, "reached"),
+]
+
+
+def failure(code: str, about: str) -> Neo4jError:
     """An error as the driver makes it of a server's reply."""
-    error = kind(f"the server's own words at bolt://secret: {about}")
-    error._neo4j_code, error._message = code, str(error)
+    kinds = {"Security": AuthError, "General": TransientError}
+    error = kinds.get(code.split(".")[1], ClientError)(f"its words at bolt://secret: {about}")
+    error._neo4j_code, error._message = f"Neo.{code}", str(error)
     return error
 
 
 @pytest.mark.parametrize(
     ("error", "expected", "says"),
-    [
-        (
-            failure("Neo.ClientError.Security.Unauthorized", AuthError),
-            GraphMisconfiguredError,
-            "NEO4J_PASSWORD",
-        ),
-        (
-            failure("Neo.ClientError.Database.DatabaseNotFound"),
-            GraphMisconfiguredError,
-            "NEO4J_DATABASE",
-        ),
-        (
-            failure(
-                "Neo.ClientError.Procedure.ProcedureCallFailed",
-                about="There is no such vector schema index: x",
-            ),
-            GraphMisconfiguredError,
-            "python -m drift prepare",
-        ),
-        (
-            failure(
-                "Neo.ClientError.Procedure.ProcedureCallFailed",
-                about="TooManyClauses: maxClauseCount is set to 1024",
-            ),
-            GraphMisconfiguredError,
-            "does not take the words",
-        ),
-        (
-            failure(
-                "Neo.ClientError.Procedure.ProcedureCallFailed",
-                about="Index query vector has 3 dimensions, but indexed vectors have 256.",
-            ),
-            GraphVectorsError,
-            "dimensions",
-        ),
-        (
-            failure("Neo.ClientError.Procedure.ProcedureCallFailed"),
-            GraphMisconfiguredError,
-            "look at the server's log",
-        ),
-        (
-            failure("Neo.DatabaseError.Statement.ExecutionFailed", about="too large to index"),
-            GraphMisconfiguredError,
-            "too long for an index",
-        ),
-        (
-            failure("Neo.ClientError.Schema.IndexNotFound"),
-            GraphMisconfiguredError,
-            "python -m drift prepare",
-        ),
-        (failure("Neo.ClientError.Statement.ArgumentError"), GraphVectorsError, "dimensions"),
-        (
-            failure("Neo.ClientError.Transaction.TransactionTimedOutClientConfiguration"),
-            GraphTimeoutError,
-            "in time",
-        ),
-        (failure("Neo.ClientError.Transaction.Terminated"), GraphTimeoutError, "ended"),
-        (
-            failure("Neo.TransientError.General.MemoryPoolOutOfMemoryError", TransientError),
-            GraphUnavailableError,
-            "too little memory",
-        ),
-        (ConfigurationError("x"), GraphMisconfiguredError, "NEO4J_URI"),
-        (ServiceUnavailable("x"), GraphUnavailableError, "reached"),
-        (SessionExpired("x"), GraphUnavailableError, "reached"),
-        (ConnectionResetError(), GraphUnavailableError, "reached"),
-    ],
-    ids=lambda value: (
-        value if isinstance(value, str) else getattr(value, "code", None) or type(value).__name__
-    ),
+    [*((failure(code, about), *ours) for code, about, *ours in CODES), *DRIVERS_OWN],
 )
 def test_each_error_of_the_driver_has_one_of_ours(
     error: Exception, expected: type[UpstreamError], says: str

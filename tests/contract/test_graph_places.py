@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-import pytest
-
 from drift.local.ingest.graph_records import ChunkRecord
 from drift.model.graph import Chunk
 from tests.contract.damage import alter
@@ -20,8 +18,6 @@ from tests.contract.graph_backends import (
     community,
     fill,
 )
-
-pytestmark = pytest.mark.timeout(600)
 
 
 def placed(number: int, document: str, ordinal: int, heading: str = "") -> ChunkRecord:
@@ -51,19 +47,16 @@ EXPECTED = {
 }
 
 
-async def test_every_chunk_says_where_it_stands_in_its_document(
+async def test_every_chunk_and_sample_says_where_it_stands_in_its_document(
     backend: Backend, project: str
 ) -> None:
-    await fill(backend, project, BOOKS)
+    await fill(backend, project, BOOKS, communities=[community(1, 0, None, (), ["k2", "k4"])])
     for store in (backend.store(), backend.store(exact_limit=INDEXED)):
         found = await ask_followup(store, project, "text", axis(1))
         assert places(found.chunks) == EXPECTED
         assert places((await ask_primer(store, project, axis(1))).chunks) == EXPECTED
 
-
-async def test_a_sample_says_where_it_stands(backend: Backend, project: str) -> None:
-    tree = [community(1, 0, None, axis(0), ["k2", "k4"])]
-    await fill(backend, project, BOOKS, communities=tree)
+    await alter(backend, project, "__Community__", 1, embedding=axis(0))
     found = await ask_primer(backend.store(), project, axis(1))
     assert places(found.communities[0].samples) == {k: EXPECTED[k] for k in ("k2", "k4")}
 
@@ -76,18 +69,24 @@ async def test_a_chunk_of_two_documents_stands_in_the_one_that_names_it(
     assert places(found.chunks)["k4"] == ("Ark", "", 1, 1)
 
 
-async def test_a_chunk_without_a_document_has_no_place(backend: Backend, project: str) -> None:
-    await fill(backend, project, BOOKS)
-    await backend.orphan(project, "k4")
-    found = await ask_followup(backend.store(), project, "text", axis(1))
-    assert places(found.chunks)["k4"] == ("unknown", "", None, None)
-
-
-@pytest.mark.parametrize("ordinal", [None, 3, 2**62, "two"])
-async def test_an_ordinal_that_is_no_place_of_the_document_is_left_out(
-    backend: Backend, project: str, ordinal: object
+async def test_a_chunk_without_a_document_has_no_place_and_no_address(
+    backend: Backend, project: str
 ) -> None:
-    await fill(backend, project, BOOKS)
-    await alter(backend, project, "__Chunk__", "k2", ordinal=ordinal, heading=None)
+    await fill(backend, project, [*BOOKS[:3], replace(BOOKS[3], start=3, end=8)])
+    await backend.orphan(project, "k4")
+    found = (await ask_followup(backend.store(), project, "text", axis(1))).chunks
+    assert places(found)["k4"] == ("unknown", "", None, None)
+    (loose,) = (one for one in found if one.id == "k4")
+    assert (loose.page, loose.start, loose.source_uri) == (None, 3, "")
+
+
+async def test_an_ordinal_that_is_no_place_of_the_document_is_left_out(
+    backend: Backend, project: str
+) -> None:
+    odd = {f"k{n}": ordinal for n, ordinal in enumerate((None, 9, 2**62, "two"), start=2)}
+    await fill(backend, project, [placed(n, "d1", n - 1) for n in range(1, 6)])
+    for key, ordinal in odd.items():
+        await alter(backend, project, "__Chunk__", key, ordinal=ordinal, heading=None)
     found = places((await ask_followup(backend.store(), project, "text", axis(1))).chunks)
-    assert found == {**EXPECTED, "k2": ("Title of d1", "", None, None)}
+    nowhere = ("Title of d1", "", None, None)
+    assert found == {"k1": ("Title of d1", "", 1, 5)} | dict.fromkeys(odd, nowhere)

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pytest
-
 from drift.core.deadline import Deadline
 from drift.local.ingest.graph_records import ChunkRecord
 from drift.model.graph import Beside, Candidates, FollowupQuery, Position
 from drift.search.ranking import ranked
 from tests.contract.damage import alter
 from tests.contract.graph_backends import Backend, axis, chunk, community, fill, ids, twin
-
-pytestmark = pytest.mark.timeout(600)
 
 STORY = [
     "A kite rises over the harbour.",
@@ -56,28 +52,24 @@ async def found(
     return await backend.store("hard" if hard else "soft").followup(query, Deadline.after(60))
 
 
-async def test_without_a_wish_nothing_is_pinned(backend: Backend, project: str) -> None:
-    await fill(backend, project, BOOKS)
-    assert (await found(backend, project)).pinned == ()
+WISHES = [
+    (None, []),
+    (Position("beginning"), ["d1-0", "d1-1"]),
+    (Position("end", "Das Buch von niemandem"), ["d1-6", "d1-5"]),  # before the licence
+    (Position("end", "Title of d2"), ["d2-1", "d2-0"]),
+    (Position("beginning", "title of D2.txt"), ["d2-0", "d2-1"]),
+]
 
 
-@pytest.mark.parametrize(
-    ("position", "expected"),
-    [
-        (Position("beginning"), ["d1-0", "d1-1"]),
-        (Position("end", "Das Buch von niemandem"), ["d1-6", "d1-5"]),  # before the licence
-        (Position("end", "Title of d2"), ["d2-1", "d2-0"]),
-        (Position("beginning", "title of D2.txt"), ["d2-0", "d2-1"]),
-    ],
-)
 async def test_the_beginning_or_end_of_the_document_that_is_named_or_of_the_best(
-    backend: Backend, project: str, position: Position, expected: list[str]
+    backend: Backend, project: str
 ) -> None:
     await fill(backend, project, BOOKS)
-    assert ids((await found(backend, project, position=position)).pinned) == expected
+    for position, expected in WISHES:
+        assert ids((await found(backend, project, position=position)).pinned) == expected
 
 
-async def test_before_and_after_are_told_from_the_best_chunks(
+async def test_before_and_after_are_told_from_the_best_chunks_or_from_one_that_is_named(
     backend: Backend, project: str
 ) -> None:
     await fill(backend, project, BOOKS)
@@ -87,9 +79,6 @@ async def test_before_and_after_are_told_from_the_best_chunks(
     assert ids(before.pinned)[:1] == ["d1-0"]
     assert ids(ranked(after).chunks)[:2] == ["d1-1", "d1-2"]
 
-
-async def test_what_stands_beside_a_chunk_can_be_wished_for(backend: Backend, project: str) -> None:
-    await fill(backend, project, BOOKS)
     wishes = (Beside("d1-5", "after"), Beside("d1-1", "before"), Beside("d2-0", "after"))
     pinned = (await found(backend, project, *wishes)).pinned
     assert ids(pinned) == ["d1-6", "d1-7", "d1-0", "d2-1"]

@@ -16,7 +16,7 @@ from tests.contract import v1_graphs
 from tests.contract.graph_backends import axis, chunk, community
 from tests.contract.v1_graphs import ENTITIES, PROJECT
 
-pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
 
 MINE = EVERYBODY.project(PROJECT)
 COMMUNITIES = (
@@ -47,30 +47,23 @@ async def test_the_whole_database_is_read(database: Connection) -> None:
     assert (counts, found.written_at) == ((1, 3, 3, 2), None)
 
     about = await reader.chunk(MINE, f"project:{PROJECT}", soon())
-    assert about
     assert "holds 1 document, 3 passages, 3 entities, 2 communities." in about.text
     assert "Document 1 of 1: a/b.txt" in about.text
 
     (document,) = (await reader.documents(MINE, PageQuery(5), soon())).rows
     assert (document.name, document.source_uri, document.chunk_count) == ("a/b.txt", None, 3)
     read = await reader.document(MINE, document.id, PageQuery(2), soon())
-    assert read
     _, chunks = read
     assert [c.id for c in chunks.rows] == ["k1", "k2"]
     assert chunks.last
 
     text = await reader.chunk(MINE, "k2", soon())
-    assert text
-    assert text.before
-    assert text.after
     assert (text.before.id, text.place, text.after.id) == ("k1", "2 of 3", "k3")
     assert text.document == DocumentName(id=document.id, name="a/b.txt")
     mentioned = await reader.chunk(MINE, "k1", soon())
-    assert mentioned
     assert [(e.id, e.communities) for e in mentioned.entities] == [("e1", (2,))]
 
     entity = await reader.entity(MINE, "e1", 5, soon())
-    assert entity
     assert [(r.title, r.description, r.direction) for r in entity.relations] == [
         ("Entity 2", "KNOWS", "out")
     ]
@@ -95,10 +88,8 @@ async def test_nodes_without_ids_are_read_by_their_place_in_the_store(
     reader = Neo4jReader(database, V1)
 
     read = await reader.chunk(MINE, named["__Chunk__"], soon())
-    assert read
     assert read.text == "text"
     entity = await reader.entity(MINE, named["__Entity__"], 5, soon())
-    assert entity
     assert [m.id for m in entity.chunks] == [named["__Chunk__"]]
     assert await reader.chunk(MINE, named["__Entity__"], soon()) is None
     assert await reader.entity(MINE, named["__Chunk__"], 5, soon()) is None

@@ -29,7 +29,7 @@ from tests.contract.graph_backends import (
     vector,
 )
 
-pytestmark = [on_every_graph, pytest.mark.timeout(600)]
+pytestmark = on_every_graph
 
 
 # ------------------------------------------------------------------------------------------- primer
@@ -45,7 +45,7 @@ def three_levels(*, root_is_zero: bool) -> list:
 
 
 @pytest.mark.parametrize("root_is_zero", [True, False])
-async def test_the_highest_level_comes_first_whichever_way_levels_count(
+async def test_the_highest_levels_come_first_whichever_way_levels_count(
     backend: Backend, project: str, root_is_zero: bool
 ) -> None:
     await fill(backend, project, CHUNKS, communities=three_levels(root_is_zero=root_is_zero))
@@ -55,14 +55,8 @@ async def test_the_highest_level_comes_first_whichever_way_levels_count(
     assert ids(three.communities) == [10, 20, 21], (
         "the leaf is the closest, but two higher ones are half of three"
     )
-
-
-async def test_lower_levels_fill_up_when_the_higher_ones_are_less_than_half(
-    backend: Backend, project: str
-) -> None:
-    await fill(backend, project, CHUNKS, communities=three_levels(root_is_zero=False))
-    found = await ask_primer(backend.store(), project, axis(0), top_k=8)
-    assert ids(found.communities) == [10, 20, 21, 30]
+    more = await ask_primer(backend.store(), project, axis(0), top_k=8)
+    assert ids(more.communities) == [10, 20, 21, 30], "the higher ones are less than half"
 
 
 async def test_samples_come_from_any_depth_best_first_and_three_at_most(
@@ -89,16 +83,11 @@ async def test_a_community_without_a_parent_is_at_the_top_of_a_ragged_tree(
         community(1, 2, None, axis(3)),
         community(2, 1, 1, axis(0), ["k1"]),
         community(3, 0, 2, axis(0), ["k1"]),
-        community(4, 0, None, axis(1), ["k2"]),
+        community(4, 0, None, axis(1), []),
     ]
     await fill(backend, project, CHUNKS, communities=tree)
     found = await ask_primer(backend.store(), project, axis(1), top_k=4)
-    assert ids(found.communities) == [4, 1]
-
-
-async def test_a_community_without_chunks_has_no_samples(backend: Backend, project: str) -> None:
-    await fill(backend, project, CHUNKS, communities=[community(1, 0, None, axis(0))])
-    assert (await ask_primer(backend.store(), project, axis(0))).communities[0].samples == ()
+    assert [(c.id, ids(c.samples)) for c in found.communities] == [(4, []), (1, ["k1"])]
 
 
 @pytest.mark.parametrize("embedded", [True, False])
@@ -158,27 +147,17 @@ async def test_soft_scope_prefers_its_chunks_and_hard_scope_has_no_others(
     assert len(everywhere.chunks) == 3
 
 
-async def test_words_of_the_question_find_what_the_vector_does_not(
+async def test_words_find_what_the_vector_does_not_by_the_text_and_by_its_headings(
     backend: Backend, project: str
 ) -> None:
     near = [chunk(f"k{i:03}", f"filler {i}", vector(1, i / 10)) for i in range(70)]
-    await fill(backend, project, [*near, chunk("word", "the zephyr blows", axis(7))])
+    under = replace(chunk("under", "it blows", axis(8)), heading="Winds > The Zephyr")
+    await fill(backend, project, [*near, chunk("word", "the zephyr blows", axis(7)), under])
     for store in (backend.store(), backend.store(exact_limit=0)):
         found = await ask_followup(store, project, "What about the Zephyr?", axis(0))
-        assert "word" in ids(found.chunks)
-    assert "word" not in ids(
-        (await ask_followup(backend.store(), project, "What about it?", axis(0))).chunks
-    )
-
-
-async def test_words_of_the_question_find_a_chunk_by_its_headings(
-    backend: Backend, project: str
-) -> None:
-    near = [chunk(f"k{i:03}", f"filler {i}", vector(1, i / 10)) for i in range(70)]
-    under = replace(chunk("under", "it blows", axis(7)), heading="Winds > The Zephyr")
-    await fill(backend, project, [*near, under])
-    found = await ask_followup(backend.store(), project, "What about the Zephyr?", axis(0))
-    assert "under" in ids(found.chunks)
+        assert {"word", "under"} <= set(ids(found.chunks))
+    found = await ask_followup(backend.store(), project, "What about it?", axis(0))
+    assert not {"word", "under"} & set(ids(found.chunks))
 
 
 async def test_entities_named_in_the_question_lead_to_chunks_over_their_relations(
@@ -197,35 +176,12 @@ async def test_entities_named_in_the_question_lead_to_chunks_over_their_relation
     assert {"named", "related"} <= set(ids(found.chunks))
 
 
-async def test_the_neighbourhood_has_entities_and_relations_both_ways(
-    backend: Backend, project: str
-) -> None:
-    chunks = [chunk(f"k{i:02}", f"filler {i}", vector(1, i / 100)) for i in range(60)]
-    beside = [chunk("n1", "beside one", axis(8)), chunk("n2", "beside two", axis(9))]
-    entities = [
-        entity("e1", "Centre", "k00", "k01"),
-        entity("e2", "Before", "n1"),
-        entity("e3", "After", "n2"),
-    ]
-    relations = [
-        RelationRecord("e2", "e1", "feeds", 1.0),
-        RelationRecord("e1", "e3", "drains", 2.0),
-    ]
-    await fill(backend, project, [*chunks, *beside], entities, relations)
-    found = await ask_followup(backend.store(), project, "what?", axis(0))
-    assert [(e.id, e.title, e.description, e.mentions) for e in found.entities] == [
-        ("e1", "Centre", "about Centre", 2)
-    ]
-    edges = {(r.source, r.target, r.description, r.weight) for r in found.relationships}
-    assert edges == {("Before", "Centre", "feeds", 1.0), ("Centre", "After", "drains", 2.0)}
-
-
 async def test_a_hub_in_every_chunk_keeps_every_list_bounded(
     backend: Backend, project: str
 ) -> None:
-    chunks = [chunk(f"k{i:03}", f"text hub {i}", vector(1, i / 100)) for i in range(400)]
+    chunks = [chunk(f"k{i:03}", f"text hub {i}", vector(1, i / 100)) for i in range(150)]
     hub = entity("hub", "Hub", *(c.id for c in chunks))
-    spokes = [entity(f"e{i:03}", f"Spoke {i}", f"k{i:03}") for i in range(400)]
+    spokes = [entity(f"e{i:03}", f"Spoke {i}", f"k{i:03}") for i in range(150)]
     relations = [RelationRecord("hub", e.id, "touches", 1.0) for e in spokes]
     await fill(backend, project, chunks, [hub, *spokes], relations)
     found = await ask_followup(backend.store(), project, "what touches the hub?", axis(0))
@@ -235,43 +191,16 @@ async def test_a_hub_in_every_chunk_keeps_every_list_bounded(
     assert 0 < len(found.relationships) <= 30
 
 
-async def test_a_document_is_named_by_title_then_id_then_unknown(
-    backend: Backend, project: str
-) -> None:
-    chunks = [
-        chunk("titled", "a", axis(0), "d1"),
-        chunk("untitled", "b", axis(1), "d2"),
-        chunk("loose", "c", axis(2), "d3"),
-        chunk("shared", "d", axis(3), "d1"),
-        chunk("shared", "d", axis(3), "d4"),
-    ]
-    await fill(backend, project, chunks, titles={"d1": "Guide", "d2": "", "d4": "Atlas"})
-    await backend.orphan(project, "loose")
-    found = await ask_followup(backend.store(), project, "what?", axis(0))
-    names = {c.id: c.document_name for c in found.chunks}
-    assert names == {"titled": "Guide", "untitled": "d2", "loose": "unknown", "shared": "Atlas"}
-
-
-@pytest.mark.parametrize("question", ["the of and", "???", "\u200b"])
-async def test_a_question_without_an_indexable_word_is_answered_by_the_vector(
-    backend: Backend, project: str, question: str
-) -> None:
-    await fill(backend, project, CHUNKS)
-    found = await ask_followup(backend.store(), project, question, vector(0.1, 1, 0.05))
-    assert ids(found.chunks) == ["k2", "k1", "k3"]
-
-
-async def test_a_chunk_without_a_vector_is_found_by_its_words_only(
+async def test_words_and_vectors_each_find_what_the_other_cannot(
     backend: Backend, project: str
 ) -> None:
     await fill(backend, project, [*CHUNKS, chunk("bare", "only words: quokka", ())])
-    assert "bare" in ids(
-        (await ask_followup(backend.store(), project, "a quokka?", axis(0))).chunks
-    )
-    assert "bare" not in ids(
-        (await ask_followup(backend.store(), project, "a koala?", axis(0))).chunks
-    )
-    assert "bare" not in ids((await ask_primer(backend.store(), project, axis(0))).chunks)
+    store = backend.store()
+    for question in ("the of and", "???", "\u200b", "a koala?"):
+        found = await ask_followup(store, project, question, vector(0.1, 1, 0.05))
+        assert ids(found.chunks) == ["k2", "k1", "k3"]
+    assert "bare" in ids((await ask_followup(store, project, "a quokka?", axis(0))).chunks)
+    assert "bare" not in ids((await ask_primer(store, project, axis(0))).chunks)
 
 
 # --------------------------------------------------------------------------------- time and indexes

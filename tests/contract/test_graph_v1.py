@@ -42,16 +42,14 @@ pytestmark = [
     on_whole_servers_of_both_versions,
     pytest.mark.neo4j,
     pytest.mark.slow,
-    pytest.mark.timeout(600),
 ]
 
 
 # ------------------------------------------------------------------------------------------- primer
 
 
-@pytest.mark.parametrize("exact_limit", [None, 0])
 async def test_samples_come_over_entities_from_any_depth_each_once_and_best_first(
-    database: Connection, exact_limit: int | None
+    database: Connection,
 ) -> None:
     chunks = [chunk(f"k{i}", f"text {i}", vector(1, i / 10)) for i in range(6)]
     everywhere = [entity(f"e{i}", f"Entity {i}", "k0", "k0", "k1") for i in range(4)]
@@ -62,10 +60,12 @@ async def test_samples_come_over_entities_from_any_depth_each_once_and_best_firs
         community(3, 0, 2, axis(0), entities=["deep", "e0", "e1", "e2"]),
     ]
     await fill(database, chunks, entities, communities=tree)
-    found = await ask_primer(searched(database, exact_limit=exact_limit), axis(0), top_k=1)
-    assert ids(found.communities[0].samples) == ["k0", "k1", "k3"]
-    assert found.communities[0].summary == "summary 1"
-    assert found.communities[0].samples[0].text == "text 0"
+    for limit in (None, 0):
+        (found,) = (
+            await ask_primer(searched(database, exact_limit=limit), axis(0), top_k=1)
+        ).communities
+        assert ids(found.samples) == ["k0", "k1", "k3"]
+        assert (found.summary, found.samples[0].text) == ("summary 1", "text 0")
 
 
 async def test_chunks_may_be_members_of_communities_themselves(database: Connection) -> None:
@@ -196,7 +196,7 @@ async def test_an_entity_that_comes_from_a_chunk_many_times_comes_from_it_once(
     assert [e.mentions for e in found.entities] == [1, 1]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 async def test_a_graph_gives_every_chunk_the_score_that_the_other_schema_gives_it(
     database: Connection, seed: int
 ) -> None:

@@ -9,10 +9,20 @@ import pytest
 
 from drift.graph.connection import Connection
 from drift.local.ingest.graph_records import ChunkRecord, RelationRecord
-from tests.contract.graph_backends import CHUNKS, axis, community, ids
-from tests.contract.v1_graphs import ENTITIES, ask_followup, ask_primer, fill, searched
+from tests.contract.graph_backends import CHUNKS, axis, chunk, community, entity, ids
+from tests.contract.test_graph_locations import FOREIGN, WRITTEN, where
+from tests.contract.test_passages import known
+from tests.contract.v1_graphs import (
+    ENTITIES,
+    PROJECT,
+    ask_followup,
+    ask_primer,
+    fill,
+    prepare,
+    searched,
+)
 
-pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
 
 
 async def test_what_has_no_id_goes_by_its_element_id(database: Connection) -> None:
@@ -37,25 +47,28 @@ async def test_what_has_no_id_goes_by_its_element_id(database: Connection) -> No
     assert [(r.source, r.target) for r in soft.relationships] == [("Entity 1", "Entity 2")]
 
 
-@pytest.mark.parametrize(
-    ("name", "stored", "seen"),
-    [("community", 7, 7), ("id", 7, 7), ("id", "seven", "seven"), ("community", 7.0, 7)],
-)
-async def test_a_community_goes_by_its_own_key_in_its_type(
-    database: Connection, name: str, stored: object, seen: object
-) -> None:
-    await fill(
-        database, CHUNKS, ENTITIES, communities=[community(1, 0, None, axis(0), entities=["e2"])]
-    )
-    await database.write(
-        f"MATCH (c:__Community__) REMOVE c.community SET c.{name} = $key", {"key": stored}
-    )
-    found = ids((await ask_primer(searched(database), axis(0))).communities)
-    assert found == [seen]
-    assert type(found[0]) is type(seen)
-    assert ids(
-        (await ask_followup(searched(database, "hard"), "what?", axis(0), (found[0],))).chunks
-    ) == ["k2"]
+async def test_a_community_goes_by_its_own_key_in_its_type(database: Connection) -> None:
+    keys: list[tuple[str, object, object]] = [
+        ("community", 7, 7),
+        ("id", 8, 8),
+        ("id", "seven", "seven"),
+        ("community", 9.0, 9),
+    ]
+    chunks = [chunk(f"k{n}", "text", axis(n)) for n in range(len(keys))]
+    entities = [entity(f"e{n}", f"Entity {n}", f"k{n}") for n in range(len(keys))]
+    tree = [community(n, 0, None, axis(n), entities=[f"e{n}"]) for n in range(len(keys))]
+    await fill(database, chunks, entities, communities=tree)
+    for n, (name, stored, _) in enumerate(keys):
+        await database.write(
+            "MATCH (c:__Community__ {summary: $summary}) REMOVE c.community SET c += $key",
+            {"summary": f"summary {n}", "key": {name: stored}},
+        )
+    found = {c.summary: c.id for c in (await ask_primer(searched(database), axis(0))).communities}
+    for n, (*_, seen) in enumerate(keys):
+        key = found[f"summary {n}"]
+        assert (key, type(key)) == (seen, type(seen))
+        inside = await ask_followup(searched(database, "hard"), "what?", axis(0), (key,))
+        assert ids(inside.chunks) == [f"k{n}"]
 
 
 async def test_ids_may_be_numbers(database: Connection) -> None:
@@ -87,19 +100,70 @@ async def test_a_document_is_named_where_the_graph_has_one(database: Connection)
     assert names == {"titled": "Guide", "filed": "atlas.pdf", "twice": "Guide", "loose": "unknown"}
 
 
-@pytest.mark.parametrize("name", ["ordinal", "index"])
-async def test_a_chunk_stands_where_its_document_has_it(database: Connection, name: str) -> None:
-    chunks = [ChunkRecord(f"k{i}", "", 0, "", f"text {i}", axis(i)) for i in range(3)]
+async def test_a_chunk_stands_where_its_document_has_it(database: Connection) -> None:
+    chunks = [ChunkRecord(f"k{i}", "", 0, "", f"text {i}", axis(i)) for i in range(5)]
     await fill(database, chunks)
-    text = f"""CREATE (d:Document {{title: 'Guide'}})
-    WITH d UNWIND [0, 1] AS place
-    MATCH (ch:__Chunk__ {{id: 'k' + place}})
-    SET ch.{name} = place, ch.heading = 'Part ' + place
-    CREATE (ch)-[:FROM_DOCUMENT]->(d)"""
-    await database.write(text, {})
+    for first, name in ((0, "ordinal"), (2, "index")):
+        text = f"""CREATE (d:Document {{title: 'Guide'}})
+        WITH d UNWIND [0, 1] AS place
+        MATCH (ch:__Chunk__ {{id: 'k' + ($first + place)}})
+        SET ch.{name} = place, ch.heading = 'Part ' + place
+        CREATE (ch)-[:FROM_DOCUMENT]->(d)"""
+        await database.write(text, {"first": first})
     found = await ask_followup(searched(database), "what?", axis(0))
-    assert [(c.heading, c.place, c.places) for c in found.chunks] == [
-        ("Part 0", 1, 2),
-        ("Part 1", 2, 2),
-        ("", None, None),
-    ]
+    assert {c.id: (c.heading, c.place, c.places) for c in found.chunks} == {
+        "k0": ("Part 0", 1, 2),
+        "k1": ("Part 1", 2, 2),
+        "k2": ("Part 0", 1, 2),
+        "k3": ("Part 1", 2, 2),
+        "k4": ("", None, None),
+    }
+
+
+async def test_places_and_addresses_are_read_as_other_pipelines_leave_them(
+    database: Connection,
+) -> None:
+    for number, (of_chunk, document, _) in enumerate(FOREIGN):
+        await database.write(
+            """CREATE (d:Document) SET d = $document
+            CREATE (ch:__Chunk__ {text: $text, embedding: $vector})-[:FROM_DOCUMENT]->(d)
+            SET ch += $chunk
+            CREATE (:Thing {name: 'mill ' + $text})-[:FROM_CHUNK]->(ch)""",
+            {
+                "chunk": {"id": f"k{number}", **of_chunk},
+                "document": {"id": f"d{number}", **document},
+                "text": f"alpha {number}",
+                "vector": list(axis(number)),
+            },
+        )
+    await prepare(database)
+    found = await ask_followup(searched(database), "alpha?", axis(0))
+    assert {one.id: where(one) for one in found.chunks} == {
+        f"k{number}": known for number, (*_, known) in enumerate(FOREIGN)
+    }
+
+
+async def test_a_chunk_says_how_near_and_how_old_it_is_and_what_bears_it_out(
+    database: Connection,
+) -> None:
+    await database.write(
+        """UNWIND range(1, 3) AS n
+        CREATE (d:Document {id: 'd' + n, last_modified: $written})
+        CREATE (ch:__Chunk__ {text: 'alpha ' + n, embedding: $vector})-[:FROM_DOCUMENT]->(d)
+        SET ch.id = CASE n WHEN 1 THEN 'k1' WHEN 2 THEN 2 END
+        WITH collect(ch) AS chunks
+        UNWIND ['Mill', 'Wheel'] AS name
+        CREATE (e:Thing {name: name})
+        WITH chunks, e UNWIND chunks AS ch CREATE (e)-[:FROM_CHUNK]->(ch)""",
+        {"written": WRITTEN, "vector": list(axis(0))},
+    )
+    await prepare(database)
+    store = searched(database)
+    read = ids((await ask_followup(store, "alpha?", axis(0))).chunks)
+    assert len(read) == 3
+    assert {"k1", "2"} < set(read)
+
+    found = await known(store.passages(), PROJECT, *read)
+    assert {one.similarity for one in found.values()} == {1.0}
+    assert {one.updated_at for one in found.values()} == {WRITTEN}
+    assert found["k1"].witnesses == ("d2", "d3")

@@ -22,8 +22,6 @@ from tests.contract.graph_backends import (
     vector,
 )
 
-pytestmark = pytest.mark.timeout(600)
-
 NEAR = [chunk(f"k{i:03}", f"filler {i}", vector(1, i / 10)) for i in range(70)]
 """Enough to fill the pool by vector alone."""
 
@@ -31,39 +29,23 @@ NEAR = [chunk(f"k{i:03}", f"filler {i}", vector(1, i / 10)) for i in range(70)]
 async def test_the_walk_goes_on_from_a_chunk_to_what_it_mentions_and_no_further(
     backend: Backend, project: str
 ) -> None:
-    beyond = [
-        chunk(name, "text", axis(7 + place))
-        for place, name in enumerate(("first", "second", "third"))
-    ]
+    names = ("first", "second", "third", "other")
+    beyond = [chunk(name, "text", axis(7 + place)) for place, name in enumerate(names)]
     entities = [
         entity("e1", "Old Mill", "first"),
         entity("e2", "Ada", "first", "second"),
         entity("e3", "Ulm", "second", "third"),
+        entity("e4", "Mill", "other"),
     ]
     await fill(backend, project, [*NEAR, *beyond], entities)
-    found = ids(
-        (
-            await ask_followup(
-                backend.store(), project, "where was the owner of the old mill born?", axis(0)
-            )
-        ).chunks
-    )
+    store = backend.store()
+    question = "where was the owner of the old mill born?"
+    found = ids((await ask_followup(store, project, question, axis(0))).chunks)
     assert {"first", "second"} <= set(found)
     assert "third" not in found, "it is five steps away"
-
-
-async def test_a_name_inside_a_longer_name_starts_no_walk(backend: Backend, project: str) -> None:
-    hidden = [chunk("meant", "text", axis(7)), chunk("other", "text", axis(8))]
-    entities = [entity("e1", "Old Mill", "meant"), entity("e2", "Mill", "other")]
-    await fill(backend, project, [*NEAR, *hidden], entities)
-    found = ids(
-        (await ask_followup(backend.store(), project, "who owns the old mill?", axis(0))).chunks
-    )
-    assert "meant" in found
-    assert "other" not in found
-    assert "other" in ids(
-        (await ask_followup(backend.store(), project, "who owns the mill?", axis(0))).chunks
-    )
+    assert "other" not in found, "a name inside a longer name starts no walk"
+    found = ids((await ask_followup(store, project, "who owns the mill?", axis(0))).chunks)
+    assert "other" in found
 
 
 async def test_a_chunk_about_what_the_best_mention_comes_before_one_that_only_mentions_it(
@@ -92,7 +74,7 @@ async def test_a_chunk_about_what_the_best_mention_comes_before_one_that_only_me
 def random_graph(seed: int) -> tuple[list[ChunkRecord], list[EntityRecord], list[RelationRecord]]:
     """Chunks whose texts have no word of any question.
 
-    Mentions and relations are random, and one entity is nearly everywhere.
+    Mentions and relations are random, some of an entity to itself, and one is nearly everywhere.
     """
     chance = random.Random(seed)  # noqa: S311 - test data
     chunks = [
@@ -107,6 +89,7 @@ def random_graph(seed: int) -> tuple[list[ChunkRecord], list[EntityRecord], list
         for i, name in enumerate(names)
     ]
     pairs = {tuple(chance.sample([e.id for e in entities], 2)) for _ in range(20)}
+    pairs |= {("e00", "e00"), ("e02", "e02"), ("e05", "e05")}
     return (
         chunks,
         entities,
@@ -114,7 +97,7 @@ def random_graph(seed: int) -> tuple[list[ChunkRecord], list[EntityRecord], list
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 async def test_every_graph_gives_every_chunk_the_same_score(
     backend: Backend, project: str, seed: int
 ) -> None:
@@ -122,12 +105,11 @@ async def test_every_graph_gives_every_chunk_the_same_score(
     for place in (backend, memory):
         await fill(place, project, *graph)
     for question in ("zeta", "zeta eta", "eta name3", "nothing"):
-        expected = {
-            c.id: c.score
-            for c in (await ask_followup(memory.store(), project, question, axis(0))).chunks
-        }
-        found = {
-            c.id: c.score
-            for c in (await ask_followup(backend.store(), project, question, axis(0))).chunks
-        }
+        expected, found = [
+            {
+                c.id: c.score
+                for c in (await ask_followup(place.store(), project, question, axis(0))).chunks
+            }
+            for place in (memory, backend)
+        ]
         assert found == pytest.approx(expected, abs=1e-4), question

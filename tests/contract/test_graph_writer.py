@@ -32,21 +32,15 @@ from tests.contract.graph_backends import (
 )
 from tests.contract.small_project import CHUNKS, FULL, fill_all
 
-pytestmark = pytest.mark.timeout(600)
-
 
 # ------------------------------------------------------------------------------------------- schema
-async def test_preparing_twice_changes_nothing(backend: Backend) -> None:
+async def test_preparing_twice_changes_nothing_and_wrong_dimensions_are_named(
+    backend: Backend,
+) -> None:
     await backend.writer.prepare(DIMENSIONS)
     assert await backend.writer.prepare(DIMENSIONS) == ()
-
-
-async def test_wrong_dimensions_are_named_with_what_to_do(backend: Backend) -> None:
-    await backend.writer.prepare(DIMENSIONS)
-    with pytest.raises(
-        GraphMisconfiguredError,
-        match=r"graphrag_comm_index has 256 dimensions, but 128 are wanted.*drop",
-    ):
+    says = r"graphrag_comm_index has 256 dimensions, but 128 are wanted.*drop"
+    with pytest.raises(GraphMisconfiguredError, match=says):
         await backend.writer.prepare(128)
 
 
@@ -63,19 +57,22 @@ async def test_an_index_of_another_name_in_the_place_of_the_configured_one_is_na
 
 
 # ---------------------------------------------------------------------------------------- documents
-async def test_an_unknown_project_holds_nothing(backend: Backend, project: str) -> None:
-    assert await backend.writer.project_state(project) == ProjectState({}, "")
-    assert await backend.counts(project) == {}
-
-
 async def test_a_project_holds_what_was_written_and_its_fingerprint(
     backend: Backend, project: str
 ) -> None:
-    await fill_all(backend, project)
-    assert await backend.counts(project) == FULL
-    state = await backend.writer.project_state(project)
+    assert await backend.writer.project_state(project) == ProjectState({}, "")
+    assert await backend.counts(project) == {}
+
     hashes, sources = {"d1": "hash of d1", "d2": "hash of d2"}, {"d1": "source", "d2": "source"}
-    assert state == ProjectState(hashes, "fingerprint", sources, 3, 2, 2, {0: 2, 1: 1})
+    for _ in range(2):  # a second identical write changes nothing
+        await fill_all(backend, project)
+        assert await backend.counts(project) == FULL
+        state = await backend.writer.project_state(project)
+        assert state == ProjectState(hashes, "fingerprint", sources, 3, 2, 2, {0: 2, 1: 1})
+
+    await backend.writer.write_documents(project, documents(CHUNKS[:2], {}))
+    assert (await backend.writer.project_state(project)).fingerprint == "", "is unfinished"
+    assert (await backend.writer.project_state(twin(project))).fingerprint == "fingerprint"
 
 
 async def test_stored_chunks_are_read_back_in_order_without_vectors(
@@ -85,21 +82,6 @@ async def test_stored_chunks_are_read_back_in_order_without_vectors(
     await fill(backend, project, [CHUNKS[2], second, CHUNKS[1]])
     expected = tuple(replace(c, embedding=()) for c in (CHUNKS[1], second, CHUNKS[2]))
     assert await backend.writer.read_chunks(project) == expected
-
-
-async def test_a_second_identical_write_changes_nothing(backend: Backend, project: str) -> None:
-    await fill_all(backend, project)
-    await fill_all(backend, project)
-    assert await backend.counts(project) == FULL
-
-
-async def test_writing_documents_marks_the_knowledge_as_unfinished(
-    backend: Backend, project: str
-) -> None:
-    await fill_all(backend, project)
-    await backend.writer.write_documents(project, documents(CHUNKS[:2], {}))
-    assert (await backend.writer.project_state(project)).fingerprint == ""
-    assert (await backend.writer.project_state(twin(project))).fingerprint == "fingerprint"
 
 
 async def test_a_replaced_document_leaves_nothing_behind(backend: Backend, project: str) -> None:
@@ -127,18 +109,7 @@ async def test_a_replaced_document_leaves_nothing_behind(backend: Backend, proje
     assert await backend.counts(twin(project)) == FULL
 
 
-async def test_a_document_that_became_empty_stays_without_chunks(
-    backend: Backend, project: str
-) -> None:
-    await fill_all(backend, project)
-    await backend.writer.write_documents(
-        project, DocumentBatch((DocumentRecord("d1", "", "source", "empty"),), ())
-    )
-    counts = await backend.counts(project)
-    assert (counts["__Document__"], counts["__Chunk__"]) == (2, 1)
-
-
-async def test_a_chunk_that_lost_its_vector_is_no_longer_found_by_it(
+async def test_a_chunk_without_a_vector_and_a_document_without_chunks_take_the_places_of_others(
     backend: Backend, project: str
 ) -> None:
     await fill_all(backend, project)
@@ -147,6 +118,11 @@ async def test_a_chunk_that_lost_its_vector_is_no_longer_found_by_it(
     )
     found = await ask_followup(backend.store(), project, "?", axis(0))
     assert {c.id for c in found.chunks} == {"k2", "k3"}
+
+    empty = DocumentBatch((DocumentRecord("d1", "", "source", "empty"),), ())
+    await backend.writer.write_documents(project, empty)
+    counts = await backend.counts(project)
+    assert (counts["__Document__"], counts["__Chunk__"]) == (2, 1)
 
 
 async def test_removed_documents_go_with_their_chunks(backend: Backend, project: str) -> None:
@@ -171,20 +147,15 @@ async def test_a_chunk_of_two_documents_lives_until_the_last_is_gone(
     assert await backend.counts(project) == {}
 
 
-@pytest.mark.parametrize(
-    "bad",
-    [
-        DocumentBatch((), (CHUNKS[0],)),
-        documents([CHUNKS[0], replace(CHUNKS[1], embedding=(1.0, 2.0))], {}),
-    ],
-    ids=["chunk of no document", "vectors of two lengths"],
-)
 async def test_a_batch_that_does_not_fit_together_is_refused_before_anything_changes(
-    backend: Backend, project: str, bad: DocumentBatch
+    backend: Backend, project: str
 ) -> None:
     await fill_all(backend, project)
-    with pytest.raises(IngestError):
-        await backend.writer.write_documents(project, bad)
+    of_no_document = DocumentBatch((), (CHUNKS[0],))
+    of_two_lengths = documents([CHUNKS[0], replace(CHUNKS[1], embedding=(1.0, 2.0))], {})
+    for bad in (of_no_document, of_two_lengths):
+        with pytest.raises(IngestError):
+            await backend.writer.write_documents(project, bad)
     assert (await backend.writer.project_state(project)).fingerprint == "fingerprint"
     assert await backend.counts(project) == FULL
 

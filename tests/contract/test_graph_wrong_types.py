@@ -31,7 +31,7 @@ from tests.contract.graph_backends import INDEXED, ask_followup, ask_primer
 
 __all__ = ["database"]
 
-pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
 
 PROJECT = "p"
 QUESTION = "alpha of mill 1"
@@ -219,13 +219,7 @@ def check_chunks(chunks: Sequence[Chunk]) -> None:
     assert {c.source_uri for c in chunks} == {""}
     placed = [(c.place, c.places) for c in chunks if c.place is not None or c.places is not None]
     assert all(type(place) is int and 1 <= place <= places for place, places in placed)
-    assert {c.text for c in chunks} <= {
-        "alpha beta 0",
-        "alpha beta 1",
-        "alpha beta 2",
-        "alpha beta 3",
-        *TEXTS,
-    }
+    assert {c.text for c in chunks} <= {*(f"alpha beta {n}" for n in range(4)), *TEXTS}
 
 
 TEXTS = ("", *(value for value in VALUES.values() if isinstance(value, str)))
@@ -262,26 +256,18 @@ async def test_what_is_left_out_is_said_once_in_the_log_and_named_by_prepare(
     preparer = Neo4jPreparer(database, IndexNames())
     report = await preparer.prepare(DIMENSIONS)
     told = "\n".join((*report.problems, *report.vectors))
-    assert "Some __Chunk__ nodes (2 of 7) have a `text` of a type that is not read: " in told
-    assert "(INTEGER)" in told
-    assert "(DATE)" in told
-    assert "Some __Chunk__ nodes (1 of 7) have an embedding with NaN, infinity" in told
-    assert (
-        "Some __Community__ nodes (1 of 4) have a `summary` of a type that is not read: 'summary "
-        "0' (INTEGER)." in told
-    )
-    assert (
-        "Some __Entity__ nodes (1 of 6) have a `title` of a type that is not read: 'title 0' "
-        "(LIST<STRING>)." in told
-    )
-    assert (
-        "Some __Entity__ nodes (1 of 6) have a `description` of a type that is not read: "
-        "'description 0' (INTEGER)." in told
-    )
-    assert (
-        "Some __Document__ nodes (1 of 5) have a `title` of a type that is not read: 'title 0' "
-        "(LIST<STRING>)." in told
-    )
+    odd = "of a type that is not read: "
+    for said in (
+        f"Some __Chunk__ nodes (2 of 7) have a `text` {odd}",
+        "(INTEGER)",
+        "(DATE)",
+        "Some __Chunk__ nodes (1 of 7) have an embedding with NaN, infinity",
+        f"Some __Community__ nodes (1 of 4) have a `summary` {odd}'summary 0' (INTEGER).",
+        f"Some __Entity__ nodes (1 of 6) have a `title` {odd}'title 0' (LIST<STRING>).",
+        f"Some __Entity__ nodes (1 of 6) have a `description` {odd}'description 0' (INTEGER).",
+        f"Some __Document__ nodes (1 of 5) have a `title` {odd}'title 0' (LIST<STRING>).",
+    ):
+        assert said in told
 
     with caplog.at_level(logging.WARNING, "drift"):
         store = stores(database, "default")[0]

@@ -13,8 +13,6 @@ from drift.graph.node_store import Neo4jNodeStore
 from drift.model.nodes import Embedded, LabelledNode, Taking
 from tests.contract.graph_backends import Neo4jBackend, on_real_server, twin
 
-pytestmark = pytest.mark.timeout(300)
-
 LABEL = "Bosun"
 MADE = Embedded((0.5,) * 256, "a-model", "of-the-text")
 

@@ -30,7 +30,7 @@ from tests.contract.foreign_graphs import (
 from tests.contract.v1_graphs import drop_schema
 
 __all__ = ["database", "preparer"]
-pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
 
 BARE = """MATCH (n) WHERE (n:__Chunk__ OR n:__Community__) AND n.embedding IS NULL
 RETURN n.project_id AS project, count(*) ORDER BY project"""
@@ -110,12 +110,16 @@ async def test_what_has_no_embedding_gets_that_of_its_text_and_nothing_else_is_c
     assert await everything(database) == before
 
 
-async def test_a_run_that_broke_is_finished_by_the_next_one(
+async def test_a_run_whose_model_fails_is_finished_by_the_next_one(
     database: Connection, preparer: Neo4jPreparer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vectors, "NODES_A_BATCH", 2)
     await add_ferries(database, "north")
     await database.write(NO_VECTORS, {})
+    with pytest.raises(ModelMisconfiguredError, match="4 floats each were expected"):
+        await embed(preparer, "north", Embedding(floats=3))
+    assert await rows(database, BARE) == [["north", 7]], "none is written"
+
     with pytest.raises(ModelUnavailableError):
         await embed(preparer, "north", Embedding(lasts=2))
     assert await rows(database, BARE) == [["north", 5]]
@@ -126,16 +130,6 @@ async def test_a_run_that_broke_is_finished_by_the_next_one(
     assert await rows(database, BARE) == []
     assert report.document()["problems"] == []
     assert "Embedding __Community__: 2 of 4 ..." in said
-
-
-async def test_vectors_of_another_length_are_refused_and_none_is_written(
-    database: Connection, preparer: Neo4jPreparer
-) -> None:
-    await add_ferries(database, "north")
-    await database.write(NO_VECTORS, {})
-    with pytest.raises(ModelMisconfiguredError, match="4 floats each were expected"):
-        await embed(preparer, "north", Embedding(floats=3))
-    assert await rows(database, BARE) == [["north", 7]]
 
 
 async def test_a_dry_run_counts_and_asks_no_model(
@@ -150,20 +144,16 @@ async def test_a_dry_run_counts_and_asks_no_model(
     assert (await everything(database), model.asked) == (before, [])
 
 
-async def test_a_project_that_holds_nothing_is_named_beside_those_that_do(
+async def test_a_project_that_holds_nothing_and_a_vector_not_of_its_summary_are_told(
     database: Connection, preparer: Neo4jPreparer
 ) -> None:
     await add_ferries(database, "north", "south")
-    report, _ = await embed(preparer, "nroth", Embedding())
-    assert report.document()["problems"] == [
+    nobody, _ = await embed(preparer, "nroth", Embedding())
+    assert nobody.document()["problems"] == [
         "Project nroth has neither chunks nor communities; the projects there: north, south."
     ]
+    await database.write("MATCH (n {project_id: 'south'}) DETACH DELETE n", {})
 
-
-async def test_a_vector_that_is_not_of_its_summary_is_told(
-    database: Connection, preparer: Neo4jPreparer
-) -> None:
-    await add_ferries(database, "north")
     await database.write("MATCH (c:__Community__) REMOVE c.embedding", {})
     report, _ = await embed(preparer, "north", Embedding())
     assert not report.document()["problems"]

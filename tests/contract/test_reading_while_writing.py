@@ -9,8 +9,6 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import pytest
-
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, GraphTimeoutError
 from drift.local.ingest.pipeline import ingest
@@ -28,8 +26,6 @@ from tests.contract.graph_backends import (
     vector,
 )
 from tests.ingest.fakes import HashEmbedder
-
-pytestmark = pytest.mark.timeout(300)
 
 DOCUMENTS, SECTIONS = 24, 3
 WORDS = (

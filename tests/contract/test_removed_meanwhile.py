@@ -15,7 +15,7 @@ from drift.graph.cypher.schema import DEFAULT
 from drift.graph.parameters import BOUNDS
 from tests.contract.graph_backends import CHUNKS, Neo4jBackend, entity, fill, on_real_server
 
-pytestmark = [on_real_server, pytest.mark.timeout(300)]
+pytestmark = on_real_server
 
 _FORGOTTEN = """
 MATCH (e:__Entity__ {project_id: $p}) WITH collect(e) AS found

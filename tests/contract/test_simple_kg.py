@@ -21,7 +21,7 @@ from tests.function.calling import calling, citations
 from tests.function.corpus import QUESTION, TEXTS
 from tests.model_server_fixture import ModelServerControl
 
-pytestmark = [pytest.mark.neo4j, pytest.mark.deep, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.neo4j, pytest.mark.deep]
 
 FILES = {f"{title}.md": text for title, text in TEXTS.items()}
 NAMES = dict.fromkeys((*TEXTS, "North Quay", "Narrow Channel", "Outer Buoy"), "Place")
