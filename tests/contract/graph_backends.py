@@ -204,7 +204,7 @@ async def backend(graph_server: Neo4jServer | None) -> AsyncIterator[Backend]:
         if graph_server.uri not in _prepared:
             await real.writer.prepare(DIMENSIONS)
             # Made later, the index of people's own nodes would have all plans made anew.
-            await Neo4jNodeStore(connection).require_index(DIMENSIONS)
+            await Neo4jNodeStore(connection).prepare(DIMENSIONS)
             _prepared.add(graph_server.uri)
         yield real
 
