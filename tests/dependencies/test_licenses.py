@@ -39,8 +39,8 @@ def test_the_file_lists_what_is_locked_in_its_version() -> None:
 
 def test_every_licence_of_the_file_is_allowed_for_the_reason_it_gives() -> None:
     for line in ROWS.values():
-        _, _, said, why = line.removesuffix(" |\n").split(" | ")
-        assert why == "; ".join(reasons(said))
+        said = line.removesuffix(" |\n").split(" | ")[2]
+        assert all(f"{why} |\n" in HEAD for why in reasons(said))
 
 
 def test_the_file_tells_what_the_packages_say() -> None:

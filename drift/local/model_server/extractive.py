@@ -39,7 +39,7 @@ NO_CONFIDENCE = 0.1
 FOLLOWUPS = 4
 LOCAL_LINES = 4
 QUICK_LINES = 2
-"""A large model's quick answers are as short (docs/benchmarks.md, "One look")."""
+"""A large model's quick answers are as short (docs/benchmarks.md)."""
 MAX_FACTS = 6
 ANSWER_LINES = 4
 ANSWER_LENGTH = 700

@@ -151,7 +151,11 @@ SAID = (
 
 
 def part_of_document() -> str:
-    """Return the section of docs/faults.md."""
-    rows = "\n".join(f"| `{said.of}` | `{said.code}` | {said.made().detail} |" for said in SAID)
-    head = "| error | code | sentence |\n| --- | --- | --- |"
-    return f"\n## What is said of a server's own errors\n\n{head}\n{rows}\n"
+    """Return the section of docs/faults.md: the errors of each code."""
+    rows = []
+    for code in dict.fromkeys(said.code for said in SAID):
+        of = "; ".join(f"`{said.of}`" for said in SAID if said.code == code)
+        rows.append(f"| `{code}` | {of} |")
+
+    head = "The sentence in `detail` names what to check.\n\n| code | errors |\n| --- | --- |\n"
+    return "\n## Codes of a server's own errors\n\n" + head + "\n".join(rows) + "\n"
