@@ -205,28 +205,13 @@ def test_the_reader_of_prompts_sees_what_stands_outside_of_a_tag(user: str) -> N
         tags(user)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "a",
-        "1| a\n3| b",
-        "1| a\nb",
-    ],
-)
+@pytest.mark.parametrize("text", ["a", "1| a\n3| b", "1| a\nb"])
 def test_the_reader_of_chunks_sees_a_forged_number(text: str) -> None:
     with pytest.raises(AssertionError):
         sentences(Tag({}, text))
 
 
-@pytest.mark.parametrize(
-    "rows",
-    [
-        "[2] a",
-        "[1] as above",
-        "[1] a\n[2] as above",
-        "K1.1 a",
-    ],
-)
+@pytest.mark.parametrize("rows", ["[2] a", "[1] as above", "[1] a\n[2] as above", "K1.1 a"])
 def test_the_reader_of_findings_sees_a_forged_fact(rows: str) -> None:
     with pytest.raises(AssertionError):
         facts([Tag({}, f"Who?\nAnswer: Root.\n{rows}")])

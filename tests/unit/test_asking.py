@@ -264,8 +264,7 @@ def test_what_finds_only_what_its_first_try_read_is_not_read_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("depths", "budget", "is_last"),
-    [([1, 2], 2, False), ([2, 2], 2, True), ([1], 1, True)],
+    ("depths", "budget", "is_last"), [([1, 2], 2, False), ([2, 2], 2, True), ([1], 1, True)]
 )
 async def test_a_group_is_the_last_when_none_of_its_answers_leads_on(
     depths: list[int], budget: int, is_last: bool

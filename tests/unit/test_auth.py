@@ -66,9 +66,7 @@ async def test_a_principal_is_read_in_its_own_mode_only() -> None:
 
 
 @pytest.mark.parametrize(
-    "word",
-    [{}, *({"WEBSITE_AUTH_ENABLED": word} for word in ("false", "truest"))],
-    ids=str,
+    "word", [{}, *({"WEBSITE_AUTH_ENABLED": word} for word in ("false", "truest"))], ids=str
 )
 async def test_a_principal_counts_only_where_the_platform_says_that_it_authenticates(
     word: dict[str, str],
@@ -156,11 +154,7 @@ def test_another_loop_reads_its_own() -> None:
 
 @pytest.mark.parametrize(
     ("mode", "level"),
-    [
-        (None, "function"),
-        ("no such mode", "function"),
-        (" EasyAuth", "anonymous"),
-    ],
+    [(None, "function"), ("no such mode", "function"), (" EasyAuth", "anonymous")],
 )
 def test_the_platforms_level_follows_from_the_mode(mode: str | None, level: str) -> None:
     clean = {"PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}

@@ -336,11 +336,7 @@ def test_a_thousand_bad_citations_of_long_chunks_take_bounded_time(piece: str) -
 
 @pytest.mark.parametrize(
     ("words", "sentences", "at"),
-    [
-        ("It turns.", "3", 22),
-        ("It turns.", "", 11),
-        ("Corn  IS ground", "", 32),
-    ],
+    [("It turns.", "3", 22), ("It turns.", "", 11), ("Corn  IS ground", "", 32)],
 )
 def test_a_citation_says_where_its_span_begins_in_the_chunk(
     words: str, sentences: str, at: int

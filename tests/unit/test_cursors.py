@@ -76,14 +76,7 @@ def test_nothing_may_be_added(more: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "made_up",
-    [
-        ["documents", "mine", "", ["d7"]],
-        {"route": "documents"},
-        [],
-        "documents",
-        None,
-    ],
+    "made_up", [["documents", "mine", "", ["d7"]], {"route": "documents"}, [], "documents", None]
 )
 def test_one_that_is_made_up_is_refused(made_up: object) -> None:
     body = json.dumps(made_up).encode()

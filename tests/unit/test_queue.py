@@ -44,9 +44,7 @@ def answered(
     followups = tuple(p if isinstance(p, Proposal) else Proposal(p) for p in proposed)
     text = cited or "Nothing."
     return Node(
-        question,
-        ANSWERED,
-        Answer(text, citations, confidence, should_continue, followups, verdict),
+        question, ANSWERED, Answer(text, citations, confidence, should_continue, followups, verdict)
     )
 
 
@@ -69,10 +67,7 @@ def said(settled: Sequence[Node]) -> list[str]:
 @given(
     waves=st.lists(
         st.tuples(
-            st.lists(QUESTIONS, max_size=6),
-            st.integers(0, 30),
-            st.booleans(),
-            st.booleans(),
+            st.lists(QUESTIONS, max_size=6), st.integers(0, 30), st.booleans(), st.booleans()
         ),
         max_size=8,
     ),
@@ -117,11 +112,7 @@ def test_a_question_that_was_settled_without_being_asked_is_not_asked_later() ->
 
 @pytest.mark.parametrize(
     ("confidence", "should_continue", "goes_on"),
-    [
-        (0.8, False, False),
-        (0.79, False, True),
-        (0.9, True, True),
-    ],
+    [(0.8, False, False), (0.79, False, True), (0.9, True, True)],
 )
 def test_only_a_confident_answer_without_wish_to_continue_ends_its_branch(
     confidence: float, should_continue: bool, goes_on: bool
@@ -295,12 +286,7 @@ def test_a_proposal_that_repeats_what_is_asked_again_is_merged() -> None:
 
 
 @pytest.mark.parametrize(
-    ("names", "hint"),
-    [
-        (("Ems",), ""),
-        (("Ems", "Alba"), "Alba"),
-        (tuple("ABCDEF"), "A B C D"),
-    ],
+    ("names", "hint"), [(("Ems",), ""), (("Ems", "Alba"), "Alba"), (tuple("ABCDEF"), "A B C D")]
 )
 def test_a_hint_is_a_few_new_names(names: tuple[str, ...], hint: str) -> None:
     assert hint_for(Question(0, "Who built the mill by the Ems?"), names) == hint
@@ -362,11 +348,7 @@ def test_what_builds_on_no_citation_is_not_proven() -> None:
 
 @pytest.mark.parametrize(
     ("verdict", "should_continue", "still_open"),
-    [
-        ("answered", False, 0.0),
-        ("answered", True, 0.5),
-        ("partly", False, 1.0),
-    ],
+    [("answered", False, 0.0), ("answered", True, 0.5), ("partly", False, 1.0)],
 )
 def test_what_a_parent_left_open(
     verdict: Verdict, should_continue: bool, still_open: float

@@ -212,9 +212,7 @@ async def test_what_the_look_has_answered_is_not_asked_again() -> None:
     ],
     ids=["without evidence", "with what comes closest"],
 )
-async def test_a_look_that_found_nothing_leaves_the_search_as_it_was(
-    reply: dict[str, Any],
-) -> None:
+async def test_a_look_that_found_nothing_leaves_the_search_as_it_was(reply: dict[str, Any]) -> None:
     run = run_of(StubGraph(FOUND, by_question), quick_reply=reply, primer_reply=primer(QUESTION))
     response = await run(asked("auto"))
     assert response.trace

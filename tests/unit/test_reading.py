@@ -176,10 +176,7 @@ async def test_an_allowed_project_that_is_absent_is_answered_without_data(
         "written_at": None,
     }
     for route, name in ((reading.DOCUMENTS, "documents"), (reading.COMMUNITIES, "communities")):
-        assert await get(reader, route, f"/projects/empty/{name}", who) == {
-            name: [],
-            "next": None,
-        }
+        assert await get(reader, route, f"/projects/empty/{name}", who) == {name: [], "next": None}
 
 
 async def test_a_cursor_is_of_its_own_list_and_caller(reader: FakeReader) -> None:

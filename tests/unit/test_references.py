@@ -302,7 +302,7 @@ def test_limits_name_what_is_low_and_nothing_else() -> None:
         "The model itself was not sure (50%).",
     ]
     assert limits_of([low, high], 2, 10) == [
-        "The passages resemble the question little (40% match).",
+        "The passages resemble the question little (40% match)."
     ]
     assert limits_of([SignalsOut(similarity=0.8, citations=0.5, model=0.6)], 1, None) == [
         "At most one other document bears out what it says.",

@@ -56,17 +56,7 @@ def test_a_bare_list_of_followups_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "}{",
-        '{"final_answer": ',
-        "[1]",
-        "7",
-        "```json\n",
-        "```" + "\n" * 20_000,
-        "{}",
-    ],
+    "text", ["", "}{", '{"final_answer": ', "[1]", "7", "```json\n", "```" + "\n" * 20_000, "{}"]
 )
 def test_what_holds_no_json_of_the_shape_is_unusable(text: str) -> None:
     with pytest.raises(UnusableReplyError):

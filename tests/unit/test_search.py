@@ -148,8 +148,7 @@ async def test_a_chunk_has_one_handle_in_all_prompts_of_a_request() -> None:
 async def test_no_prompt_holds_a_real_id() -> None:
     run = run_of(
         StubGraph(
-            FOUND,
-            lambda _q: Evidence((chunk("real-id-1", "Text."), chunk("real-id-2", "More."))),
+            FOUND, lambda _q: Evidence((chunk("real-id-1", "Text."), chunk("real-id-2", "More.")))
         )
     )
     await run()

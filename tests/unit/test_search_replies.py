@@ -77,10 +77,7 @@ async def test_without_a_usable_hypothesis_the_question_alone_is_searched_with()
 
 @pytest.mark.parametrize(
     ("failure", "code"),
-    [
-        ("no JSON", "unusable_reply"),
-        (ModelUnavailableError("down"), "model_unavailable"),
-    ],
+    [("no JSON", "unusable_reply"), (ModelUnavailableError("down"), "model_unavailable")],
     ids=["no JSON", "unavailable"],
 )
 async def test_one_bad_follow_up_loses_only_itself_and_the_answer_says_so(
@@ -94,9 +91,7 @@ async def test_one_bad_follow_up_loses_only_itself_and_the_answer_says_so(
 
 
 @pytest.mark.parametrize(
-    "failure",
-    [GraphTimeoutError("slow"), GraphMisconfiguredError("zero")],
-    ids=str,
+    "failure", [GraphTimeoutError("slow"), GraphMisconfiguredError("zero")], ids=str
 )
 async def test_a_statement_of_the_graph_that_fails_loses_only_its_follow_up(
     failure: DriftError,
@@ -205,12 +200,7 @@ async def test_a_handle_names_the_chunk_that_stands_under_it_in_the_prompt() -> 
 
 
 @pytest.mark.parametrize(
-    ("written", "cited"),
-    [
-        ("K1, K2", ["a", "b"]),
-        ("K2 and K1", ["b", "a"]),
-        ("K9, K2", ["b"]),
-    ],
+    ("written", "cited"), [("K1, K2", ["a", "b"]), ("K2 and K1", ["b", "a"]), ("K9, K2", ["b"])]
 )
 async def test_a_citation_that_names_several_chunks_or_in_brackets_is_understood(
     written: str, cited: list[str]

@@ -87,9 +87,7 @@ def test_prose_behind_half_a_fence_is_still_cut_into_sentences_or_lines() -> Non
 
 
 @pytest.mark.parametrize(
-    "text",
-    ["word " * 1000, "字" * 5000, "- " + "item " * 1000],
-    ids=["words", "no spaces", "item"],
+    "text", ["word " * 1000, "字" * 5000, "- " + "item " * 1000], ids=["words", "no spaces", "item"]
 )
 def test_a_sentence_of_5000_characters_is_cut_between_its_words(text: str) -> None:
     units = sentences(text)
@@ -163,10 +161,7 @@ def test_a_text_cut_behind_a_unit_begins_with_the_same_units(
     assert spans(text[: whole[last][1]]) == whole[: last + 1]
 
 
-@pytest.mark.parametrize(
-    "piece",
-    ["中。", "(a. ", "x\n", "```\nx\n"],
-)
+@pytest.mark.parametrize("piece", ["中。", "(a. ", "x\n", "```\nx\n"])
 def test_the_work_grows_no_faster_than_the_text(piece: str) -> None:
     def seconds(characters: int) -> float:
         text = piece * (characters // len(piece))

@@ -86,12 +86,7 @@ def test_the_settings_of_the_chat_model_reach_it() -> None:
     chat, _ = build_models(load({**LOCAL, **given}))
     assert (chat.model, chat.options.small_model, chat.options.temperature) == ("m", "small", 0.5)
     assert [chat.options.effort(step) for step in STEPS] == ["none", "medium", "low", "low"]
-    assert [chat.options.length(step, was_cut=True) for step in STEPS] == [
-        4000,
-        8000,
-        16_000,
-        9000,
-    ]
+    assert [chat.options.length(step, was_cut=True) for step in STEPS] == [4000, 8000, 16_000, 9000]
 
 
 # ---------------------------------------------------------------------------------------- the cache
@@ -331,10 +326,7 @@ class Pinged(ListSink):
     ("sink", "words"),
     [
         (None, "degraded: REDIS_URL is not set, nobody sees progress"),
-        (
-            Pinged(answers=False),
-            "degraded: nobody listens at its address, nobody sees progress",
-        ),
+        (Pinged(answers=False), "degraded: nobody listens at its address, nobody sees progress"),
         (Pinged(answers=True), "ok"),
     ],
 )
