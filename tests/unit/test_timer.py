@@ -148,7 +148,6 @@ async def test_a_wrong_schedule_builds_the_service_and_is_said(
     [
         ({}, "ok"),
         ({"RECONCILE_SCHEDULE": "00:05:00"}, "degraded: RECONCILE_SCHEDULE must be"),
-        ({"ENABLE_RAG_SEARCH": "false"}, "degraded: ENABLE_RAG_SEARCH=false"),
         ({"RECONCILE_SCHEDULE": ""}, None),
     ],
 )
