@@ -36,11 +36,7 @@ known."""
 def spellings(secret: str) -> dict[str, str]:
     """Return the ways in which text may hold a secret, by name, as `_plain` leaves them."""
     raw = secret.encode()
-    found = {
-        "plain": secret,
-        "percent-encoded": quote(secret, safe=""),
-        "hexadecimal": raw.hex(),
-    }
+    found = {"plain": secret, "percent-encoded": quote(secret, safe=""), "hexadecimal": raw.hex()}
     for shift in range(3):  # where the secret begins inside the three bytes of a group
         coded = base64.b64encode(b"-" * shift + raw + b"--").decode()
         own = coded[-(-shift * 8 // 6) : (shift + len(raw)) * 8 // 6]

@@ -55,12 +55,7 @@ SINGLE = {
 }
 LISTS = {"documents": reading.read_documents.path, "communities": reading.read_communities.path}
 NO_RIGHT = "This credential has no read right on {} project."
-FORBIDDEN = {
-    "type": "about:blank",
-    "title": "Forbidden",
-    "status": 403,
-    "code": "forbidden",
-}
+FORBIDDEN = {"type": "about:blank", "title": "Forbidden", "status": 403, "code": "forbidden"}
 NOT_FOUND = {
     "type": "about:blank",
     "title": "Not Found",

@@ -58,11 +58,7 @@ BOMBS: Mapping[str, bytes] = {
     "brackets as deep as they are read": beside(b'"include": ' + b"[" * 150 + b"]" * 150),
     "1e400": beside(b'"top_k": 1e400'),
     "an integer of 60,000 digits": beside(b'"top_k": ' + DIGITS),
-    "a fraction of 60,000 digits": beside(b'"top_k": 0.1' + DIGITS),
-    "64 KiB of escaped letters": filled(b'{"project_id": "p", "query": "', b"\\u0041", b'"}'),
-    "64 KiB of escaped NUL": filled(b'{"project_id": "p", "query": "', b"\\u0000", b'"}'),
     "64 KiB of half pairs": filled(b'{"project_id": "p", "query": "', b"\\ud800", b'"}'),
-    "64 KiB of escapes in a name": filled(b'{"', b"\\u0001", b'": 1}'),
     "very many fields": b"{" + b", ".join(b'"k%d": 1' % n for n in range(4500)) + b"}",
     "very many wrong values": filled(INCLUDING, b'"x",', b'"x"]}'),
     "one name very many times": filled(
@@ -71,10 +67,7 @@ BOMBS: Mapping[str, bytes] = {
     "the project twice, once in escapes": (
         b'{"query": "q", "project_id": "mine", "project\\u005fid": "yours"}'
     ),
-    "a byte order mark": b"\xef\xbb\xbf" + good(),
-    "UTF-8 that is cut": good().replace(b"harbour", b"\xf0\x9f\x98"),
     "64 KiB of bytes that are no text": b"\xff" * ROOM,
-    "gzip": gzip.compress(good()),
     "a bomb in gzip": gzip.compress(b" " * 10_000_000 + good()),
 }  # fmt: skip
 assert all(len(body) <= MAX_BODY_BYTES for body in BOMBS.values())
@@ -238,35 +231,4 @@ async def test_a_length_over_the_limit_is_refused_before_a_byte_of_the_body_come
     async with connected(url) as (reader, writer):
         writer.write(request("POST", "/retrieve", {**ENTRY, "content-length": length}))
         assert_refused(read(await reader.read()), 413, "too_large")
-    await assert_next_works(url)
-
-
-@in_one_loop
-async def test_a_body_longer_than_it_says_is_read_as_far_as_it_says(url: str) -> None:
-    for said, follows in ((1, "{"), (len(good()) - 1, "")):
-        headers = {**ENTRY, "content-length": str(said)}
-        async with connected(url) as (reader, writer):
-            writer.write(request("POST", "/retrieve", headers, good() + follows.encode()))
-            assert_refused(read(await reader.read()))
-    await assert_next_works(url)
-
-
-@in_one_loop
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"content-length": "-1"},
-        {"content-length": "9" * 5000},
-        {"content-length": "1, 2"},
-        {"transfer-encoding": "gzip, chunked"},
-    ],
-    ids=str,
-)
-async def test_a_length_that_is_none_is_refused_by_the_server_itself(
-    url: str, headers: dict[str, str]
-) -> None:
-    async with connected(url) as (reader, writer):
-        writer.write(request("POST", "/retrieve", {**ENTRY, **headers}, good()))
-        answer = read(await reader.read())
-    assert answer.status in (400, 501), answer.raw
     await assert_next_works(url)

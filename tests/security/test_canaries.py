@@ -33,8 +33,6 @@ from tests.telemetry_fixture import Recorded
 # --------------------------------------------------------------------------------- the probe itself
 SAID: Mapping[str, Callable[[str], str]] = {
     "plain": str,
-    "JSON": json.dumps,
-    "repr": repr,
     "JSON in JSON": lambda secret: json.dumps(json.dumps(secret)),
     "percent-encoded": lambda secret: quote(secret, safe=""),
     "hexadecimal": lambda secret: secret.encode().hex(),

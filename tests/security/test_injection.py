@@ -63,14 +63,7 @@ INJECTIONS: Mapping[str, str] = {
 }  # fmt: skip
 """What each of them is aimed at; all are valid project ids."""
 
-FEW = (
-    "format strings",
-    "a line of log, by CR",
-    "a terminal",
-    "an event",
-    "an event, by CR",
-    "Markdown",
-)
+FEW = ("a line of log, by CR", "a terminal", "an event, by CR", "Markdown")
 every_injection = pytest.mark.parametrize("text", [INJECTIONS[name] for name in FEW], ids=FEW)
 """One for each place that the routes write to."""
 
@@ -301,7 +294,7 @@ HEADERS = {"date", "server", "content-type", "content-length", "x-retrieval-id",
 
 
 @in_one_loop
-@pytest.mark.parametrize("form", ["{text}", "{id}{text}", "{{{id}}}{text}", "urn:uuid:{id}{text}"])
+@pytest.mark.parametrize("form", ["{text}", "{id}{text}"])
 async def test_no_retrieval_id_reaches_a_header_unless_it_is_a_uuid(
     url: str, behind_the_routes: Route, form: str
 ) -> None:
@@ -316,7 +309,7 @@ async def test_no_retrieval_id_reaches_a_header_unless_it_is_a_uuid(
 
 
 @in_one_loop
-@pytest.mark.parametrize("form", ["{}", "{{{}}}", "urn:uuid:{}"])
+@pytest.mark.parametrize("form", ["{}", "urn:uuid:{}"])
 async def test_a_uuid_in_any_form_comes_back_in_the_plain_one(
     url: str, behind_the_routes: Route, form: str
 ) -> None:

@@ -105,12 +105,10 @@ async def test_each_recalled_answer_is_an_object_of_its_own() -> None:
     [
         (asked("Why not?"), "p"),
         (asked(depth="quick"), "p"),
-        (asked(top_k=6), "p"),
-        (asked(include=("trace",)), "p"),
         (asked(project="q"), "q"),
         (RagRequest(question="Why?"), "p"),
     ],
-    ids=["question", "depth", "top_k", "include", "project", "kind"],
+    ids=["question", "depth", "project", "kind"],
 )
 async def test_what_is_asked_otherwise_has_another_answer(of: BaseModel, project: str) -> None:
     cache = World().process()

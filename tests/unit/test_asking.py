@@ -155,21 +155,6 @@ def test_a_later_pass_waits_for_its_siblings_too() -> None:
     assert timed.searched[FOURTH] == 3.5
 
 
-def test_the_slot_goes_to_the_better_one_of_a_slower_parent() -> None:
-    again = "Who made the new alpha?"
-    answers = {
-        FIRST: (2, local(more=[again], confidence=0.2)),
-        SECOND: (2.5, local(more=[THIRD], confidence=0.9)),
-    }
-    timed = Timed(answers, max_followups=3)
-    assert states(timed()) == {
-        FIRST: "answered",
-        SECOND: "answered",
-        again: "skipped: budget",
-        THIRD: "answered",
-    }
-
-
 def test_the_deadline_ends_those_that_wait() -> None:
     timed = Timed({FIRST: (2.5, local(more=[THIRD])), SECOND: (9, local())})
     timed.run.deadline_s = 4
@@ -279,8 +264,7 @@ def test_what_finds_only_what_its_first_try_read_is_not_read_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("depths", "budget", "is_last"),
-    [([1, 2], 2, False), ([2, 2], 2, True), ([1], 1, True)],
+    ("depths", "budget", "is_last"), [([1, 2], 2, False), ([2, 2], 2, True), ([1], 1, True)]
 )
 async def test_a_group_is_the_last_when_none_of_its_answers_leads_on(
     depths: list[int], budget: int, is_last: bool

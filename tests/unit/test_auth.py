@@ -66,9 +66,7 @@ async def test_a_principal_is_read_in_its_own_mode_only() -> None:
 
 
 @pytest.mark.parametrize(
-    "word",
-    [{}, *({"WEBSITE_AUTH_ENABLED": word} for word in ("", "false", "1", "truest"))],
-    ids=str,
+    "word", [{}, *({"WEBSITE_AUTH_ENABLED": word} for word in ("false", "truest"))], ids=str
 )
 async def test_a_principal_counts_only_where_the_platform_says_that_it_authenticates(
     word: dict[str, str],
@@ -107,12 +105,7 @@ async def test_a_key_opens_its_projects() -> None:
             },
             "one of them",
         ),
-        ({"AUTH_MODE": "keys", "PROJECT_KEYS": "[]"}, "PROJECT_KEYS: must be a list"),
         ({"AUTH_MODE": "keys", "PROJECT_KEYS": '[{"canary": 1}]'}, "PROJECT_KEYS: entry 1"),
-        (
-            {"AUTH_MODE": "keys", "PROJECT_KEYS": "@Microsoft.KeyVault(canary)"},
-            "PROJECT_KEYS: is an unresolved",
-        ),
         ({"AUTH_MODE": "keys", "PROJECT_KEYS_SECRET": "canary"}, "PROJECT_KEYS_SECRET: must be"),
         ({"AUTH_MODE": "easyauth"}, "AUTH_MODE=easyauth needs AUTH_TENANT_ID"),
     ],
@@ -136,7 +129,7 @@ async def test_settings_that_have_been_mended_are_read_with_the_next_request() -
     assert (await mended.caller(headers(authorization="Bearer key-a"))).name == "team a"
 
 
-@pytest.mark.parametrize("none", ["[]", "{}", "null", "", "  ", None])
+@pytest.mark.parametrize("none", ["[]", "", None])
 async def test_keys_that_are_taken_away_while_requests_go_on_open_nothing(none: str | None) -> None:
     values, now = {"AUTH_MODE": "keys", "PROJECT_KEYS": KEYS}, [0.0]
     revoked = Authentication(
@@ -161,14 +154,7 @@ def test_another_loop_reads_its_own() -> None:
 
 @pytest.mark.parametrize(
     ("mode", "level"),
-    [
-        (None, "function"),
-        ("function", "function"),
-        ("", "function"),
-        ("no such mode", "function"),
-        ("keys", "anonymous"),
-        (" EasyAuth", "anonymous"),
-    ],
+    [(None, "function"), ("no such mode", "function"), (" EasyAuth", "anonymous")],
 )
 def test_the_platforms_level_follows_from_the_mode(mode: str | None, level: str) -> None:
     clean = {"PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}

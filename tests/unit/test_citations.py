@@ -76,19 +76,6 @@ def test_every_reason_to_drop_is_logged_by_name_and_summed_up_once(
     assert (summary.total, summary.valid, summary.filtered) == (4, 1, 3)
 
 
-@pytest.mark.parametrize("chunk_id", [None, "", "  "])
-def test_a_missing_id_is_seen_by_the_reply_model_and_by_the_check(
-    chunk_id: str | None, caplog: pytest.LogCaptureFixture
-) -> None:
-    parsed = CitationReply.model_validate({"chunk_id": chunk_id, "span": "x"})
-    kept, _ = checked([parsed], [chunk("a")])
-    assert not kept
-    model_event = (
-        "citation_model_null_chunk_id" if chunk_id is None else "citation_model_empty_chunk_id"
-    )
-    assert events(caplog)[:2] == [model_event, "citation_validation_null_chunk_id"]
-
-
 def test_a_repaired_span_is_counted_and_verbatim() -> None:
     kept, counts = checked([reply("a", "TEXT   of a")], [chunk("a")])
     assert kept[0].span == "text of a"
@@ -99,11 +86,6 @@ def test_a_citation_without_a_span_gets_the_sentence_closest_to_the_answer() -> 
     kept, counts = checked([reply("a")], [chunk("a")])
     assert kept[0].span == "It says a thing about a."
     assert (counts.kept, counts.repaired) == (1, 1)
-
-
-def test_a_handle_counts_through_the_id_it_means() -> None:
-    kept, _ = checked([reply("K1", "text of a")], [chunk("a")], ["a"])
-    assert kept[0].chunk_id == "a"
 
 
 def test_the_same_citation_twice_is_kept_once() -> None:
@@ -149,21 +131,11 @@ def cited(
     ("sentences", "spans"),
     [
         ("4", ["4"]),
-        (4, ["4"]),
-        (4.0, ["4"]),
-        ([4], ["4"]),
-        ("[4]", ["4"]),
-        ("s4", ["4"]),
         ("Sentence 4.", ["4"]),
-        ("K1.4", ["4"]),
         ("K1, sentence 4", ["4"]),
-        ("four", ["4"]),
         ("vier", ["4"]),
-        ("4-5", ["4-5"]),
-        ("4 to 5", ["4-5"]),
         ("four to five", ["4-5"]),
         ("4\u20135", ["4-5"]),
-        ("s4-s5", ["4-5"]),
         ("K1.4-K1.5", ["4-5"]),
         ("4, 5", ["4-5"]),
         ([4, 5], ["4-5"]),
@@ -172,13 +144,9 @@ def cited(
         ("4.5", ["4-5"]),
         ("4, 4, 4", ["4"]),
         ("2, 4 and 6", ["2", "4", "6"]),
-        ("1-2; 5", ["1-2", "5"]),
         ("4-900", ["4-6"]),
-        ("900-4", ["4-6"]),
-        ("5-900", ["5-6"]),
         ("2-99999999999999999999999999", ["2-4"]),
         ("1, 2, 3, 4, 5, 6", ["1-3", "4-6"]),
-        (",".join(map(str, range(1, 1001))), ["1-3", "4-6"]),
         (list(range(1, 1001)), ["1-3", "4-6"]),
         ("4, 77", ["4"]),
         ("K1.4, K2.1", ["4"]),
@@ -193,7 +161,7 @@ def test_numbers_of_sentences_are_read_however_they_are_written(
     assert (counts.total, counts.kept, counts.repaired, counts.dropped) == (1, 1, 0, {})
 
 
-@pytest.mark.parametrize("sentences", ["0", "7", "77-99", "K2.1", "999999999999", [70, 80]])
+@pytest.mark.parametrize("sentences", ["0", "7", "77-99", "K2.1"])
 def test_a_sentence_that_is_not_there_is_dropped_by_that_name(
     sentences: object, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -210,16 +178,13 @@ def test_a_sentence_that_is_not_there_is_dropped_by_that_name(
         ("4", "“Humbug!” said Scrooge, when", "4", 0),
         ("4", '"humbug" SAID  scrooge', "4", 0),
         ("4", "[4] “Humbug!” said Scrooge", "4", 0),
-        ("4", "4. Humbug said Scrooge", "4", 0),
         ("4", "Humbug! says Scrooge", "4", 0),
         ("4", "when he was asked", "4", 0),
         ("4", "“Humbug!” said Scrooge, when he was asked. Old Marley was", "4", 0),
         ("4-5", "Old Marley was as dead", "4-5", 0),
         ("4", "...", "4", 0),
         ("3", "“Humbug!” said Scrooge", "4", 1),
-        ("77", "“Humbug!” said Scrooge", "4", 1),
         ("K2.1", "“Humbug!” said Scrooge", "4", 1),
-        ("1", "doubt whatever about that", "2", 1),
         ("2", "Scrooge signed", "3", 1),
         ("1", "The register of the burial was signed by a clerk.", "6", 1),
     ],
@@ -289,9 +254,7 @@ OWN_NUMBERS = Chunk(
     [
         ("[4] Jones, On", "Jones, On Sails"),
         ("12. The twelfth rule", "12. The twelfth"),
-        ("The twelfth rule holds", "12. The twelfth"),
         ("| 1912 | Titanic", "| 1912 |"),
-        ("1912 Titanic", "| 1912 |"),
         ("for n in range(4)", "```\nfor n"),
         ("Tyger Tyger burning bright", "Tyger Tyger"),
         ("In the forests of", "Tyger Tyger"),
@@ -362,7 +325,7 @@ def test_every_span_that_is_kept_is_a_slice_of_its_chunk(
     assert counts.repaired <= counts.kept
 
 
-@pytest.mark.parametrize("piece", ["a", "ab ", "The ship sank. ", "“", "1 ", "- a\n"])
+@pytest.mark.parametrize("piece", ["a", "The ship sank. ", "- a\n"])
 def test_a_thousand_bad_citations_of_long_chunks_take_bounded_time(piece: str) -> None:
     chunks = {f"k{n}": Chunk(f"k{n}", piece * (8000 // len(piece)), "long") for n in range(20)}
     words = piece * (2000 // len(piece)) + "no"
@@ -373,14 +336,7 @@ def test_a_thousand_bad_citations_of_long_chunks_take_bounded_time(piece: str) -
 
 @pytest.mark.parametrize(
     ("words", "sentences", "at"),
-    [
-        ("", "1", 0),
-        ("", "3", 22),
-        ("It turns.", "3", 22),
-        ("It turns.", "", 11),
-        ("Corn  IS ground", "", 32),
-        ("", "4-5", 32),
-    ],
+    [("It turns.", "3", 22), ("It turns.", "", 11), ("Corn  IS ground", "", 32)],
 )
 def test_a_citation_says_where_its_span_begins_in_the_chunk(
     words: str, sentences: str, at: int

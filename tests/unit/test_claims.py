@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from drift.auth.caller import EVERYBODY, Caller
+from drift.auth.caller import Caller
 from drift.auth.claims import Claims
 from drift.core.errors import ConflictError
 
@@ -60,12 +60,6 @@ async def test_who_is_refused_is_not_told_whose_it_is() -> None:
     with pytest.raises(ConflictError) as refused:
         await claims.take("id", BEN, SECONDS, is_chosen=True)
     assert not any(name in refused.value.detail for name in ("ada", "ben"))
-
-
-async def test_function_keys_are_one_caller() -> None:
-    claims = Claims()
-    assert await takes(claims, EVERYBODY)
-    assert await takes(claims, EVERYBODY)
 
 
 async def test_an_id_that_was_made_for_a_caller_is_its_own_too() -> None:

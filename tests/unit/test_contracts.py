@@ -216,24 +216,3 @@ def test_the_schemas_ask_for_the_fields_of_the_contract() -> None:
 def test_a_schema_lists_the_verdicts(shape: type[BaseModel]) -> None:
     verdict = strict_schema(shape)["properties"]["verdict"]
     assert verdict["enum"] == ["answered", "partly", "not_found"]
-
-
-@pytest.mark.parametrize(
-    ("last", "before"), [(LastReply, LocalReply), (LastJointReply, JointReply)]
-)
-def test_the_last_pass_is_asked_for_the_same_fields_without_new_follow_ups(
-    last: type[BaseModel], before: type[BaseModel]
-) -> None:
-    def fields(shape: type[BaseModel]) -> dict[str, Any]:
-        top = strict_schema(shape)["properties"]
-        answers: dict[str, Any] = top["answers"]["items"]["properties"] if "answers" in top else top
-        return answers
-
-    kept = {
-        name: field
-        for name, field in fields(before).items()
-        if name not in {"new_followups", "should_continue"}
-    }
-    assert len(kept) == len(fields(before)) - 2
-    assert fields(last) == kept
-    assert list(fields(last)) == list(kept)

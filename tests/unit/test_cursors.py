@@ -60,7 +60,7 @@ def test_a_changed_cursor_is_refused(data: st.DataObject) -> None:
     assert refused(DOCUMENTS, word[:place] + other + word[place + 1 :])
 
 
-@pytest.mark.parametrize("cut", [0, 1, 5, 20, -1])
+@pytest.mark.parametrize("cut", [0, 5, -1])
 def test_a_cut_cursor_is_refused(cut: int) -> None:
     assert refused(DOCUMENTS, (cursor(DOCUMENTS, ("d7",)) or "")[:cut])
 
@@ -70,20 +70,13 @@ def test_what_is_no_cursor_is_refused(junk: str) -> None:
     assert refused(DOCUMENTS, junk)
 
 
-@pytest.mark.parametrize("more", ["=", "==", " ", "\n", "A", "%3D", "\u0661"])
+@pytest.mark.parametrize("more", ["=", "\n", "A", "\u0661"])
 def test_nothing_may_be_added(more: str) -> None:
     assert refused(DOCUMENTS, (cursor(DOCUMENTS, ("d7",)) or "") + more)
 
 
 @pytest.mark.parametrize(
-    "made_up",
-    [
-        ["documents", "mine", "", ["d7"]],
-        {"route": "documents"},
-        [],
-        "documents",
-        None,
-    ],
+    "made_up", [["documents", "mine", "", ["d7"]], {"route": "documents"}, None]
 )
 def test_one_that_is_made_up_is_refused(made_up: object) -> None:
     body = json.dumps(made_up).encode()
@@ -91,10 +84,7 @@ def test_one_that_is_made_up_is_refused(made_up: object) -> None:
     assert refused(DOCUMENTS, base64.urlsafe_b64encode(b"\0" * 12 + body).decode().rstrip("="))
 
 
-@pytest.mark.parametrize(
-    "place",
-    [(), ("k",), (1,), (1, "k", 2), (True, "k"), (1.0, "k"), ("k", 1), (2**63, "k"), (None, "k")],
-)
+@pytest.mark.parametrize("place", [(), (1, "k", 2), (True, "k"), (1.0, "k"), (2**63, "k")])
 def test_a_position_of_other_types_is_refused(place: tuple[object, ...]) -> None:
     assert position(CHUNKS, cursor(CHUNKS, (3, "k")) or "") == (3, "k")
     assert refused(CHUNKS, cursor(CHUNKS, place) or "")
@@ -127,10 +117,7 @@ def test_a_forged_cursor_that_is_as_we_write_it_is_read() -> None:
     "body",
     [
         rb'["documents","mine","",["\ud83d"]]',
-        rb'["documents","mine\udc00","",["d7"]]',
-        rb'["documents\ud800","mine","",["d7"]]',
         b'["documents","mine","",["\xed\xa0\xbd"]]',
-        b'["documents","mine","",["d7" ]]',
         rb'["documents","mine","",["\u0064"]]',
         b'["documents","mine","",[1e999]]',
         b'["documents","mine","",[' + b"9" * 5000 + b"]]",

@@ -108,17 +108,6 @@ def test_a_span_is_one_fact_as_sure_as_its_surest_answer() -> None:
     ]
 
 
-def test_a_fact_of_a_chunk_that_nobody_knows_has_no_place() -> None:
-    [fact] = numbered_facts([answered(0, cited("gone"))], {})
-    assert fact.place == ""
-
-
-def test_without_evidence_there_are_no_facts() -> None:
-    nodes = [answered(0), ended(1, NO_EVIDENCE)]
-    assert numbered_facts(nodes, {}) == ()
-    assert finding_elements(nodes, ()) == []
-
-
 # ----------------------------------------------------------------------------------------- findings
 def test_a_finding_is_a_question_its_answer_and_its_facts_with_document_and_place() -> None:
     nodes = [
@@ -148,12 +137,6 @@ def test_findings_stand_parents_first_and_tell_each_fact_once() -> None:
         ("2", ["q2", "Answer: a2", "[2] Said. (document of c)", "[1] as above"]),
         ("1", ["q1", "Answer: a1", "[1] as above", "[3] Said. (document of b)"]),
     ]
-
-
-def test_an_answer_without_evidence_is_not_told_though_it_is_sure() -> None:
-    nodes = [answered(0, confidence=1.0), answered(1, cited("a"), confidence=0.1)]
-    rows = finding_elements(nodes, numbered_facts(nodes, {}))
-    assert [element(row, "finding").lines()[0] for row in rows] == ["q1"]
 
 
 # --------------------------------------------------------------------------------------- unanswered
@@ -186,9 +169,7 @@ def test_what_is_unanswered_is_named_once_and_bounded() -> None:
 def test_a_first_try_in_vain_is_left_out_once_the_question_was_answered() -> None:
     first = answered(0, cited("a", "Near."), verdict="not_found")
     again = Node(
-        Question(1, "q0", parent=0, depth=2),
-        ANSWERED,
-        Answer("So.", (cited("b"),), 0.9, False),
+        Question(1, "q0", parent=0, depth=2), ANSWERED, Answer("So.", (cited("b"),), 0.9, False)
     )
     assert ids(findings.proven([first])) == [0]
     assert ids(findings.proven([first, again])) == [1]

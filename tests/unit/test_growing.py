@@ -126,10 +126,7 @@ def test_without_a_listener_nobody_asks_for_a_stream() -> None:
     telling.whole(response("Marley was dead."))
 
 
-@pytest.mark.parametrize(
-    "sentence",
-    ["He knew it [1]. ", "He knew it. ", "- a [1]\n", "|---|\n", "a\n", '"a. ', "[", ". "],
-)
+@pytest.mark.parametrize("sentence", ["He knew it [1]. ", "- a [1]\n", "a\n", "["])
 def test_what_has_settled_of_an_answer_is_not_read_again(
     sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

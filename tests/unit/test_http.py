@@ -38,56 +38,41 @@ def test_a_full_request_is_read() -> None:
     )
 
 
-@pytest.mark.parametrize("query", ["x" * 4000, " " * 100 + "x" * 4000, "ü" * 4000, "😀"])
+@pytest.mark.parametrize("query", [" " * 100 + "x" * 4000, "ü" * 4000])
 def test_the_longest_query_is_taken(query: str) -> None:
     assert http.parse_request(json.dumps({**GOOD, "query": query}).encode()).query == query.strip()
 
 
+BROKEN: dict[str, list[Any]] = {
+    "query": ["", " \t\n ", "x" * 4001, 7, None, "a\x00b"],
+    "project_id": ["", "p" * 129, "a\x00b"],
+    "top_k": [0, 51, True, "5", None],
+    "retrieval_id": ["not a uuid", 7],
+    "include": ["usage"],
+    "stream": [True],
+}
+
+
 @pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        ({"query": ""}, "query"),
-        ({"query": " \t\n "}, "query"),
-        ({"query": "x" * 4001}, "query"),
-        ({"query": 7}, "query"),
-        ({"query": None}, "query"),
-        ({"query": ["What?"]}, "query"),
-        ({"query": "a\x00b"}, "query"),
-        ({"project_id": ""}, "project_id"),
-        ({"project_id": "p" * 129}, "project_id"),
-        ({"project_id": 7}, "project_id"),
-        ({"project_id": "a\x00b"}, "project_id"),
-        ({"top_k": 0}, "top_k"),
-        ({"top_k": 51}, "top_k"),
-        ({"top_k": -1}, "top_k"),
-        ({"top_k": True}, "top_k"),
-        ({"top_k": "5"}, "top_k"),
-        ({"top_k": 2.5}, "top_k"),
-        ({"top_k": None}, "top_k"),
-        ({"retrieval_id": "not a uuid"}, "retrieval_id"),
-        ({"retrieval_id": 7}, "retrieval_id"),
-        ({"include": "usage"}, "include"),
-        ({"include": ["usage", "cost"]}, "include.1"),
-        ({"stream": True}, "stream"),
-    ],
+    ("field", "value"), [(field, value) for field, values in BROKEN.items() for value in values]
 )
-def test_a_broken_field_is_named(change: dict[str, Any], field: str) -> None:
-    assert list(problems_of(json.dumps({**GOOD, **change}).encode())) == [field]
+def test_a_broken_field_is_named(field: str, value: Any) -> None:
+    assert list(problems_of(json.dumps({**GOOD, field: value}).encode())) == [field]
+
+
+def test_an_unknown_part_to_include_is_named_by_its_place() -> None:
+    body = json.dumps({**GOOD, "include": ["usage", "cost"]}).encode()
+    assert list(problems_of(body)) == ["include.1"]
 
 
 @pytest.mark.parametrize(
     "body",
     [
         b"",
-        b"not json",
         b"[]",
-        b'"query"',
-        b"null",
-        b"7",
         b'{"query": "What?", "project_id": "p"',
         b'{"query": "What?", "project_id": "p"} trailing',
         b'{"query": "What?", "project_id": "p", "top_k": NaN}',
-        b'{"query": "\xff\xfe", "project_id": "p"}',
         b'{"query": "\xed\xa0\x80", "project_id": "p"}',
         b'{"query":' + b"[" * 10_000,
         b"\xef\xbb\xbf{}",
@@ -146,16 +131,12 @@ def test_the_declared_length_is_read_or_zero(headers: dict[str, str], length: in
     assert http.declared_length(headers) == length
 
 
-@pytest.mark.parametrize(
-    "value", ["application/json", "Application/JSON; charset=utf-8", " application/json ;x"]
-)
+@pytest.mark.parametrize("value", ["Application/JSON; charset=utf-8"])
 def test_json_is_taken(value: str) -> None:
     http.check_media_type(value)
 
 
-@pytest.mark.parametrize(
-    "value", ["", "text/plain", "application/json-seq", "application/jsonp", "text/json"]
-)
+@pytest.mark.parametrize("value", ["", "application/json-seq", "text/json"])
 def test_anything_but_json_is_refused(value: str) -> None:
     with pytest.raises(errors.UnsupportedMediaTypeError):
         http.check_media_type(value)
@@ -166,24 +147,15 @@ def test_anything_but_json_is_refused(value: str) -> None:
     [
         ("text/event-stream", True),
         ("application/json, Text/Event-Stream", True),
-        ("text/event-stream, */*", True),
-        ("application/json;q=0.5, text/event-stream;q=0.9", True),
         ("text/event-stream;q=0.001", True),
         ("text/event-stream; charset=utf-8; Q = 0.2", True),
         ("*/*;q=0.1, text/*", True),
         ("application/json, text/event-stream;q=0.9", False),
         ("text/event-stream;q=0.5, */*", False),
         ("text/event-stream;q=0", False),
-        ("text/event-stream;q=0.000, text/*", False),
-        ("text/event-stream;q=0, */*;q=0.1", False),
         ("text/event-stream;q=many", False),
-        ("text/event-stream;q=-1", False),
-        ("text/event-stream;q=2", False),
         ("text/html, */*;q=0.8", False),
         (",;,=;q", False),
-        ("", False),
-        ("*/*", False),
-        ("application/json", False),
         ("text/event-streams", False),
     ],
 )
@@ -213,10 +185,8 @@ ERRORS = [
     (errors.UnsupportedMediaTypeError("d"), 415, "unsupported_media_type", None),
     (errors.BusyError("d"), 429, "busy", "2"),
     (errors.GraphUnavailableError("d"), 500, "graph_unavailable", None),
-    (errors.GraphTimeoutError("d"), 500, "graph_unavailable", None),
     (errors.GraphMisconfiguredError("d"), 500, "graph_misconfigured", None),
     (errors.ModelUnavailableError("d"), 500, "model_unavailable", None),
-    (errors.ModelMisconfiguredError("d"), 500, "model_misconfigured", None),
     (errors.DeadlineError("d"), 500, "deadline", None),
     (errors.NotConfiguredError(("A is not set.", "B is not set.")), 503, "not_configured", "30"),
     (http.internal_error(), 500, "internal", None),
@@ -239,13 +209,6 @@ def test_every_error_has_its_status_code_and_headers(
     assert body.get("errors") == (
         [{"field": "query", "message": "is required"}] if status == 400 else None
     )
-
-
-def test_not_configured_names_every_setting_in_its_detail() -> None:
-    body = json.loads(
-        http.problem(errors.NotConfiguredError(("A is not set.", "B is not set.")), "id").body
-    )
-    assert body["detail"].endswith("A is not set. B is not set.")
 
 
 def test_an_event_is_one_name_and_one_line_of_data() -> None:

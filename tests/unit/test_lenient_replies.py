@@ -31,17 +31,13 @@ JSON_VALUES = st.recursive(
 @pytest.mark.parametrize(
     ("given_", "understood"),
     [
-        (0.85, 0.85),
         (85, 0.85),
         (1, 1.0),
         (-3, 0.0),
-        (250, 1.0),
         (10**400, 1.0),
-        ("high", 0.9),
         (" Very High ", 0.95),
         ("85 %", 0.85),
         ("1%", 0.01),
-        ("0.7", 0.7),
         (float("nan"), 0.0),
         (float("inf"), 1.0),
         (None, 0.0),
@@ -54,7 +50,7 @@ def test_a_score_is_read_where_its_meaning_is_plain(given_: Any, understood: flo
     ).confidence == pytest.approx(understood)
 
 
-@pytest.mark.parametrize("given_", ["quite", "8/10", [0.5], {}])
+@pytest.mark.parametrize("given_", ["8/10", [0.5]])
 def test_a_score_without_plain_meaning_is_refused(given_: Any) -> None:
     with pytest.raises(ValidationError, match="confidence"):
         LocalReply.model_validate({"answer": "a", "confidence": given_})
@@ -89,7 +85,7 @@ def test_followups_are_read_where_their_meaning_is_plain(given_: Any) -> None:
     assert [(f.question, f.target_communities) for f in reply.new_followups] == [("Who?", ["C1"])]
 
 
-@pytest.mark.parametrize("given_", [None, [], [None], [""]])
+@pytest.mark.parametrize("given_", [[None], [""]])
 def test_no_followups_are_no_followups(given_: Any) -> None:
     assert LocalReply.model_validate({"answer": "a", "new_followups": given_}).new_followups == []
 
@@ -113,13 +109,9 @@ def test_a_bare_list_is_the_followups_of_a_primer() -> None:
 @pytest.mark.parametrize(
     ("given_", "ids"),
     [
-        ([{"chunk_id": "K1", "span": "s"}], ["K1"]),
         ({"chunk_id": " K1 ", "span": None}, ["K1"]),
-        ("K1", ["K1"]),
         (["K1", 7], ["K1", "7"]),
-        (7, ["7"]),
         (None, []),
-        ([{"chunk_id": 7}], ["7"]),
         ([None, {"span": "s"}, {"chunk_id": "  "}, ""], ["", "", "", ""]),
     ],
 )
@@ -152,7 +144,6 @@ def test_null_and_empty_ids_are_logged_by_name(caplog: pytest.LogCaptureFixture)
         ({"chunk_id": "K1", "sentences": {"from": 4, "to": 6}}, "4-6", ""),
         ({"chunk_id": "K1", "sentences": None, "span": "So it is"}, "", "So it is"),
         ({"chunk_id": "K1", "sentences": True, "words": "", "span": "not read"}, "", ""),
-        ("K1", "", ""),
     ],
 )
 def test_evidence_is_read_where_its_meaning_is_plain(
@@ -166,17 +157,13 @@ def test_evidence_is_read_where_its_meaning_is_plain(
 @pytest.mark.parametrize(
     ("given_", "verdict"),
     [
-        ("answered", "answered"),
         (" Not found. ", "not_found"),
-        ("PARTIALLY", "partly"),
         ("answered, partly", "partly"),
         (["answered", "not_found"], "not_found"),
         ("no", "not_found"),
         (None, "partly"),
-        ("", "partly"),
         ("perhaps", "partly"),
         (7, "partly"),
-        ({}, "partly"),
     ],
 )
 def test_a_verdict_is_read_where_its_meaning_is_plain_and_else_is_partly(
@@ -195,7 +182,7 @@ def test_an_aggregate_is_read_where_its_meaning_is_plain() -> None:
     assert reply.residual_uncertainty == ""
 
 
-@pytest.mark.parametrize("final", ["", "  ", None, []])
+@pytest.mark.parametrize("final", ["  ", []])
 def test_only_an_aggregate_that_has_found_nothing_may_say_nothing(final: Any) -> None:
     reply = AggregateReply.model_validate({"verdict": "not_found", "final_answer": final})
     assert (reply.final_answer, reply.verdict) == ("", "not_found")
@@ -204,23 +191,21 @@ def test_only_an_aggregate_that_has_found_nothing_may_say_nothing(final: Any) ->
             AggregateReply.model_validate({**body, "final_answer": final})
 
 
-@pytest.mark.parametrize("body", [{}, {"final_answer": {}}, {"final_answer": True}])
+@pytest.mark.parametrize("body", [{}, {"final_answer": True}])
 @pytest.mark.parametrize("verdict", ["answered", "not_found"])
 def test_an_aggregate_without_a_readable_answer_is_refused(verdict: str, body: Any) -> None:
     with pytest.raises(ValidationError, match="final_answer"):
         AggregateReply.model_validate({"verdict": verdict, **body})
 
 
-@pytest.mark.parametrize("body", [{}, {"answer": {}}, {"answer": True}])
+@pytest.mark.parametrize("body", [{}, {"answer": True}])
 @pytest.mark.parametrize("shape", [LastReply, LocalReply])
 def test_a_reply_without_a_readable_answer_is_refused(shape: type[LastReply], body: Any) -> None:
     with pytest.raises(ValidationError, match="answer"):
         shape.model_validate({"verdict": "answered", **body})
 
 
-@pytest.mark.parametrize(
-    ("given_", "flag"), [(None, False), ("yes", True), ("false", False), (1, True), (True, True)]
-)
+@pytest.mark.parametrize(("given_", "flag"), [(None, False), ("yes", True), ("false", False)])
 def test_a_flag_is_read_where_its_meaning_is_plain(given_: Any, flag: bool) -> None:
     assert (
         LocalReply.model_validate({"answer": "a", "should_continue": given_}).should_continue

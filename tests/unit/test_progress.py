@@ -164,11 +164,6 @@ async def test_a_sink_that_raises_changes_nothing_and_gets_the_next_message() ->
     assert sink.phases == ["initializing", "completed"]
 
 
-async def test_without_a_sink_and_a_listener_nothing_happens() -> None:
-    async with Progress("p", "r") as progress:
-        progress.completed("done")
-
-
 # ------------------------------------------------------------------------------------------ formats
 def test_citations_are_shown_one_a_line_with_name_and_excerpt() -> None:
     cited = [
@@ -199,18 +194,14 @@ def test_names_are_listed_once_plain_or_in_brackets() -> None:
             "plain text, with (things) - and 1. numbers!",
             "plain text, with (things) - and 1. numbers!",
         ),
-        ("[x](http://evil)", r"\[x\](http://evil)"),
         (
             "![i](u) <img src=x> | `code` *b* _i_ ~s~",
             r"!\[i\](u) \<img src=x\> \| \`code\` \*b\* \_i\_ \~s\~",
         ),
         ("a\\*b", r"a\\\*b"),
         ("two\n\n# lines\t", "two # lines"),
-        ("# heading", r"\# heading"),
         ("- item", r"\- item"),
-        ("+ item", r"\+ item"),
         ("1. item", r"1\. item"),
-        ("12) item", r"12\) item"),
     ],
 )
 def test_markdown_is_shown_as_it_is_on_one_line(text: str, escaped: str) -> None:

@@ -141,48 +141,6 @@ def test_each_prompt_is_named_after_its_reply_and_asks_for_its_shape() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("prompt", "asked"),
-    [
-        (
-            prompts.PRIMER_SYSTEM,
-            (
-                '{"about_whole", "initial_answer", '
-                '"followups": [{"question", "target_communities", "position", "document"}], '
-                '"rationale"}'
-            ),
-        ),
-        (
-            prompts.LOCAL_SYSTEM,
-            (
-                '{"citations": [{"chunk_id", "sentences", "words"}], "verdict", "answer", '
-                '"confidence", "new_followups": [{"question", "target_communities", "beside"}], '
-                '"should_continue"}'
-            ),
-        ),
-        (
-            prompts.LAST_JOINT_SYSTEM,
-            (
-                '{"answers": [{"followup": "Q1", '
-                '"citations": [{"chunk_id", "sentences", "words"}], '
-                '"verdict", "answer", "confidence"}]}'
-            ),
-        ),
-        (
-            prompts.QUICK_SYSTEM,
-            (
-                '{"about_whole", "position", "evidence", "verdict", "answer", "confidence", '
-                '"residual_uncertainty"}'
-            ),
-        ),
-        (prompts.AGGREGATE_SYSTEM, '{"verdict", "final_answer", "residual_uncertainty"}'),
-    ],
-    ids=["primer", "local", "last joint", "quick", "aggregate"],
-)
-def test_the_system_text_shows_the_shape_of_the_reply(prompt: str, asked: str) -> None:
-    assert f"Return JSON: {asked}" in " ".join(prompt.split())
-
-
 def test_the_system_text_shows_every_field_of_the_schema_in_its_order() -> None:
     for prompt in every_prompt("x"):
         if prompt.schema is None:

@@ -15,10 +15,8 @@ from drift.contracts.rag import SourceOut
 from drift.core.deadline import Deadline
 from drift.core.errors import (
     DeadlineError,
-    GraphMisconfiguredError,
     GraphTimeoutError,
     GraphUnavailableError,
-    ModelMisconfiguredError,
     ModelUnavailableError,
     UnusableReplyError,
 )
@@ -188,9 +186,7 @@ async def test_an_answer_without_sources_is_not_kept(
         (None, ScoreThreshold(1.0, 500, DIMENSIONS, "m", 0.1, 0.4), Sampled(), 2, 0),
         (None, ScoreThreshold(1.0, 500, DIMENSIONS, "", 0.1, 0.41), Sampled(), 1, 0),
         (None, ScoreThreshold(1.0, 500, DIMENSIONS, "m", 0.1), Sampled(500, (0.2,) * 9), 1, 1),
-        (None, ScoreThreshold(None, 7, DIMENSIONS, "m"), Sampled(), 3, 0),
         (None, ScoreThreshold(0.9, 500, DIMENSIONS, "other"), Sampled(500, (0.5,) * 9), 1, 1),
-        (None, ScoreThreshold(0.9, 500, 3, "m"), Sampled(500, (0.5,) * 9), 1, 1),
         (None, None, Sampled(500, (0.5,) * 9), 1, 1),
         (None, None, Sampled(LEAST_TEXTS - 1), 3, 1),
         (None, None, GraphTimeoutError("slow"), 3, 1),
@@ -200,9 +196,7 @@ async def test_an_answer_without_sources_is_not_kept(
         "of the project",
         "of a model that is not known",
         "of an earlier release",
-        "of a project of few texts",
         "of another model",
-        "of another length",
         "measured now",
         "too few texts",
         "not in time",
@@ -259,12 +253,9 @@ async def test_what_a_process_has_measured_holds_for_an_hour() -> None:
     ("failure", "is_the_models", "again_s"),
     [
         (ModelUnavailableError("down"), True, AGAIN_S),
-        (ModelMisconfiguredError("no such model"), True, AGAIN_S),
         (DeadlineError("slow"), True, KEPT_S),
         (GraphUnavailableError("down"), False, AGAIN_S),
-        (GraphMisconfiguredError("refused"), False, AGAIN_S),
         (GraphTimeoutError("slow"), False, KEPT_S),
-        (DeadlineError("slow"), False, KEPT_S),
     ],
 )
 async def test_a_threshold_that_cannot_be_measured_costs_no_question(
@@ -288,11 +279,8 @@ async def test_a_threshold_that_cannot_be_measured_costs_no_question(
     [
         (["[Node 9]", "Now it is [Node 1]."], "Now it is [Node 1].", 2),
         ([UnusableReplyError("length"), "Short."], "Short.", 2),
-        ([UnusableReplyError("empty"), "Short."], "Short.", 2),
         (["  ", " "], None, 2),
-        ([UnusableReplyError("empty")], None, 2),
         ([UnusableReplyError("refusal")], None, 1),
-        ([UnusableReplyError("content_filter")], None, 1),
         ([ModelUnavailableError("down")], None, 1),
         ([NOT_ENOUGH], NOT_ENOUGH, 1),
         (['{"answer": "no JSON'], '{"answer": "no JSON', 1),
@@ -351,10 +339,3 @@ async def test_scores_are_logged_and_words_are_not(caplog: pytest.LogCaptureFixt
     assert '"found":3,"near":2,"sources":2,"cited":1' in text
     for words in ("Secret", "A thing", "What?", "Ada"):
         assert words not in text
-
-
-async def test_the_embedder_is_asked_for_the_question_alone() -> None:
-    embedder = HashingEmbedder()
-    search = RagSearch(ports(None, says("x"), embedder), Finder(), RagRules(threshold=0.3))
-    await ask(search)
-    assert embedder.calls == [("What?",)]

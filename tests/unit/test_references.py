@@ -56,8 +56,7 @@ def fact(number: int, chunk_id: str, span: str = "x", confidence: float = 0.9) -
 
 # ------------------------------------------------------------------------------------------ signals
 @pytest.mark.parametrize(
-    ("cosine", "share"),
-    [(-1, 0), (0, 0), (0.1, 0), (0.35, 0.45), (0.6, 0.9), (0.8, 0.95), (1, 1), (1.0000001, 1)],
+    ("cosine", "share"), [(0, 0), (0.35, 0.45), (0.6, 0.9), (1, 1), (1.0000001, 1)]
 )
 def test_a_cosine_is_read_beside_the_projects_own_pairs(cosine: float, share: float) -> None:
     assert similarity(cosine, THRESHOLD) == share
@@ -112,7 +111,6 @@ def test_the_confidence_is_the_mean_of_what_is_known() -> None:
         ({"first_line": 42, "document_id": ""}, "Client:45-46"),
         ({"first_line": 42, "page": 7}, "src/db/client.py:45-46"),
         ({"page": 7}, "Client, page 7"),
-        ({"page": "iv", "heading": ""}, "Client, page iv"),
         ({}, "Client, Reading"),
         ({"heading": "Elsewhere > Reading"}, "Client, Elsewhere > Reading"),
         ({"heading": "Client", "place": 12, "places": 42}, "Client, 12 of 42"),
@@ -156,13 +154,11 @@ FACTS = [fact(1, "a"), fact(2, "b"), fact(3, "c")]
         ("He said \u201cno.\u201d [1]", "He said \u201cno.\u201d[1]"),
         ("**It is so.** [1]", "**It is so.**[1]"),
         ("Two:\n\n- one [1]\n- two [2].", "Two:\n\n- one[1]\n- two[2]."),
-        ("Two things [1]:\n\n- one [2].", "Two things[1]:\n\n- one[2]."),
         (
             "| a | b |\n|---|---|\n| one | two [1] |\n| x | y [3] |",
             "| a | b |\n|---|---|\n| one | two[1] |\n| x | y[2] |",
         ),
         ("No fact here. One there [2].", "One there[1]."),
-        ("It is v3.5 [1]...", "It is v3.5[1]..."),
     ],
 )
 def test_numbers_stand_directly_behind_their_sentence(final: str, shown: str) -> None:
@@ -302,7 +298,7 @@ def test_limits_name_what_is_low_and_nothing_else() -> None:
         "The model itself was not sure (50%).",
     ]
     assert limits_of([low, high], 2, 10) == [
-        "The passages resemble the question little (40% match).",
+        "The passages resemble the question little (40% match)."
     ]
     assert limits_of([SignalsOut(similarity=0.8, citations=0.5, model=0.6)], 1, None) == [
         "At most one other document bears out what it says.",
@@ -313,10 +309,7 @@ def test_limits_name_what_is_low_and_nothing_else() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("days", "words"),
-    [(31, "1 month"), (400, "13 months"), (729, "23 months"), (731, "2 years"), (1200, "3 years")],
-)
+@pytest.mark.parametrize(("days", "words"), [(31, "1 month"), (729, "23 months"), (731, "2 years")])
 def test_an_age_is_said_in_words(days: float, words: str) -> None:
     assert age(days) == words
 

@@ -8,13 +8,7 @@ from typing import Any
 
 import pytest
 
-from drift.answer.reference_lookup import (
-    NO_GRAPH,
-    NO_TIME,
-    NO_VECTOR,
-    PATIENCE_S,
-    ReferenceLookup,
-)
+from drift.answer.reference_lookup import NO_GRAPH, NO_TIME, NO_VECTOR, PATIENCE_S, ReferenceLookup
 from drift.answer.signals import NO_REFERENCE, NOTHING_THERE
 from drift.contracts.answer import RetrieveResponse
 from drift.contracts.request import Depth

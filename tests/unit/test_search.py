@@ -8,12 +8,12 @@ import pytest
 
 from drift.core.deadline import Deadline
 from drift.core.errors import DeadlineError
-from drift.local.prompt_elements import Element, element, elements
+from drift.local.prompt_elements import Element, elements
 from drift.model.calls import Prompt
 from drift.model.graph import Evidence, FollowupQuery, PrimerEvidence
 from drift.search.drift import DriftSearch
 from drift.search.progress import Progress
-from tests.fakes import ScriptedChat, StubGraph, chunk, ports, request, vector_of
+from tests.fakes import ScriptedChat, StubGraph, chunk, ports, vector_of
 from tests.unit.searching import (
     FIRST,
     FOUND,
@@ -145,17 +145,6 @@ async def test_a_chunk_has_one_handle_in_all_prompts_of_a_request() -> None:
     assert len({handle for handle, _ in shown}) == len({text for _, text in shown}) == len(shown)
 
 
-async def test_no_prompt_holds_a_real_id() -> None:
-    run = run_of(
-        StubGraph(
-            FOUND,
-            lambda _q: Evidence((chunk("real-id-1", "Text."), chunk("real-id-2", "More."))),
-        )
-    )
-    await run()
-    assert not [p for p in run.ports.chat.prompts if "real-id" in p.user]
-
-
 # ---------------------------------------------------------------------- nothing found, little found
 async def test_an_empty_project_is_an_answer_with_progress_completed() -> None:
     run = run_of(StubGraph(PrimerEvidence()))
@@ -198,14 +187,6 @@ async def test_a_follow_up_that_finds_only_what_was_answered_from_is_not_sent_to
     assert THIRD not in [asked_in(p) for p in run.ports.chat.named("local_reply")]
 
 
-async def test_near_duplicates_reach_neither_graph_nor_model() -> None:
-    run = run_of(primer_reply=primer(FIRST, "who MADE alpha", SECOND))
-    response = await run(TRACED)
-    assert states(response) == {FIRST: "answered", "who MADE alpha": "merged", SECOND: "answered"}
-    assert [q.question for q in run.ports.graph.followups] == [FIRST, SECOND]
-    assert run.ports.embedder.calls[1] == (FIRST, SECOND)
-
-
 async def test_the_third_pass_does_not_happen_and_the_second_is_asked_for_none() -> None:
     more = {FIRST: [SECOND], SECOND: [THIRD]}
     run = run_of(
@@ -218,12 +199,6 @@ async def test_the_third_pass_does_not_happen_and_the_second_is_asked_for_none()
     fields = {asked_in(p): p.schema["properties"] for p in run.ports.chat.named("local_reply")}
     assert "new_followups" in fields[FIRST]
     assert "new_followups" not in fields[SECOND]
-
-
-async def test_the_budget_of_follow_ups_holds() -> None:
-    run = Run(ports(StubGraph(FOUND, own_chunk), ScriptedChat(script())), max_followups=1)
-    response = await run(TRACED)
-    assert states(response) == {FIRST: "answered", SECOND: "skipped: budget"}
 
 
 async def test_a_primer_proposes_six_follow_ups_at_most_and_a_follow_up_three() -> None:
@@ -256,35 +231,6 @@ def test_a_follow_ups_own_follow_up_does_not_wait_for_a_slow_sibling() -> None:
 
     response = in_virtual_time(run_of(local_reply=local_reply)(TRACED))
     assert states(response) == {FIRST: "answered", SECOND: "answered", THIRD: "answered"}
-
-
-async def test_two_requests_at_once_do_not_mix() -> None:
-    both_asked = asyncio.Barrier(2)
-
-    async def meet(reply: dict[str, Any]) -> dict[str, Any]:
-        await both_asked.wait()
-        return reply
-
-    def aggregate_reply(prompt: Prompt) -> Any:
-        asked = element(prompt.user, "question").content.rstrip("?")
-        return meet(aggregated(final=f"About {asked}"))
-
-    def found_by(query: FollowupQuery) -> Evidence:
-        return Evidence((chunk(f"{query.project_id} {query.question}"),))
-
-    shared = ports(
-        StubGraph(FOUND, found_by), ScriptedChat(script(aggregate_reply=aggregate_reply))
-    )
-    one, other = Run(shared), Run(shared)
-    first, second = await asyncio.gather(one(request("one?", "p1")), other(request("other?", "p2")))
-    assert (first.final_answer, second.final_answer) == ("About one 0.", "About other 0.")
-    for response, project in ((first, "p1"), (second, "p2")):
-        assert all(c.chunk_id.startswith(project) for f in response.key_facts for c in f.citations)
-    assert (
-        one.sink.phases.count("executing_followup")
-        == other.sink.phases.count("executing_followup")
-        == 4
-    )
 
 
 # ----------------------------------------------------------------------------------------- deadline

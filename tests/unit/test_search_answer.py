@@ -15,7 +15,6 @@ from tests.unit.searching import (
     FOUND,
     SECOND,
     TRACED,
-    aggregated,
     asked_in,
     cites_what_it_sees,
     local,
@@ -135,16 +134,6 @@ async def test_what_is_not_known_of_a_location_is_left_out() -> None:
     [[cited]] = [fact.citations for fact in response.key_facts]
     assert isinstance(cited, CitationOut)
     assert list(cited.model_dump()) == ["chunk_id", "span", "document_name"]
-
-
-async def test_the_key_facts_are_the_sentences_of_the_answer() -> None:
-    response = await run_of(aggregate_reply=aggregated(2, 1))()
-    assert [fact.fact for fact in response.key_facts] == ["The answer 0.", "The answer 1."]
-    assert " ".join(fact.fact for fact in response.key_facts) == response.final_answer
-    assert [[c.document_name for c in fact.citations] for fact in response.key_facts] == [
-        ["Where"],
-        ["Who"],
-    ]
 
 
 async def test_the_aggregator_is_told_what_was_proved_and_not_the_first_guess() -> None:

@@ -1,6 +1,5 @@
 """A search whose model, graph or citations are bad: what it costs, and what the answer says."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -78,13 +77,8 @@ async def test_without_a_usable_hypothesis_the_question_alone_is_searched_with()
 
 @pytest.mark.parametrize(
     ("failure", "code"),
-    [
-        (UnusableReplyError("content_filter"), "unusable_reply"),
-        ("no JSON", "unusable_reply"),
-        (ModelUnavailableError("down"), "model_unavailable"),
-        (ModelMisconfiguredError("too long a prompt"), "model_misconfigured"),
-    ],
-    ids=["filtered", "no JSON", "unavailable", "refused"],
+    [("no JSON", "unusable_reply"), (ModelUnavailableError("down"), "model_unavailable")],
+    ids=["no JSON", "unavailable"],
 )
 async def test_one_bad_follow_up_loses_only_itself_and_the_answer_says_so(
     failure: Any, code: str
@@ -97,9 +91,7 @@ async def test_one_bad_follow_up_loses_only_itself_and_the_answer_says_so(
 
 
 @pytest.mark.parametrize(
-    "failure",
-    [GraphTimeoutError("slow"), GraphUnavailableError("gone"), GraphMisconfiguredError("zero")],
-    ids=str,
+    "failure", [GraphTimeoutError("slow"), GraphMisconfiguredError("zero")], ids=str
 )
 async def test_a_statement_of_the_graph_that_fails_loses_only_its_follow_up(
     failure: DriftError,
@@ -113,10 +105,9 @@ async def test_a_statement_of_the_graph_that_fails_loses_only_its_follow_up(
     ("error", "code"),
     [
         (ModelUnavailableError("busy"), "model_unavailable"),
-        (ModelMisconfiguredError("length"), "model_misconfigured"),
         (UnusableReplyError("content_filter"), "unusable_reply"),
     ],
-    ids=["busy", "wrong", "filtered"],
+    ids=["busy", "filtered"],
 )
 async def test_a_wave_that_cannot_be_embedded_is_lost_with_its_follow_ups_only(
     error: DriftError, code: str
@@ -135,11 +126,8 @@ async def test_a_wave_that_cannot_be_embedded_is_lost_with_its_follow_ups_only(
     ("replies", "followup", "error"),
     [
         ({"local_reply": UnusableReplyError("refused")}, own_chunk, ModelUnavailableError),
-        ({"local_reply": "no JSON"}, own_chunk, ModelUnavailableError),
-        ({"local_reply": ModelUnavailableError("down")}, own_chunk, ModelUnavailableError),
         ({"local_reply": ModelMisconfiguredError("key")}, own_chunk, ModelMisconfiguredError),
         ({}, lambda _q: GraphTimeoutError("slow"), GraphTimeoutError),
-        ({}, lambda _q: GraphUnavailableError("gone"), GraphUnavailableError),
         ({}, lambda _q: GraphMisconfiguredError("index"), GraphMisconfiguredError),
         ({"hypothesis": ModelUnavailableError("down")}, own_chunk, ModelUnavailableError),
         ({"primer_reply": ModelUnavailableError("down")}, own_chunk, ModelUnavailableError),
@@ -172,14 +160,6 @@ async def test_an_unusable_aggregation_is_asked_for_twice() -> None:
     assert len(run.ports.chat.named("aggregate_reply")) == 2
 
 
-async def test_an_error_of_ours_is_published_without_its_text() -> None:
-    run = run_of(StubGraph(FOUND, lambda _q: RuntimeError("canary")))
-    with pytest.raises(RuntimeError):
-        await run()
-    assert run.sink.phases[-1] == "error"
-    assert "canary" not in json.dumps(run.sink.messages)
-
-
 # ---------------------------------------------------------------------------------------- citations
 async def test_sentences_that_name_no_fact_are_left_out_and_said() -> None:
     final = "It is cited [1]. It is free. It is bare. It is of a fact that is not there [9]."
@@ -187,20 +167,6 @@ async def test_sentences_that_name_no_fact_are_left_out_and_said() -> None:
     assert response.final_answer == "It is cited."
     assert [f.fact for f in response.key_facts] == ["It is cited."]
     assert "3 statement(s) without any evidence were left out." in response.residual_uncertainty
-
-
-async def test_a_number_of_no_fact_beside_one_that_is_there_brings_nothing() -> None:
-    final = "It is so [1][99]."
-    response = await run_of(aggregate_reply={**aggregated(), "final_answer": final})()
-    [fact] = response.key_facts
-    assert fact.fact == response.final_answer == "It is so."
-    assert [c.chunk_id for c in fact.citations] == [f"chunk of {FIRST}"]
-
-
-async def test_what_else_an_aggregation_holds_is_not_looked_at() -> None:
-    own_facts = [{"fact": "Made up", "citations": ["K1"]}]
-    response = await run_of(aggregate_reply={**aggregated(2), "key_facts": own_facts})()
-    assert [f.fact for f in response.key_facts] == ["The answer 0."]
 
 
 async def test_a_citation_of_a_chunk_that_did_not_fit_the_prompt_holds() -> None:
@@ -234,15 +200,7 @@ async def test_a_handle_names_the_chunk_that_stands_under_it_in_the_prompt() -> 
 
 
 @pytest.mark.parametrize(
-    ("written", "cited"),
-    [
-        ("K1, K2", ["a", "b"]),
-        ("(K2)", ["b"]),
-        ("K2 and K1", ["b", "a"]),
-        ("[K1]", ["a"]),
-        ("chunk K2.1", ["b"]),
-        ("K9, K2", ["b"]),
-    ],
+    ("written", "cited"), [("K1, K2", ["a", "b"]), ("K2 and K1", ["b", "a"]), ("K9, K2", ["b"])]
 )
 async def test_a_citation_that_names_several_chunks_or_in_brackets_is_understood(
     written: str, cited: list[str]
@@ -266,17 +224,6 @@ async def test_a_chunk_of_another_follow_up_cannot_be_cited_before_it_is_settled
     first, second, *_ = response.trace.followups
     assert (first.verdict, second.verdict) == ("answered", "not_found")
     assert response.trace.citations.dropped == {"unmatched_chunk_id": 1}
-
-
-async def test_an_answer_without_any_citation_says_so() -> None:
-    response = await run_of(local_reply=local(cited=()))()
-    assert "No statement could be backed by a citation." in response.residual_uncertainty
-
-
-async def test_what_cites_nothing_proposes_nothing() -> None:
-    run = run_of(local_reply=lambda _p: local(cited=["elsewhere"], more=[THIRD]))
-    response = await run(TRACED)
-    assert list(states(response)) == [FIRST, SECOND]
 
 
 async def test_every_span_of_the_answer_is_text_of_its_chunk() -> None:

@@ -76,9 +76,7 @@ def test_the_environment_is_read_in_any_case_and_empty_counts_as_unset(
         load()
 
 
-@pytest.mark.parametrize(
-    ("value", "schema"), [(None, "default"), ("", "default"), ("default", "default"), ("v1", "v1")]
-)
+@pytest.mark.parametrize(("value", "schema"), [("", "default"), ("v1", "v1")])
 def test_the_graph_schema_is_one_of_two(
     monkeypatch: pytest.MonkeyPatch, value: str | None, schema: str
 ) -> None:
@@ -136,50 +134,25 @@ def test_missing_wrong_unencrypted_and_mismatched_settings_are_named_at_once() -
     assert len(found) == 8
 
 
+WRONG = {
+    "OAI_BASE_URL": ("canary.example.org", "https://[canary]/"),
+    "NEO4J_URI": ("canary://host", "neo4j+s://"),
+    "REDIS_URL": ("rediss://:canary@host\u2100:6380", "redis://:canary@cache.example.org"),
+    "OAI_TIMEOUT_SEC": ("canary", "0"),
+    "OAI_REASONING_EFFORT": ("low,canary", "canary=low", "primer=canary", "primer=low=high"),
+    "MAX_COMPLETION_TOKENS": ("15", "1000001", "1_000", "followup=canary"),
+    "VECTOR_INDEX_DIMENSIONS": ("4097",),
+    "REDIS_AUTH": ("canary",),
+    "DEADLINE_SEC": ("226",),
+    "CHUNK_FULLTEXT_INDEX_NAME": ("x`) DETACH DELETE (canary", "1canary"),
+    "RAG_LABELS": ("Chunk,", "canary label", "`x`", "x" * 64, "Ä"),
+    "RAG_SCORE_THRESHOLD": ("1.1", "nan"),
+    "RAG_PROJECT": ("x" * 129,),
+}
+
+
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("OAI_BASE_URL", "canary.example.org"),
-        ("OAI_BASE_URL", "https://[canary]/"),
-        ("NEO4J_URI", "canary://host"),
-        ("NEO4J_URI", "neo4j+s://"),
-        ("REDIS_URL", "rediss://:canary@host\u2100:6380"),
-        ("REDIS_URL", "canary"),
-        ("REDIS_URL", "redis://:canary@cache.example.org"),
-        ("OAI_TIMEOUT_SEC", "canary"),
-        ("OAI_TIMEOUT_SEC", "0"),
-        ("LLM_TEMPERATURE", "3"),
-        ("OAI_REASONING_EFFORT", "canary"),
-        ("OAI_REASONING_EFFORT", "low,high"),
-        ("OAI_REASONING_EFFORT", "canary=low"),
-        ("OAI_REASONING_EFFORT", "primer=canary"),
-        ("OAI_REASONING_EFFORT", "primer=low,primer=low"),
-        ("OAI_REASONING_EFFORT", "primer=low,"),
-        ("OAI_REASONING_EFFORT", "primer=low=high"),
-        ("OAI_REASONING_EFFORT", "primer="),
-        ("MAX_COMPLETION_TOKENS", "canary"),
-        ("MAX_COMPLETION_TOKENS", "15"),
-        ("MAX_COMPLETION_TOKENS", "1000001"),
-        ("MAX_COMPLETION_TOKENS", "-100"),
-        ("MAX_COMPLETION_TOKENS", "1_000"),
-        ("MAX_COMPLETION_TOKENS", "1e3"),
-        ("MAX_COMPLETION_TOKENS", "followup=canary"),
-        ("OAI_PROMPT_CACHE", "canary"),
-        ("VECTOR_INDEX_DIMENSIONS", "4097"),
-        ("VECTOR_INDEX_SIMILARITY", "canary"),
-        ("GRAPH_SCHEMA", "canary"),
-        ("REDIS_AUTH", "canary"),
-        ("CACHE", "canary"),
-        ("DEADLINE_SEC", "226"),
-        ("MAX_INFLIGHT", "0"),
-        ("RETRY_MAX_ATTEMPTS", "0"),
-        ("LOG_QUESTIONS", "canary"),
-        ("ALLOW_PLAINTEXT", "canary"),
-        ("OAI_KEY", "@Microsoft.KeyVault(canary)"),
-        ("COMMUNITY_VECTOR_INDEX_NAME", "canary index"),
-        ("CHUNK_FULLTEXT_INDEX_NAME", "x`) DETACH DELETE (canary"),
-        ("CHUNK_VECTOR_INDEX_NAME", "1canary"),
-    ],
+    ("name", "value"), [(name, value) for name, values in WRONG.items() for value in values]
 )
 def test_a_wrong_setting_is_named_and_its_value_is_not_repeated(name: str, value: str) -> None:
     found = problems(**{name: value})
@@ -191,7 +164,6 @@ def test_a_wrong_setting_is_named_and_its_value_is_not_repeated(name: str, value
     ("text", "expected"),
     [
         (None, {}),
-        ("low", dict.fromkeys(STEPS, "low")),
         (" XHIGH ", dict.fromkeys(STEPS, "xhigh")),
         ("unsent", dict.fromkeys(STEPS, None)),
         ("primer=none, aggregation = medium", {"primer": "none", "aggregation": "medium"}),
@@ -235,9 +207,7 @@ def test_an_unresolved_key_vault_reference_says_so() -> None:
     ("name", "url"),
     [
         ("NEO4J_URI", "bolt://db.example.org:7687"),
-        ("NEO4J_URI", "neo4j://10.0.0.5"),
         ("OAI_BASE_URL", "http://model.example.org/v1"),
-        ("REDIS_URL", "redis://localhost.example.org:6379"),
         ("REDIS_URL", "redis://127.0.0.1.example.org"),
     ],
 )
@@ -250,7 +220,6 @@ def test_plaintext_is_refused_unless_it_is_allowed(name: str, url: str) -> None:
 @pytest.mark.parametrize(
     ("name", "url"),
     [
-        ("NEO4J_URI", "bolt://localhost:7687"),
         ("NEO4J_URI", "neo4j+ssc://db.example.org"),
         ("OAI_BASE_URL", "http://127.0.0.9:1234/v1"),
         ("REDIS_URL", "redis://[::1]:6379"),
@@ -266,9 +235,7 @@ def test_loopback_and_encrypted_addresses_are_taken(name: str, url: str) -> None
     [
         ("text-embedding-3-small", "1536", True),
         ("text-embedding-3-small", "1537", False),
-        ("text-embedding-3-small", None, False),
         ("text-embedding-3-large", None, True),
-        ("text-embedding-3-large", "256", True),
         ("text-embedding-3-large", "3073", False),
         ("a-model-nobody-knows", "4096", True),
     ],
@@ -292,10 +259,6 @@ def test_secrets_are_not_shown_and_settings_cannot_be_changed() -> None:
         settings.max_passes = 3
 
 
-def test_the_similarity_is_read_in_any_case() -> None:
-    assert load({**GOOD, "VECTOR_INDEX_SIMILARITY": "COSINE"}).vector_index_similarity == "cosine"
-
-
 @pytest.mark.parametrize(
     ("mode", "named", "channel"),
     [
@@ -315,9 +278,7 @@ def test_the_channel_follows_from_the_mode_unless_it_is_named(
     assert settings.channel_template == channel
 
 
-@pytest.mark.parametrize(
-    "named", ["a b", "*", "a[b]", "{project_id}", "{retrieval_id", "caf\u00e9", "x" * 201, "a\n"]
-)
+@pytest.mark.parametrize("named", ["*", "{project_id}", "caf\u00e9", "x" * 201, "a\n"])
 def test_a_channel_that_redis_could_take_for_a_pattern_is_refused(named: str) -> None:
     assert names(problems(PROGRESS_CHANNEL=named)) == {"PROGRESS_CHANNEL"}
 
@@ -326,21 +287,6 @@ def test_labels_of_nodes_are_read_with_commas_between_them() -> None:
     assert load(GOOD).searched_labels == ("Chunk", "Entity", "Community")
     given = load({**GOOD, "RAG_LABELS": " Chunk, Person ,Chunk"})
     assert given.searched_labels == ("Chunk", "Person")
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *(("RAG_LABELS", value) for value in (",", "Chunk,", "a b", "1a", "`x`", "x" * 64, "Ä")),
-        *(("RAG_SCORE_THRESHOLD", value) for value in ("1.1", "-2", "nan", "near")),
-        *(("RAG_PROJECT", value) for value in ("x" * 129,)),
-        ("ENABLE_RAG_SEARCH", "perhaps"),
-    ],
-)
-def test_a_wrong_setting_of_the_nodes_names_itself(name: str, value: str) -> None:
-    with pytest.raises(NotConfiguredError) as raised:
-        load({**GOOD, name: value})
-    assert [problem.split(":")[0] for problem in raised.value.problems] == [name]
 
 
 def test_the_page_is_there_where_a_setting_is_not_resolved_yet() -> None:

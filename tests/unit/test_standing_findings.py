@@ -97,12 +97,11 @@ async def test_auto_gives_no_less_than_a_look_that_is_unsure_of_its_part() -> No
         {"hypothesis": ModelUnavailableError("down")},
         {"primer_reply": ModelUnavailableError("down")},
         {"aggregate_reply": ModelUnavailableError("down")},
-        {"aggregate_reply": UnusableReplyError("content_filter")},
         {"aggregate_reply": SILENT},
         {"aggregate_reply": EXPLAINED},
         {"local_reply": found("not_found"), "aggregate_reply": SILENT},
     ],
-    ids=["hypothesis", "primer", "last call", "filtered", "silent", "explained", "in vain"],
+    ids=["hypothesis", "primer", "last call", "silent", "explained", "in vain"],
 )
 async def test_auto_gives_no_less_than_its_own_look(failing: dict[str, Any]) -> None:
     replies = {"quick_reply": LOOKED, "primer_reply": primer(FIRST), **failing}

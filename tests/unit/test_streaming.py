@@ -106,8 +106,4 @@ async def test_messages_before_the_first_read_are_kept_in_order() -> None:
     await task
     assert [
         json.loads(item.split(b"data: ")[1]).get("phase") for item in (await collected(stream))[1:]
-    ] == [
-        "initializing",
-        "completed",
-        None,
-    ]
+    ] == ["initializing", "completed", None]

@@ -40,7 +40,6 @@ AFTER = Beside("a", "after")
     ("one", "other", "same"),
     [
         ("What is X?", "what is x", True),
-        ("Who?", "who?", True),
         ("Who?", "Where?", False),
         ("???", "!!!", False),
         ("What does with open do to files", "Which color is the sky", False),
@@ -73,16 +72,6 @@ def test_a_hint_counts_as_words_of_its_question_beside_one_without(
 
 ASKED_TWICE = [
     (
-        (
-            "What term is used in both Belgium and the Netherlands for an institution similar to a "
-            "German Fachhochschule?"
-        ),
-        (
-            "What is the term used in Belgium and the Netherlands for an institution similar to a "
-            "German Fachhochschule?"
-        ),
-    ),
-    (
         "In which states is Ellis Island considered to be located?",
         "In which state is Ellis Island considered to be located?",
     ),
@@ -111,15 +100,6 @@ ASKED_TWICE = [
 """Questions that a large language model asked twice within one search, labelled by hand."""
 
 ASKED_APART = [
-    [
-        "In which country is Mouscron, the birthplace of Jean-Luc Vandenbroucke, located?",
-        "In which country was the Dutch Reformed Church based?",
-        (
-            "What is the term used in Belgium and the Netherlands for an institution similar to a "
-            "German Fachhochschule?"
-        ),
-        "Is hogeschool described as similar to the Fachhochschule in the German language areas?",
-    ],
     [
         "In which state is Ellis Island considered to be located?",
         (
@@ -171,12 +151,10 @@ def test_what_a_model_asked_in_other_words_is_the_same(one: str, other: str) -> 
     assert is_same_question(one, other)
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [pair for apart in ASKED_APART for pair in itertools.combinations(apart, 2)],
-)
-def test_what_asks_for_something_else_is_another_question(one: str, other: str) -> None:
-    assert not is_same_question(one, other)
+@pytest.mark.parametrize("apart", ASKED_APART, ids=lambda apart: apart[0][:20])
+def test_what_asks_for_something_else_is_another_question(apart: list[str]) -> None:
+    for one, other in itertools.combinations(apart, 2):
+        assert not is_same_question(one, other)
 
 
 @given(st.text(), st.text())

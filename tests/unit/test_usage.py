@@ -88,7 +88,6 @@ def test_a_request_that_broke_off_may_cost_and_a_refused_one_does_not(
     [
         ("chat", Tokens(10, 2), True),
         ("chat", Tokens(10, 0), False),
-        ("chat", Tokens(), False),
         ("embeddings", Tokens(10), True),
         ("embeddings", Tokens(), False),
     ],

@@ -107,10 +107,7 @@ NOTHING = quick(evidence=[], answer="", verdict="not_found", confidence=0.1)
 
 @pytest.mark.parametrize(
     ("whole", "second"),
-    [
-        (Whole(GraphUnavailableError("gone")), COUNTED),
-        (Whole(), "no JSON"),
-    ],
+    [(Whole(GraphUnavailableError("gone")), COUNTED), (Whole(), "no JSON")],
     ids=["unread", "unusable"],
 )
 async def test_where_the_whole_cannot_be_read_the_look_stands(whole: Whole, second: Any) -> None:

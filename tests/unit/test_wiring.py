@@ -62,7 +62,6 @@ def service(max_inflight: int = 1, **replies: Any) -> Service:
     [
         ({}, False),
         ({"OAI_BASE_URL": "https://api.openai.com"}, True),
-        ({"OAI_BASE_URL": "https://one.openai.azure.com"}, True),
         ({"OAI_BASE_URL": "https://one.openai.azure.com", "OAI_API_VERSION": "2024-10-21"}, False),
         ({"OAI_BASE_URL": "https://api.openai.com", "OAI_PROMPT_CACHE": "unsent"}, False),
         ({"OAI_PROMPT_CACHE": "explicit"}, True),
@@ -86,12 +85,7 @@ def test_the_settings_of_the_chat_model_reach_it() -> None:
     chat, _ = build_models(load({**LOCAL, **given}))
     assert (chat.model, chat.options.small_model, chat.options.temperature) == ("m", "small", 0.5)
     assert [chat.options.effort(step) for step in STEPS] == ["none", "medium", "low", "low"]
-    assert [chat.options.length(step, was_cut=True) for step in STEPS] == [
-        4000,
-        8000,
-        16_000,
-        9000,
-    ]
+    assert [chat.options.length(step, was_cut=True) for step in STEPS] == [4000, 8000, 16_000, 9000]
 
 
 # ---------------------------------------------------------------------------------------- the cache
@@ -134,16 +128,6 @@ async def test_a_first_caller_that_goes_away_does_not_stop_the_build() -> None:
     assert len(calls) == 1
 
 
-async def test_a_service_can_be_built_over_another_graph_which_it_does_not_close() -> None:
-    graph = StubGraph(PrimerEvidence())
-    provider = ServiceProvider(
-        lambda: load(LOCAL), build=lambda values: build_service(values, graph)
-    )
-    built = await provider.get()
-    assert built.ports.graph is graph
-    await provider.close()
-
-
 def test_another_loop_gets_its_own_service() -> None:
     read, calls = reading(LOCAL)
     provider = ServiceProvider(read)
@@ -166,11 +150,10 @@ async def test_concurrent_callers_of_a_failed_build_get_one_error_and_it_is_reme
 @pytest.mark.parametrize(
     ("failure", "said"),
     [
-        (NotConfiguredError(("A is not set.",)), "A is not set."),
         (RuntimeError("bolt://user:canary@host"), "The clients could not be built (RuntimeError)."),
         (ModelUnavailableError("The model is down."), "The model is down."),
     ],
-    ids=["settings", "unforeseen", "known"],
+    ids=["unforeseen", "known"],
 )
 async def test_any_failure_of_a_build_is_not_configured_and_is_not_kept_for_ever(
     failure: Exception, said: str
@@ -331,10 +314,7 @@ class Pinged(ListSink):
     ("sink", "words"),
     [
         (None, "degraded: REDIS_URL is not set, nobody sees progress"),
-        (
-            Pinged(answers=False),
-            "degraded: nobody listens at its address, nobody sees progress",
-        ),
+        (Pinged(answers=False), "degraded: nobody listens at its address, nobody sees progress"),
         (Pinged(answers=True), "ok"),
     ],
 )
