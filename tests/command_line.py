@@ -1,12 +1,18 @@
-"""`python -m drift` as a process of its own."""
+"""The commands: as processes of their own, and in this one, which saves the start."""
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
+from unittest import mock
 
+from typer.testing import CliRunner
+
+from drift.local.cli.app import app
 from drift.local.stack.stack import VARIABLES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,6 +29,22 @@ def drift(
 ) -> subprocess.CompletedProcess[str]:
     """Run a command to its end, with only these servers in its environment."""
     return _run("drift", *arguments, stdin=stdin, **environment)
+
+
+def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end in this process, where that it is one is not the question.
+
+    It runs an event loop of its own, and takes signals: no asynchronous test can call it.
+    """
+    given = {**NO_SERVERS_GIVEN, **environment}
+    # a command adds its servers to the environment, and leaves connections to its process's end
+    with mock.patch.dict(os.environ, given, clear=True), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        done = CliRunner().invoke(app, arguments, catch_exceptions=False)
+        ended = done.exit_code, done.stdout, done.stderr
+        del done  # its traceback holds what the command held
+        gc.collect()
+    return subprocess.CompletedProcess(arguments, *ended)
 
 
 def bench(name: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

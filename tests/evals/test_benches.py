@@ -63,7 +63,7 @@ def test_database_hits_are_those_of_all_operators() -> None:
 
 
 @pytest.mark.neo4j
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.timeout(PATIENCE_S)
 async def test_every_statement_of_every_tenant_is_reported(neo4j_2026: Neo4jServer) -> None:
     small = ("--chunks", "100", "--dims", "256", "--repeat", "1", "--json")

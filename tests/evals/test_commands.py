@@ -1,4 +1,4 @@
-"""`drift eval` as a program runs it: a real database, a small set, a small folder."""
+"""`drift eval` on a real database, with a small set and a small folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from drift.local.evals.evidence_figures import AT_TEN_CHUNKS, CEILINGS, METHODS
 from drift.local.evals.recall import METHODS as RECALL_METHODS
 from drift.local.stack.neo4j.server import Neo4jServer
-from tests.command_line import PATIENCE_S, drift
+from tests.command_line import PATIENCE_S, command
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(PATIENCE_S)]
 
@@ -62,7 +62,7 @@ def test_a_set_is_loaded_measured_and_reported_and_the_second_run_loads_nothing(
 ) -> None:
     write_set(tmp_path / "mill")
     arguments = ("--data", str(tmp_path), "--data-dir", str(tmp_path / "state"), "--json")
-    first, second = (drift("eval", "recall", *arguments, **neo4j_2026.env) for _ in range(2))
+    first, second = (command("eval", "recall", *arguments, **neo4j_2026.env) for _ in range(2))
     assert first.returncode == 0, first.stderr
     document = json.loads(first.stdout)
     assert set(document) == {"sets", "pooled"}
@@ -78,7 +78,7 @@ def test_a_set_is_loaded_measured_and_reported_and_the_second_run_loads_nothing(
 @pytest.mark.neo4j
 def test_a_folder_is_ingested_asked_and_reported(neo4j_2026: Neo4jServer, tmp_path: Path) -> None:
     arguments = (*write_topic(tmp_path), "--data-dir", str(tmp_path / "state"), "--json")
-    done = drift("eval", "evidence", *arguments, **neo4j_2026.env)
+    done = command("eval", "evidence", *arguments, **neo4j_2026.env)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert set(document["methods"]) == set(document["types"]["single-fact"]) == set(METHODS)
@@ -87,19 +87,19 @@ def test_a_folder_is_ingested_asked_and_reported(neo4j_2026: Neo4jServer, tmp_pa
     assert document["questions_with_passages"] == 1
     assert "13 documents" in done.stderr
 
-    again = drift("eval", "evidence", *arguments, "--ingested", **neo4j_2026.env)
+    again = command("eval", "evidence", *arguments, "--ingested", **neo4j_2026.env)
     assert json.loads(again.stdout) == document
 
 
 def test_each_folder_needs_its_questions(tmp_path: Path) -> None:
     arguments = write_topic(tmp_path)
-    done = drift("eval", "evidence", *arguments, *arguments[:2])
+    done = command("eval", "evidence", *arguments, *arguments[:2])
     assert done.returncode == 2
     assert "each folder needs its file" in " ".join(done.stderr.replace("│", " ").split())
 
 
 def test_a_folder_without_a_set_is_one_clear_line(tmp_path: Path) -> None:
-    done = drift("eval", "recall", "--data", str(tmp_path))
+    done = command("eval", "recall", "--data", str(tmp_path))
     assert done.returncode == 1
     assert "holds no question set" in done.stderr
     assert "Traceback" not in done.stderr
@@ -107,6 +107,6 @@ def test_a_folder_without_a_set_is_one_clear_line(tmp_path: Path) -> None:
 
 def test_the_configured_model_must_be_named(tmp_path: Path) -> None:
     write_set(tmp_path / "mill")
-    done = drift("eval", "recall", "--data", str(tmp_path), "--embedder", "openai")
+    done = command("eval", "recall", "--data", str(tmp_path), "--embedder", "openai")
     assert done.returncode == 1
     assert "OAI_BASE_URL" in done.stderr

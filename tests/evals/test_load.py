@@ -6,7 +6,7 @@ Then the command itself, soak included.
 from __future__ import annotations
 
 import json
-import sys
+from argparse import ArgumentTypeError
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,9 +15,11 @@ import httpx2
 import pytest
 
 from drift.local.stack.valkey_server import ValkeyServer
+from tests.bench.command import numbers
 from tests.bench.load import measure_levels, soak
 from tests.bench.load_process import Held, Target
 from tests.command_line import PATIENCE_S, bench
+from tests.runtime.worker_process import NEEDS_PYTHON_313, REASON
 
 HELD = {"resident_mb": 50.0, "sockets": 3, "files": 9, "tasks": 2}
 
@@ -88,18 +90,16 @@ async def test_a_slot_that_was_not_freed_is_seen() -> None:
 
 
 # ------------------------------------------------------------------------------------------ command
-HOSTS = ["local", *(["worker"] if sys.version_info >= (3, 13) else [])]
-SIZES = [(24, 100), pytest.param(48, 200, marks=pytest.mark.deep)]
-"""Callers, more than are admitted, and the requests of the soak."""
-
-
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.timeout(PATIENCE_S)
-@pytest.mark.parametrize("host", HOSTS)
-@pytest.mark.parametrize(("callers", "requests"), SIZES)
+@pytest.mark.parametrize(
+    "host",
+    ["local", pytest.param("worker", marks=pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON))],
+)
 def test_the_function_serves_what_it_admits_refuses_the_rest_and_keeps_nothing(
-    host: str, callers: int, requests: int, valkey: ValkeyServer, tmp_path: Path
+    host: str, valkey: ValkeyServer, tmp_path: Path
 ) -> None:
+    callers, requests = 48, 200  # more at once than are admitted
     levels = ("--callers", f"1,{callers}", "--requests", "10", "--soak", str(requests))
     places = ("--host", host, "--graph", "memory", "--data-dir", str(tmp_path))
     servers = {"REDIS_URL": valkey.url, "MAX_INFLIGHT": "20"}
@@ -122,12 +122,10 @@ def test_the_function_serves_what_it_admits_refuses_the_rest_and_keeps_nothing(
     )  # idle connections to the model server, which may still be opened
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("callers", ["many", "0"])
 def test_callers_that_are_no_list_of_numbers_are_refused(callers: str) -> None:
-    done = bench("load", "--callers", callers)
-    assert done.returncode == 2
-    assert "--callers: whole numbers with commas between them" in done.stderr
+    with pytest.raises(ArgumentTypeError, match="whole numbers with commas between them"):
+        numbers(callers)
 
 
 @pytest.mark.slow

@@ -78,13 +78,15 @@ async def test_a_folder_becomes_documents_chunks_entities_relations_and_communit
     assert project.knowledge.fingerprint
 
 
-async def test_everything_stored_has_a_vector_and_chunks_are_slices_of_their_files(
+async def test_everything_stored_has_a_vector_and_chunks_say_which_slices_of_their_files_they_are(
     folder: Path,
 ) -> None:
     project = await _clean(folder)
 
     for name, own in project.chunks.items():
-        assert all(c.text in TEXTS[name] and len(c.embedding) == DIMENSIONS for c in own)
+        assert own
+        assert all(c.text == TEXTS[name][c.start : c.end] for c in own)
+        assert all(len(c.embedding) == DIMENSIONS for c in own)
     assert all(len(e.embedding) == DIMENSIONS for e in project.knowledge.entities)
     assert all(len(c.embedding) == DIMENSIONS for c in project.knowledge.communities)
 
@@ -123,15 +125,6 @@ async def test_a_second_run_writes_nothing(folder: Path) -> None:
     assert embedder.texts == 0
     assert report.unchanged == sorted(TEXTS)
     assert not report.wrote
-
-
-async def test_each_chunk_says_which_characters_of_its_document_it_is(folder: Path) -> None:
-    writer = MemoryWriter()
-    await _run(folder, writer)
-    for name, chunks in writer.project("p").chunks.items():
-        assert chunks
-        for chunk in chunks:
-            assert TEXTS[name][chunk.start : chunk.end] == chunk.text
 
 
 async def test_an_address_is_written_when_it_changes_and_else_costs_nothing(folder: Path) -> None:

@@ -1,5 +1,6 @@
-"""`python -m drift ingest` twice at once over one project, as processes: one writer, and nothing is
-lost.
+"""`drift ingest` twice at once over one project, as processes: one writer, and nothing is lost.
+
+What runs alone afterwards runs in this process.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import pytest
 from neo4j import Driver, GraphDatabase
 
 from drift.local.stack.neo4j.server import Neo4jServer
-from tests.command_line import NO_SERVERS_GIVEN, PATIENCE_S, ROOT
+from tests.command_line import NO_SERVERS_GIVEN, PATIENCE_S, ROOT, command
 from tests.model_server_fixture import ModelServerControl
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600, func_only=True)]
@@ -55,28 +56,24 @@ class Runs:
         self, folder: Path, environment: dict[str, str], graph: Driver, project: str
     ) -> None:
         self.project = project
-        self._command = [
-            sys.executable,
-            "-m",
-            "drift",
-            "ingest",
-            str(folder),
-            "--json",
-            "-p",
-            project,
-        ]
-        self._environment = {**NO_SERVERS_GIVEN, **environment}
+        self._arguments = ("ingest", str(folder), "--json", "-p", project)
+        self._environment = environment
         self._graph = graph
 
-    def start(self, *options: str) -> subprocess.Popen[str]:
+    def start(self) -> subprocess.Popen[str]:
         return subprocess.Popen(  # noqa: S603 - our own command
-            [*self._command, *options],
+            [sys.executable, "-m", "drift", *self._arguments],
             cwd=ROOT,
-            env=self._environment,
+            env={**NO_SERVERS_GIVEN, **self._environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
+
+    def alone(self, *options: str) -> tuple[int, dict[str, Any], str]:
+        """Return the exit code, the report and the remarks of a run in this process."""
+        done = command(*self._arguments, *options, **self._environment)
+        return done.returncode, json.loads(done.stdout or "{}"), done.stderr
 
     def rows(self, text: str) -> list[dict[str, Any]]:
         return [dict(r) for r in self._graph.execute_query(text, p=self.project).records]
@@ -117,7 +114,7 @@ def runs(
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[int, dict[str, Any], str]:
-    """Return the exit code, the report and the remarks."""
+    """Return the same of a process."""
     out, remarks = process.communicate(timeout=PATIENCE_S)
     return process.returncode, json.loads(out or "{}"), remarks
 
@@ -140,10 +137,10 @@ def test_two_runs_at_once_leave_one_whole_graph_and_a_third_finds_nothing_to_do(
         sum(first["communities"].values()),
     )
 
-    code, third, remarks = ended(runs.start())
+    code, third, remarks = runs.alone()
     assert (code, third["wrote"], third["held_chunks"]) == (0, False, counts["__Chunk__"])
     assert "nothing has changed" in remarks
-    code, anew, _ = ended(runs.start("--force"))
+    code, anew, _ = runs.alone("--force")
     assert (code, len(anew["changed"]), runs.counts()) == (0, FILES, counts)
 
 
@@ -152,7 +149,7 @@ def test_a_killed_run_hands_over_and_one_that_wakes_up_late_may_write_nothing(ru
     runs.until(runs.is_held)
     killed.kill()
     killed.communicate()
-    code, _, remarks = ended(runs.start("--wait", "0"))
+    code, _, remarks = runs.alone("--wait", "0")
     assert code == 1
     assert f"process {killed.pid} since" in remarks
 
@@ -166,7 +163,7 @@ def test_a_killed_run_hands_over_and_one_that_wakes_up_late_may_write_nothing(ru
     os.kill(late.pid, signal.SIGSTOP)
     try:
         runs.let_the_lease_end()
-        code, report, _ = ended(runs.start())
+        code, report, _ = runs.alone()
         assert (code, report["held_documents"]) == (0, FILES)
         counts = runs.counts()
     finally:
@@ -185,4 +182,4 @@ def test_a_stopped_run_gives_the_project_back_at_once(runs: Runs, stop: signal.S
     stopped.send_signal(stop)
     assert ended(stopped)[0] == 130
     assert not runs.is_held()
-    assert ended(runs.start("--wait", "0"))[0] == 0
+    assert runs.alone("--wait", "0")[0] == 0

@@ -15,7 +15,7 @@ from drift.local.stack.data_folder import (
     find_data_folder,
     users_data_folder,
 )
-from tests.command_line import drift
+from tests.command_line import command
 
 
 def found(here: Path, own: Path, said: list[str] | None = None) -> Path:
@@ -83,11 +83,11 @@ def test_a_folder_without_a_graph_is_refused_with_what_fills_it(tmp_path: Path) 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", [("ask", "Anything?"), ("chat", "--rag")])
+@pytest.mark.parametrize("asking", [("ask", "Anything?"), ("chat", "--rag")])
 def test_who_asks_where_nothing_was_ingested_is_told_so_before_a_server_starts(
-    command: tuple[str, ...], tmp_path: Path
+    asking: tuple[str, ...], tmp_path: Path
 ) -> None:
-    done = drift(*command, "--data-dir", str(tmp_path))
+    done = command(*asking, "--data-dir", str(tmp_path))
     assert (done.returncode, done.stdout) == (2, "")
     assert str(tmp_path) in done.stderr
     assert "--data-dir" in done.stderr

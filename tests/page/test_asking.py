@@ -62,10 +62,23 @@ async def test_an_answer_has_numbers_that_open_its_passages(visit: Visit, depth:
     assert (source or "").startswith("https://docs.example.com/harbour/")
 
 
-async def test_the_search_is_seen_at_work_with_its_tree_tokens_and_time(visit: Visit) -> None:
+async def test_the_search_is_seen_and_heard_at_work_with_its_tree_tokens_and_time(
+    visit: Visit,
+) -> None:
+    await visit.page.evaluate("""
+      window.__told = [];
+      const place = document.getElementById("status");
+      new MutationObserver(() => window.__told.push(place.textContent))
+        .observe(place, { childList: true, characterData: true, subtree: true });
+    """)
     await visit.page.select_option("#project", PROJECT)
     await visit.ask(QUESTION, "drift")
     await visit.page.wait_for_selector(".actions")
+    # readers of the screen are told phases and the end alone
+    told = await visit.page.evaluate("window.__told")
+    assert told[-1].startswith("The answer is ready, with ")
+    assert len(told) == len(set(told)) <= 7
+
     summary = await visit.text(".work summary")
     assert "Answered in" in summary
     assert "follow-up" in summary
@@ -106,7 +119,9 @@ async def test_stopping_ends_the_search_and_says_so(
     assert await visit.page.locator(".turn .problem button").count() == 1
 
 
-async def test_the_answer_is_copied_and_saved_with_its_references(visits: Visits) -> None:
+async def test_an_answer_is_copied_and_saved_and_a_link_to_it_asks_nothing_by_itself(
+    visits: Visits,
+) -> None:
     visit = await visits(permissions=["clipboard-read", "clipboard-write"])
     await visit.open()
     await visit.page.select_option("#project", PROJECT)
@@ -129,13 +144,6 @@ async def test_the_answer_is_copied_and_saved_with_its_references(visits: Visits
         == "when-does-the-harbour-office-refuse-a-berth-at-the-north-qua.md"
     )
 
-
-async def test_a_link_holds_the_question_and_asks_nothing_by_itself(visits: Visits) -> None:
-    visit = await visits(permissions=["clipboard-read", "clipboard-write"])
-    await visit.open()
-    await visit.page.select_option("#project", PROJECT)
-    await visit.ask(QUESTION)
-    await visit.page.wait_for_selector(".actions")
     await visit.page.get_by_role("button", name="Copy link").click()
     address = await visit.page.evaluate("navigator.clipboard.readText()")
     assert "?q=When+does" in address
@@ -156,7 +164,7 @@ async def test_a_link_holds_the_question_and_asks_nothing_by_itself(visits: Visi
     assert asked == []
 
 
-async def test_questions_are_remembered_without_their_answers_and_can_be_forgotten(
+async def test_questions_are_remembered_and_forgotten_and_confidence_stays_hidden(
     visit: Visit,
 ) -> None:
     await visit.page.select_option("#project", PROJECT)
@@ -167,22 +175,15 @@ async def test_questions_are_remembered_without_their_answers_and_can_be_forgott
     assert set(entry) == {"question", "project", "depth", "when", "caller"}
     assert (entry["question"], entry["project"], entry["depth"]) == (QUESTION, PROJECT, "quick")
 
+    assert await visit.page.locator(".verdict .meter").is_visible()
     await visit.page.click("#show-history")
     await visit.page.locator(".history .entry").click()
     assert await visit.page.input_value("#question") == QUESTION
     await visit.page.click("#show-history")
-    await visit.page.get_by_role("button", name="Forget all").click()
-    assert await visit.page.evaluate("localStorage.getItem('drift.history')") == "[]"
-
-
-async def test_confidence_can_be_hidden_and_stays_so(visit: Visit) -> None:
-    await visit.page.select_option("#project", PROJECT)
-    await visit.ask(QUESTION)
-    await visit.page.wait_for_selector(".actions")
-    assert await visit.page.locator(".verdict .meter").is_visible()
-    await visit.page.click("#show-history")
     await visit.page.uncheck("#confidence")
     assert not await visit.page.locator(".verdict .meter").is_visible()
+    await visit.page.get_by_role("button", name="Forget all").click()
+    assert await visit.page.evaluate("localStorage.getItem('drift.history')") == "[]"
     await visit.page.reload()
     assert await visit.page.evaluate(
         "document.documentElement.classList.contains('without-confidence')"
@@ -268,21 +269,6 @@ async def test_one_question_by_keyboard_alone(visits: Visits) -> None:
     await keyboard.press("Escape")
     assert not await visit.page.locator("#panel").is_visible()
     assert await at() == "cite"
-
-
-async def test_readers_of_the_screen_are_told_phases_and_the_end_alone(visit: Visit) -> None:
-    await visit.page.evaluate("""
-      window.__told = [];
-      const place = document.getElementById("status");
-      new MutationObserver(() => window.__told.push(place.textContent))
-        .observe(place, { childList: true, characterData: true, subtree: true });
-    """)
-    await visit.page.select_option("#project", PROJECT)
-    await visit.ask(QUESTION, "drift")
-    await visit.page.wait_for_selector(".actions")
-    told = await visit.page.evaluate("window.__told")
-    assert told[-1].startswith("The answer is ready, with ")
-    assert len(told) == len(set(told)) <= 7
 
 
 @pytest.mark.deep

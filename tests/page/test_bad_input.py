@@ -123,19 +123,8 @@ async def test_a_passage_that_was_deleted_since_is_said_and_the_answer_stays(vis
 
 async def test_words_that_are_not_in_the_passage_any_more_are_said(visit: Visit) -> None:
     await answering(visit.page, stream(("result", answer("Yes.", [("Yes.", [citation(1)])]))))
-    await reading(
-        visit.page,
-        "/chunks/",
-        {
-            "id": "c",
-            "heading": None,
-            "place": None,
-            "text": "Other words.",
-            "document": None,
-            "before": None,
-            "after": None,
-        },
-    )
+    nothing = dict.fromkeys(("heading", "place", "document", "before", "after"))
+    await reading(visit.page, "/chunks/", {"id": "c", "text": "Other words.", **nothing})
     await visit.ask("What?")
     await visit.page.locator(".answer .cite").click()
     await visit.page.wait_for_selector("#panel .note")

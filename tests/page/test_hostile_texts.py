@@ -37,17 +37,16 @@ async def hostile_page(visit: Visit, text: str) -> None:
         "phase": "retrieving_communities", "progress_pct": 40, "thought_summary": text,
         "details_md": text,
     }  # fmt: skip
+    followups = [
+        node(0, question=text),
+        node(1, 0, question=text, state=f"failed: {text}"),
+        node(2, 1, state="skipped: budget", question=text),
+    ]
     document = answer(
         f"{text}\n\nThe end.",
         [("The end.", [cited, citation(2)])],
         residual_uncertainty=text,
-        trace={
-            "followups": [
-                node(0, question=text),
-                node(1, 0, question=text, state=f"failed: {text}"),
-                node(2, 1, state="skipped: budget", question=text),
-            ]
-        },
+        trace={"followups": followups},
     )
     events = stream(
         ("progress", progress),
@@ -102,12 +101,8 @@ async def test_hostile_texts_are_text_in_passages(visit: Visit) -> None:
     for name, text in FEW.items():
         await visit.page.unroute_all()
         beside = {"id": "x", "heading": text, "place": text, "text": text}
-        chunk = {
-            **beside,
-            "document": {"id": text, "name": text},
-            "before": beside,
-            "after": beside,
-        }
+        document = {"id": text, "name": text}
+        chunk = {**beside, "document": document, "before": beside, "after": beside}
         await reading(visit.page, "/chunks/", chunk)
         await hostile_page(visit, text)
         await visit.ask("What?")
@@ -130,33 +125,12 @@ async def test_hostile_texts_are_text_in_names_of_entities(visit: Visit) -> None
         sources = [{**source, "title": text, "text": text, "node_id": text}]
         result = {"answer": f"{text} [Node 1]", "sources": sources}
         await answering(visit.page, stream(("result", result)), "**/api/rag/query")
-        relation = {
-            "direction": "out",
-            "entity_id": text,
-            "title": text,
-            "description": text,
-            "weight": 1,
-        }
-        mention = {
-            "id": text,
-            "heading": text,
-            "place": text,
-            "document_name": text,
-            "beginning": text,
-        }
-        await reading(
-            visit.page,
-            "/entities/",
-            {
-                "id": text,
-                "title": text,
-                "description": text,
-                "relations": [relation],
-                "chunks": [mention],
-                "more_relations": True,
-                "more_chunks": False,
-            },
-        )
+        named = dict.fromkeys(("id", "title", "description"), text)
+        relation = {"direction": "out", "entity_id": text, "weight": 1, **named}
+        mention = dict.fromkeys(("id", "heading", "place", "document_name", "beginning"), text)
+        more = {"more_relations": True, "more_chunks": False}
+        read = {**named, "relations": [relation], "chunks": [mention], **more}
+        await reading(visit.page, "/entities/", read)
         await visit.ask("What?", "nodes")
         await visit.page.wait_for_selector(".actions")
         await visit.page.locator(".references .open").first.click()
@@ -186,18 +160,9 @@ async def test_hostile_texts_are_text_in_ids_of_projects_and_in_problems(visits:
     )
     assert values[:-1] == texts
     for text in FEW.values():
-        await answering(
-            visit.page,
-            {
-                "type": "x",
-                "title": text,
-                "status": 500,
-                "detail": text,
-                "code": text,
-                "retrieval_id": text,
-                "errors": [{"field": text, "message": text}],
-            },
-        )
+        said = dict.fromkeys(("title", "detail", "code", "retrieval_id"), text)
+        errors = [{"field": text, "message": text}]
+        await answering(visit.page, {"type": "x", "status": 500, **said, "errors": errors})
         await visit.ask("What?")
         await visit.page.wait_for_selector(".turn .problem")
         detail = visit.page.locator(".turn .detail").first

@@ -40,16 +40,8 @@ def chunk(number: int, *entities: dict[str, Any], title: str = "Berths") -> dict
 
 def entity(id_: str, title: str, *related: str) -> dict[str, Any]:
     """Return what is read of an entity."""
-    relations = [
-        {
-            "direction": "out",
-            "entity_id": one,
-            "title": one.upper(),
-            "description": "x",
-            "weight": 1,
-        }
-        for one in related
-    ]
+    relation = {"direction": "out", "description": "x", "weight": 1}
+    relations = [{**relation, "entity_id": one, "title": one.upper()} for one in related]
     return {
         "id": id_, "title": title, "description": f"About {title}.", "relations": relations,
         "chunks": [], "more_relations": False, "more_chunks": False,
