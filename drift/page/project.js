@@ -107,7 +107,7 @@ function facts(held) {
 
 /**
  * What the project is most about: the first name of its largest communities, else of documents. A
- * question about one of these finds the passages that the name stands in (docs/page.md, Measured).
+ * question about one of these finds the passages that the name stands in.
  * @param {string} path
  * @param {any} held
  * @param {AbortSignal} signal

@@ -49,8 +49,6 @@ allowed.
 | licence (SPDX) | why it is allowed |
 |---|---|
 {_REASONS}
-| package | version | licence |
-|---|---|---|
 """
 
 
@@ -110,10 +108,10 @@ def document(packages: Mapping[str, Distribution]) -> str:
 
 
 def row(package: Distribution, name: str) -> str:
-    """Return a package's line of the table."""
+    """Return a package's line of the list."""
     found = licence(package)
     reasons(found)  # raises where it is not allowed
-    return f"| {name} | {package.version} | {found} |\n"
+    return f"- {name} {package.version}: {found}\n"
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from tests.function.faults.of_model import LOST
 from tests.function.faults.row import ATTEMPTS, CUT_SHORT, FOLLOWUPS, LOST_ONE, Row
@@ -25,8 +25,8 @@ page, and `tests/function/test_fault_table.py` makes every line happen.
 `residual_uncertainty` says so. The request fails only when no follow-up is answered, with the
 code of what made them fail. Redis never costs an answer.
 
-- *call*: "any" is the first call that meets the fault. {followups} follow-ups run at the same
-  time, and nothing comes from a cache (`CACHE=off`).
+- *call*: "any" is the first that meets the fault; an empty cell is the call above. {followups}
+  follow-ups run at the same time, and nothing comes from a cache (`CACHE=off`).
 - *the caller gets*: an answer with checked citations, or an error's status and `code`. "says
   so" means that `residual_uncertainty` tells what is missing.
 - *log*: the warnings by event ([observability](observability.md)), with what `cause` holds;
@@ -78,6 +78,10 @@ def _part(part: str, rows: list[Row]) -> str:
     """Return a part's heading and table; a column that is empty throughout is left out."""
     columns = ["call", "fault", "the caller gets", "log", "requests"]
     cells = [_cells(row) for row in rows]
+    for above, below in reversed([*pairwise(cells)]):
+        if below[0] == above[0]:
+            below[0] = ""
+
     used = [place for place, _ in enumerate(columns) if any(line[place] for line in cells)]
     lines = [[columns[place] for place in used], ["---"] * len(used)]
     lines += [[line[place] for place in used] for line in cells]
