@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +18,7 @@ from drift.redis.answer_cache import MOST_BYTES, AnswerCache, CachedAnswer
 from drift.redis.entries import KEPT_S, CacheEntries
 from tests.fakes_project import Project
 from tests.fakes_reading import FakeReader
+from tests.unit.test_embedding_cache import DictEntries
 
 ANSWER = RetrieveResponse(
     final_answer="Left to right.",
@@ -30,19 +30,6 @@ ANSWER = RetrieveResponse(
     ],
     residual_uncertainty="",
 )
-
-
-class DictEntries:
-    """Entries in a dictionary."""
-
-    def __init__(self) -> None:
-        self.entries: dict[str, bytes] = {}
-
-    async def get(self, keys: Sequence[str]) -> Mapping[str, bytes]:
-        return {key: self.entries[key] for key in keys if key in self.entries}
-
-    def put(self, entries: Mapping[str, bytes]) -> None:
-        self.entries.update(entries)
 
 
 @dataclass

@@ -159,18 +159,6 @@ def test_all_that_fits_is_shown() -> None:
     assert asked_before(prompt)["q5"].lines()[1:] == ["Said.", "K5.2 It was so."]
 
 
-def test_the_same_chunk_has_the_same_handle_in_two_prompts_of_a_request() -> None:
-    a, b, c = (chunk(name) for name in "abc")
-    lower = (community(7), community("x"))
-    handles = RequestHandles(Handles.of("C", [7, "x"]), Handles.of("K", "abc"))
-    first, _ = read(Evidence((a, b), communities=lower), limits(BOUND), handles=handles)
-    second, _ = read(Evidence((c, b), communities=lower[1:]), limits(BOUND), handles=handles)
-    assert [row["id"] for row in chunks_of(first)] == ["K1", "K2"]
-    assert [row["id"] for row in chunks_of(second)] == ["K3", "K2"]
-    assert [row["id"] for row in elements(first.user, "community")] == ["C1", "C2"]
-    assert [row["id"] for row in elements(second.user, "community")] == ["C2"]
-
-
 def test_in_prose_a_chunks_handle_stands_for_its_document_and_any_other_for_nothing() -> None:
     handles = RequestHandles(Handles.of("C", [7]), Handles.of("K", ["a", "gone"]))
     assert handles.in_prose({"a": chunk("a", document="Carol")}) == {

@@ -16,7 +16,6 @@ from tests.telemetry_fixture import Recorded
 
 TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT = f"00-{TRACE_ID}-00f067aa0ba902b7-01"
-PHASES = ["expanding_query", "retrieving_communities", "executing_followup", "aggregating_results"]
 
 
 def test_a_model_call_follows_the_conventions(recorded: Recorded) -> None:
@@ -88,34 +87,18 @@ def test_state_that_is_not_valid_is_dropped_and_the_parent_kept(state: str) -> N
 
 # ----------------------------------------------------------------------------------- without an SDK
 WITHOUT = """
-import asyncio, logging, sys
+import logging, sys
 from types import SimpleNamespace
-from drift.telemetry import otel
-from drift.telemetry import servers
-from drift.model.graph import Evidence, PrimerEvidence
-from tests.fake_service import fake_service
-from tests.fakes import ScriptedChat, StubGraph, allowed, chunk, community, request, ports
-from tests.unit.searching import FIRST, SECOND, aggregated, local, primer
+from drift.contracts.progress import Phase
+from drift.telemetry import otel, parts, servers
 logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
 parent, state = sys.argv[1:]
-def answer(prompt):
-    assert otel.outgoing() == {"traceparent": parent, "tracestate": state}, otel.outgoing()
-    replies = {
-        "hypothesis": "h",
-        "primer_reply": primer(FIRST, SECOND),
-        "joint_reply": {"answers": [local(), local()]},
-        "aggregate_reply": aggregated(),
-    }
-    return replies[prompt.name]
-async def main():
-    graph = StubGraph(PrimerEvidence((community(7, chunk("s1")),)), Evidence((chunk("c"),)))
-    service = fake_service(ports(graph, ScriptedChat(answer)))
-    headers = {"traceparent": parent, "tracestate": state}
-    with otel.invocation(SimpleNamespace(invocation_id="i"), headers):
-        with servers.model_call("chat", "m", "openai"), servers.graph_call("read", "neo4j"):
-            await (await service.start(allowed(), request(), "r"))
-    assert otel.outgoing() == {}
-asyncio.run(main())
+headers = {"traceparent": parent, "tracestate": state}
+with otel.invocation(SimpleNamespace(invocation_id="i"), headers), parts.retrieval("r", "p"):
+    for phase in ("expanding_query", "aggregating_results"):
+        with parts.phase(Phase(phase)), servers.model_call("chat", "m", "openai"):
+            assert otel.outgoing() == headers, otel.outgoing()
+assert otel.outgoing() == {}
 """
 
 
@@ -132,5 +115,8 @@ def test_without_an_sdk_lines_are_written_and_the_trace_is_passed_on() -> None:
     )
     assert run.returncode == 0, run.stderr
     lines = [json.loads(line) for line in run.stdout.splitlines()]
-    assert [line["phase"] for line in lines if line["event"] == "phase_ended"] == PHASES
+    assert [line["phase"] for line in lines if line["event"] == "phase_ended"] == [
+        "expanding_query",
+        "aggregating_results",
+    ]
     assert {line["trace_id"] for line in lines} == {TRACE_ID}

@@ -34,7 +34,7 @@ from drift.nodes.node_citations import NOT_ENOUGH
 from drift.nodes.query import RagRules, RagSearch
 from drift.nodes.threshold import LEAST_TEXTS
 from drift.ports import Kept
-from tests.fakes import HashingEmbedder, ScriptedChat, ports
+from tests.fakes import HashingEmbedder, Heard, ScriptedChat, ports
 
 NEAR = FoundNode("k1", "Chunk", "Doc", "A thing.", 0.8, (RelatedNode("e", "Entity", "E", "says"),))
 FAR = FoundNode("e1", "Entity", "Thing", "Another.", 0.4)
@@ -87,23 +87,17 @@ class Failing:
         raise self.failure
 
 
-class Followed:
-    """Listener that puts together what it is told."""
+class Followed(Heard):
+    """Listener that hears of sources too, and keeps the pieces."""
 
     def __init__(self) -> None:
-        self.deltas: list[str] = []
-        self.replaced = 0
-        self.text = ""
+        super().__init__()
+        self.pieces: list[str] = []
         self.told: list[Sequence[SourceOut]] = []
 
     def answer_delta(self, text: str) -> None:
-        assert text
-        self.deltas.append(text)
-        self.text += text
-
-    def answer_replaced(self, text: str) -> None:
-        self.replaced += 1
-        self.text = text
+        super().answer_delta(text)
+        self.pieces.append(text)
 
     def sources(self, sources: Sequence[SourceOut]) -> None:
         self.told.append(sources)
@@ -152,7 +146,7 @@ async def test_nothing_near_enough_is_the_sentence_without_a_call(
     found = await ask(rag(Finder(nodes), chat, threshold=0.3), followed)
     assert found == (NOT_ENOUGH, [])
     assert chat.prompts == []
-    assert (followed.deltas, followed.told) == ([NOT_ENOUGH], [[]])
+    assert (followed.pieces, followed.told) == ([NOT_ENOUGH], [[]])
 
 
 class Slot:
@@ -306,8 +300,8 @@ async def test_who_listens_hears_whole_citations_of_nodes_that_are_there() -> No
     assert answer == "One [Node 1]. Two. Three [Node 1] [Node 2] and on."
     assert followed.text == answer
     assert followed.replaced == 0
-    assert len(followed.deltas) > 5
-    assert all(delta.count("[") == delta.count("]") for delta in followed.deltas)
+    assert len(followed.pieces) > 5
+    assert all(delta.count("[") == delta.count("]") for delta in followed.pieces)
     assert followed.told == [sources]
 
 

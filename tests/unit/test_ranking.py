@@ -223,13 +223,6 @@ def test_a_long_text_is_judged_by_its_beginning_and_its_end() -> None:
     assert list(near_duplicates([texts[0], texts[0], begins_alike])) == [False, True, False]
 
 
-@given(st.lists(st.text()))
-def test_the_first_is_none_and_every_text_gets_its_flag(texts: list[str]) -> None:
-    flags = list(near_duplicates(texts))
-    assert len(flags) == len(texts)
-    assert not any(flags[:1])
-
-
 @given(st.lists(st.text(alphabet="abcdefghijk ", min_size=20), min_size=1))
 def test_a_text_of_five_words_given_again_is_a_near_duplicate(texts: list[str]) -> None:
     flags = list(near_duplicates([*texts, *texts]))[len(texts) :]

@@ -109,18 +109,6 @@ async def test_each_route_answers_what_the_project_holds(reader: FakeReader) -> 
     assert entity["chunks"][0]["beginning"] == "gamma"
 
 
-async def test_pages_lead_through_a_list_by_their_cursors(reader: FakeReader) -> None:
-    found, path = [], "/projects/mine/communities?limit=1"
-    following: str | None = ""
-    while following is not None:
-        page = await get(
-            reader, reading.read_communities, path + (f"&cursor={following}" if following else "")
-        )
-        found += [community["id"] for community in page["communities"]]
-        following = page["next"]
-    assert found == [1, 2, 3]
-
-
 async def test_a_caller_with_one_project_need_not_name_it(reader: FakeReader) -> None:
     for name, route in ROUTES.items():
         path = f"/{name}/{HELD[name]}"

@@ -133,17 +133,6 @@ async def test_a_node_without_a_text_loses_the_vector_that_it_had() -> None:
     assert (report.without_text, report.differs, report.mended) == (1, 0, 1)
 
 
-async def test_a_second_run_finds_nothing_to_do() -> None:
-    held = Held(*(node(str(n)) for n in range(2 * BATCH + 3)))
-    embedder = HashingEmbedder()
-    assert (await run(held, embedder)).mended == 2 * BATCH + 3
-    calls = len(embedder.calls)
-    again = await run(held, embedder)
-
-    assert (again.seen, again.differs, again.mended) == (2 * BATCH + 3, 0, 0)
-    assert len(embedder.calls) == calls
-
-
 async def test_a_run_that_breaks_off_goes_on_where_it_was() -> None:
     held = Held(*(node(str(n)) for n in range(3 * BATCH)))
     calls = 0

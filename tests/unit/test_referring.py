@@ -14,7 +14,6 @@ from drift.contracts.answer import RetrieveResponse
 from drift.contracts.request import Depth
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphUnavailableError, ModelUnavailableError
-from drift.model.calls import Prompt
 from drift.model.found_nodes import ScoreThreshold
 from drift.model.graph import PrimerEvidence
 from drift.model.limits import Limits
@@ -32,7 +31,7 @@ from tests.fakes import (
     request,
     vector_of,
 )
-from tests.unit.searching import FOUND, aggregated, own_chunk, script
+from tests.unit.searching import FOUND, aggregated, local, own_chunk, script
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
 QUESTION = "What is asked?"
@@ -221,17 +220,7 @@ async def test_nothing_found_and_no_answer_have_no_items_and_say_so() -> None:
         "limits": [NOTHING_THERE],
     }
 
-    def nothing(prompt: Prompt) -> dict[str, Any]:
-        del prompt
-        return {
-            "citations": [],
-            "verdict": "not_found",
-            "answer": "",
-            "confidence": 0.0,
-            "new_followups": [],
-            "should_continue": False,
-        }
-
+    nothing = {**local("", cited=()), "verdict": "not_found"}
     world = World(local_reply=nothing)
     response = told(await world.ask("references"))
     assert response["key_facts"] == []

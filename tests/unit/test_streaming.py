@@ -78,17 +78,6 @@ async def test_a_silent_request_beats_until_it_speaks() -> None:
     assert names([item for item in rest if item != b": beat\n\n"]) == ["event: result"]
 
 
-async def test_who_stops_reading_cancels_the_request() -> None:
-    stream = EventStream("id")
-    task = asyncio.create_task(asyncio.Event().wait())
-    stream.follow(task)
-    events = stream.events()
-    await anext(events)
-    await events.aclose()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-
-
 async def test_a_stream_that_was_never_read_can_be_cancelled() -> None:
     stream = EventStream("id")
     stream.cancel()

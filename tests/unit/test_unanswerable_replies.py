@@ -65,19 +65,6 @@ async def test_a_part_that_its_own_confidence_takes_back_does_not_outweigh_the_l
 
 
 @pytest.mark.parametrize(
-    "row", [row for row in QUESTIONS if row["answerable"]][:2], ids=lambda row: row["id"]
-)
-@pytest.mark.parametrize("final", ["", "It is said nearby [1]."], ids=["silent", "explained"])
-async def test_a_part_that_was_found_stands_whatever_the_last_call_says(
-    row: dict[str, Any], final: str
-) -> None:
-    partly = {**REPLIES[row["id"]]["local_reply"], "verdict": "partly"}
-    last = {"verdict": "not_found", "final_answer": final, "residual_uncertainty": ""}
-    found = await concluded(row, local_reply=partly, aggregate_reply=last)
-    assert (found.verdict, bool(found.statements)) == ("partly", True)
-
-
-@pytest.mark.parametrize(
     "row", [row for row in QUESTIONS if row["answerable"]], ids=lambda row: row["id"]
 )
 async def test_what_the_chunks_say_is_answered_over_spans_of_them(row: dict[str, Any]) -> None:

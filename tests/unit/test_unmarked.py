@@ -56,33 +56,10 @@ def test_another_number_name_or_negation_is_not_borne_out(sentence: str) -> None
 
 
 def test_lists_and_tables_keep_their_form_and_invented_numbers_go() -> None:
-    answer = """\
-## The Nets
-
-The facts are:
-
-- The Nets were founded in 1967 [77].
-- The Nets won in 1999 [78].
-
-| team | founded |
-|---|---|
-| Nets | founded in 1967 |
-"""
-    said = repaired(answer, FACTS)
-
-    assert (
-        said.text
-        == """\
-## The Nets
-
-The facts are:
-
-- The Nets were founded in 1967.
-
-| team | founded |
-|---|---|
-| Nets | founded in 1967 |"""
-    )
+    table = "| team | founded |\n|---|---|\n| Nets | founded in 1967 |"
+    founded, won = "- The Nets were founded in 1967", "- The Nets won in 1999"
+    said = repaired(f"## The Nets\n\n{founded} [77].\n{won} [78].\n\n{table}\n", FACTS)
+    assert said.text == f"## The Nets\n\n{founded}.\n\n{table}"
 
 
 @given(st.text(max_size=200))

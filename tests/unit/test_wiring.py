@@ -24,16 +24,7 @@ from drift.model.health import GraphHealth, Index, Readiness
 from drift.redis.embedding_cache import CachedEmbedder, Space
 from drift.redis.entries import RedisEntries
 from tests.fake_service import LOCAL, fake_service
-from tests.fakes import (
-    HashingEmbedder,
-    Heard,
-    ListSink,
-    ScriptedChat,
-    StubGraph,
-    allowed,
-    ports,
-    request,
-)
+from tests.fakes import HashingEmbedder, ListSink, ScriptedChat, StubGraph, allowed, ports, request
 
 
 def reading(*results: Any) -> tuple[Callable[[], Settings], list[int]]:
@@ -247,15 +238,6 @@ async def test_a_failure_that_nobody_waits_for_makes_no_noise(
     await asyncio.wait([await shared.start(allowed(), request(), "r")])
     gc.collect()
     assert not [r for r in caplog.records if r.name == "asyncio" and r.levelno >= logging.ERROR]
-
-
-async def test_a_listener_hears_what_the_sink_hears() -> None:
-    heard = Heard()
-    shared = service()
-    await (await shared.start(allowed("tenant"), request(project_id="tenant"), "the-id", heard))
-    assert len(heard.messages) == len(shared.sink.messages) == 5
-    assert {m["retrieval_id"] for m in shared.sink.messages} == {"the-id"}
-    assert {m["project_id"] for m in shared.sink.messages} == {"tenant"}
 
 
 # ------------------------------------------------------------------------------------------- health
