@@ -1,6 +1,6 @@
-"""The command line as people and programs use it.
+"""The command line as people and programs use it, on one stack of real servers.
 
-Real processes, real servers, one stack for all of them.
+`serve` and `chat` are processes of their own, other commands run in this one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from pydoc_data.topics import topics
 from typing import Any
+from unittest import mock
 
 import httpx2
 import pytest
@@ -23,7 +24,7 @@ from typer.testing import CliRunner
 
 from drift.contracts.progress import Phase
 from drift.local.cli.app import app
-from tests.command_line import NO_SERVERS_GIVEN, PATIENCE_S, ROOT, drift
+from tests.command_line import NO_SERVERS_GIVEN, PATIENCE_S, ROOT, command, drift
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(PATIENCE_S)]
 
@@ -38,9 +39,19 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
 @contextmanager
 def serve(data: str, *options: str) -> Iterator[dict[str, Any]]:
     """Run `serve --json` on a free port until the block ends."""
-    command = ["serve", "--port", "0", "--json", "--data-dir", data, *options]
     process = subprocess.Popen(  # noqa: S603 - our own command
-        [sys.executable, "-m", "drift", *command],
+        [
+            sys.executable,
+            "-m",
+            "drift",
+            "serve",
+            "--port",
+            "0",
+            "--json",
+            "--data-dir",
+            data,
+            *options,
+        ],
         cwd=ROOT,
         env=NO_SERVERS_GIVEN,
         stdout=subprocess.PIPE,
@@ -54,10 +65,16 @@ def serve(data: str, *options: str) -> Iterator[dict[str, Any]]:
         assert process.wait(PATIENCE_S) == 0
 
 
+A_FEW = ("calls", "context-managers", "function", "lambda", "lists", "with", "yield")
+"""Topics of the manual, which `make demo` ingests whole in CI."""
+
+
 @pytest.fixture(scope="module")
 def demo(serving: dict[str, Any]) -> dict[str, Any]:
-    """`demo --json` on the running servers."""
-    done = drift("demo", "--json", "--data-dir", serving["data"])
+    """`demo --json` on the running servers, of a manual with a few topics."""
+    manual = {name: topics[name] for name in A_FEW}
+    with mock.patch("drift.local.cli.work.sample.topics", manual):
+        done = command("demo", "--json", "--data-dir", serving["data"])
     assert done.returncode == 0, done.stderr
     document: dict[str, Any] = json.loads(done.stdout)
     return document
@@ -75,7 +92,7 @@ def test_a_second_serve_shares_the_servers_and_is_told_of_a_port_that_is_taken(
     serving: dict[str, Any],
 ) -> None:
     port = serving["url"].rpartition(":")[2]
-    done = drift("serve", "--port", port, "--data-dir", serving["data"])
+    done = command("serve", "--port", port, "--data-dir", serving["data"])
     assert done.returncode == 1
     assert f"Port {port} on 127.0.0.1 is taken by another process" in done.stderr
     assert "Starting" not in done.stderr
@@ -129,6 +146,7 @@ def test_the_demo_s_progress_came_over_redis_with_every_phase_in_order(
 
 
 def test_a_folder_is_ingested_once_and_answers(serving: dict[str, Any], tmp_path: Path) -> None:
+    at = ("--project", "ferries", "--data-dir", serving["data"])
     (tmp_path / "ferry.md").write_text(
         "# Ferry\n\nThe ferry to Utsira leaves Haugesund at six in the morning. The crossing takes "
         "seventy minutes.\n\n"
@@ -139,30 +157,18 @@ def test_a_folder_is_ingested_once_and_answers(serving: dict[str, Any], tmp_path
     arguments = (
         "ingest",
         str(tmp_path),
-        "--project",
-        "ferries",
         "--source-uri",
         "https://a.example/ferries",
         "--json",
-        "--data-dir",
-        serving["data"],
+        *at,
     )
-    first, second = (json.loads(drift(*arguments).stdout) for _ in range(2))
+    first, second = (json.loads(command(*arguments).stdout) for _ in range(2))
     assert first["added"] == ["ferry.md"]
     assert [s["path"] for s in first["skipped"]] == ["noise.md"]
     assert (second["wrote"], second["chunks"], second["unchanged"]) == (False, 0, ["ferry.md"])
 
-    asked = drift(
-        "ask",
-        "When does the ferry to Utsira leave Haugesund?",
-        "--project",
-        "ferries",
-        "--include",
-        "locations",
-        "--json",
-        "--data-dir",
-        serving["data"],
-    )
+    asking = ("ask", "When does the ferry to Utsira leave Haugesund?", *at)
+    asked = command(*asking, "--include", "locations", "--json")
     answer = json.loads(asked.stdout)
     assert "six in the morning" in answer["final_answer"]
     cited = [c for fact in answer["key_facts"] for c in fact["citations"]]
@@ -171,7 +177,7 @@ def test_a_folder_is_ingested_once_and_answers(serving: dict[str, Any], tmp_path
     assert all(text[c["start"] : c["end"]] == c["span"] for c in cited)
     assert {c["source_uri"] for c in cited} == {"https://a.example/ferries/ferry.md"}
 
-    shown = drift(*asked.args[3:-3], "--references", "--data-dir", serving["data"]).stdout
+    shown = command(*asking, "--references").stdout
     assert re.search(r"^\[1\] ferry\.md:3 \(\d+% match\)$", shown, re.MULTILINE), shown
     assert re.search(r"^\[1\] \d+%: similarity \d+%, freshness 100%, model", shown, re.MULTILINE)
 
@@ -188,60 +194,42 @@ def test_a_source_is_listed_told_and_removed_with_yes_and_cited_no_more(
     docs, alone = str(tmp_path / "docs"), str(tmp_path / "c.md")
 
     def held() -> dict[str, int]:
-        listed = json.loads(drift("projects", "--json", *at).stdout)["projects"]
+        listed = json.loads(command("projects", "--json", *at).stdout)["projects"]
         found = [one["sources"] for one in listed if one["project_id"] == "taken-out"]
         return {one["source"]: one["documents"] for sources in found for one in sources}
 
     for source in (f"{docs}/a.md", docs, alone):
-        assert drift("ingest", source, *project, *at).returncode == 0
+        assert command("ingest", source, *project, *at).returncode == 0
     assert held() == {docs: 2, alone: 1}
 
-    told = drift("remove", *project, "--source", docs, *at)
+    told = command("remove", *project, "--source", docs, *at)
     assert (told.returncode, held()) == (1, {docs: 2, alone: 1})
     assert f"2 documents of {docs}" in told.stderr
     assert "Nothing was removed" in told.stderr
     for wrong in (f"{docs}/a.md", str(tmp_path)):
-        refused = drift("remove", *project, "--source", wrong, "--yes", *at)
+        refused = command("remove", *project, "--source", wrong, "--yes", *at)
         assert refused.returncode == 1
         assert docs in refused.stderr
 
-    done = drift("remove", *project, "--source", f"{docs}/../docs/", "--yes", "--json", *at)
+    done = command("remove", *project, "--source", f"{docs}/../docs/", "--yes", "--json", *at)
     assert json.loads(done.stdout)["documents"] == ["a.md", "b.md"], done.stderr
-    asked = drift("ask", "Who keeps the keys of quay a?", *project, "--json", *at)
+    asked = command("ask", "Who keeps the keys of quay a?", *project, "--json", *at)
     assert "Falk" not in asked.stdout
     assert held() == {alone: 1}
 
     (tmp_path / "c.md").unlink()
-    emptied = drift("ingest", alone, *project, *at)
+    emptied = command("ingest", alone, *project, *at)
     assert (emptied.returncode, held()) == (1, {alone: 1})
     assert "--yes" in emptied.stderr
-    assert drift("ingest", alone, *project, "--yes", *at).returncode == 0
+    assert command("ingest", alone, *project, "--yes", *at).returncode == 0
     assert held() == {}
-    gone = drift("remove", *project, "--yes", *at)
+    gone = command("remove", *project, "--yes", *at)
     assert gone.returncode == 1
     assert "There is no project taken-out" in gone.stderr
 
 
-def test_an_address_without_a_redis_costs_one_line_and_no_answer(
-    serving: dict[str, Any], demo: dict[str, Any]
-) -> None:
-    assert demo
-    env = {**serving["env"], "REDIS_URL": "redis://127.0.0.1:1/0"}
-    asked = drift(
-        "ask", "What is a generator expression?", "--json", "--data-dir", serving["data"], **env
-    )
-    assert asked.returncode == 0, asked.stderr
-    assert json.loads(asked.stdout)["key_facts"]
-    (line,) = [line for line in asked.stderr.splitlines() if "rogress" in line]
-    assert line.startswith(
-        "Progress is not shown, because of Redis: nobody listens at its address."
-    )
-
-
 def test_an_unknown_project_is_an_answer(serving: dict[str, Any]) -> None:
-    asked = drift(
-        "ask", "Anything?", "--project", "nobody", "--json", "--data-dir", serving["data"]
-    )
+    asked = command("ask", "Anything?", "-p", "nobody", "--json", "--data-dir", serving["data"])
     assert asked.returncode == 1  # as in `demo`: 0 only for a cited answer
     assert json.loads(asked.stdout)["no_data_found"] is True
     assert "drift up" not in asked.stderr  # the servers were running
@@ -251,7 +239,7 @@ def test_prepare_says_that_nothing_is_missing(
     serving: dict[str, Any], demo: dict[str, Any]
 ) -> None:
     assert demo
-    done = drift("prepare", "--json", "--data-dir", serving["data"])
+    done = command("prepare", "--json", "--data-dir", serving["data"])
     report = json.loads(done.stdout)
     indexes = report.pop("indexes")
     assert report == {"changed": {}, "created": [], "problems": [], "cypher": [], "dry_run": False}
@@ -269,7 +257,7 @@ def test_a_dry_run_prints_a_script_that_preparing_runs_and_remarks_apart_from_it
     ) as driver:
         driver.execute_query("DROP INDEX drift_entity_title")
     planned, done, again = (
-        drift("prepare", *dry_run, "--data-dir", serving["data"])
+        command("prepare", *dry_run, "--data-dir", serving["data"])
         for dry_run in (["--dry-run"], [], ["--dry-run"])
     )
     script = (
@@ -288,7 +276,7 @@ def test_preparing_a_given_graph_wants_the_length_of_its_embeddings_and_starts_n
     assert demo
     graph = {name: value for name, value in serving["env"].items() if name.startswith("NEO4J_")}
     unsaid, said = (
-        drift("prepare", "--json", "--data-dir", str(tmp_path / "none"), **graph, **length)
+        command("prepare", "--json", "--data-dir", str(tmp_path / "none"), **graph, **length)
         for length in ({}, {"VECTOR_INDEX_DIMENSIONS": "256"})
     )
     assert (unsaid.returncode, "set VECTOR_INDEX_DIMENSIONS" in unsaid.stderr) == (1, True)
@@ -309,12 +297,12 @@ def test_preparing_a_project_embeds_what_has_no_embedding_with_the_configured_mo
             "MATCH (c:__Chunk__ {project_id: $p}) WITH c LIMIT 3 REMOVE c.embedding",
             {"p": project[1]},
         )
-    alone = drift("prepare", "--embed", "--data-dir", serving["data"])
-    done = drift("prepare", *project, "--embed", "--json", "--data-dir", serving["data"])
-    again = drift("prepare", *project, "--json", "--data-dir", serving["data"])
+    alone = command("prepare", "--embed", "--data-dir", serving["data"])
+    done = command("prepare", *project, "--embed", "--json", "--data-dir", serving["data"])
+    again = command("prepare", *project, "--json", "--data-dir", serving["data"])
     graph = {name: value for name, value in env.items() if name.startswith("NEO4J_")}
     graph["VECTOR_INDEX_DIMENSIONS"] = "256"
-    unnamed = drift("prepare", *project, "--embed", "--data-dir", str(tmp_path / "none"), **graph)
+    unnamed = command("prepare", *project, "--embed", "--data-dir", str(tmp_path / "none"), **graph)
 
     assert (alone.returncode, "--project" in alone.stderr) == (2, True)
     report = json.loads(done.stdout)
@@ -327,12 +315,8 @@ def test_preparing_a_project_embeds_what_has_no_embedding_with_the_configured_mo
 
 def test_a_refusal_is_one_clear_message(serving: dict[str, Any], demo: dict[str, Any]) -> None:
     assert demo
-    done = drift(
-        "prepare",
-        "--data-dir",
-        serving["data"],
-        **{**serving["env"], "VECTOR_INDEX_DIMENSIONS": "128"},
-    )
+    other = {**serving["env"], "VECTOR_INDEX_DIMENSIONS": "128"}
+    done = command("prepare", "--data-dir", serving["data"], **other)
     assert (done.returncode, done.stdout) == (1, "")
     assert "graphrag_chunk_index has 256 dimensions, but 128 are wanted" in done.stderr
     assert "Traceback" not in done.stderr
@@ -342,49 +326,35 @@ def test_nothing_is_ingested_into_a_graph_of_another_schema(
     serving: dict[str, Any], tmp_path: Path
 ) -> None:
     (tmp_path / "a.md").write_text("# A\n\nText.\n")
-    done = drift(
-        "ingest", str(tmp_path), "-p", "p", "--data-dir", serving["data"], GRAPH_SCHEMA="v1"
-    )
+    at = ("-p", "p", "--data-dir", serving["data"])
+    done = command("ingest", str(tmp_path), *at, GRAPH_SCHEMA="v1")
     assert done.returncode == 1
     assert "leave it out to ingest" in done.stderr
 
 
-def test_the_doctor_sees_the_servers_that_the_environment_names(
-    serving: dict[str, Any], demo: dict[str, Any]
-) -> None:
-    assert demo
-    done = drift("doctor", "--json", **serving["env"])
-    report = json.loads(done.stdout)
-    states = {finding["name"]: finding["state"] for finding in report["findings"]}
-    assert report["ok"] is True
-    assert {states[name] for name in ("settings", "graph", "indexes", "model", "redis")} == {"ok"}
-
-
-@pytest.mark.parametrize("names", ["", "OAI_", "NEO4J_"])
 def test_the_doctor_looks_at_what_runs_and_at_what_is_named_alone(
-    serving: dict[str, Any], demo: dict[str, Any], names: str, tmp_path: Path
+    serving: dict[str, Any], demo: dict[str, Any], tmp_path: Path
 ) -> None:
     assert demo
-    given = {
-        name: value
-        for name, value in serving["env"].items()
-        if names and name.startswith((names, "VECTOR"))
-    }
-    folder = str(tmp_path) if names else serving["data"]
-    report = json.loads(drift("doctor", "--json", "--data-dir", folder, **given).stdout)
-    states = {finding["name"]: finding["state"] for finding in report["findings"]}
-    seen = {name for name in ("graph", "indexes", "model", "chat", "redis") if name in states}
-    assert report["ok"] is True
-    assert states.get("indexes", "ok") == "ok"  # of no other model than the one that is named
-    assert states["local stack"] == ("note" if names else "ok")
-    assert (
-        seen
-        == {
-            "": {"graph", "indexes", "model", "chat", "redis"},
-            "OAI_": {"model", "chat"},
-            "NEO4J_": {"graph", "indexes"},
-        }[names]
-    )
+
+    def states(folder: object, **given: str) -> dict[str, str]:
+        report = json.loads(command("doctor", "--json", "--data-dir", str(folder), **given).stdout)
+        assert report["ok"] is True
+        return {finding["name"]: finding["state"] for finding in report["findings"]}
+
+    servers = {"graph", "indexes", "model", "chat", "redis"}
+    running, named = states(serving["data"]), states(tmp_path, **serving["env"])
+    assert running["local stack"] == "ok"
+    assert {running[name] for name in servers} == {"ok"}
+    assert {named[name] for name in ("settings", *servers)} == {"ok"}
+
+    for names, seen in (("OAI_", {"model", "chat"}), ("NEO4J_", {"graph", "indexes"})):
+        given = {k: v for k, v in serving["env"].items() if k.startswith((names, "VECTOR"))}
+        alone = states(tmp_path, **given)
+        assert alone["local stack"] == "note"
+        assert servers & set(alone) == seen
+        # Nobody names a model with NEO4J_ alone, so none is compared with that of the projects.
+        assert alone.get("indexes", "ok") == "ok"
 
 
 @pytest.mark.parametrize(
@@ -423,7 +393,7 @@ def test_what_cannot_be_done_is_one_clear_message(
     arguments: tuple[str, ...], code: int, said: str, tmp_path: Path
 ) -> None:
     takes_a_folder = arguments[0] in {"ingest", "up"}
-    done = drift(*arguments, *(("--data-dir", str(tmp_path)) if takes_a_folder else ()))
+    done = command(*arguments, *(("--data-dir", str(tmp_path)) if takes_a_folder else ()))
     assert (done.returncode, done.stdout) == (code, "")
     assert said in on_one_line(done.stderr)
     assert "\x1b" not in done.stderr
@@ -450,8 +420,8 @@ def test_a_conversation_answers_each_line_with_references(
 def test_nodes_that_stand_in_the_graph_are_indexed_and_kept_right(
     serving: dict[str, Any],
 ) -> None:
-    def command(*arguments: str) -> tuple[int, list[dict[str, Any]]]:
-        done = drift(
+    def labels(*arguments: str) -> tuple[int, list[dict[str, Any]]]:
+        done = command(
             *arguments, "--json", "--data-dir", serving["data"], RAG_LABELS="Chunk,Ferry", **env
         )
         return done.returncode, json.loads(done.stdout)["labels"] if done.stdout else []
@@ -467,21 +437,23 @@ def test_nodes_that_stand_in_the_graph_are_indexed_and_kept_right(
         "description: 'Sails at ' + i}) "
         "WITH count(*) AS made CREATE (:Ferry {name: 'Nobody', description: 'Of no project'})"
     )
-    status, [first] = command("nodes", "index", "-p", "ferries", "--label", "Ferry")
+    status, [first] = labels("nodes", "index", "-p", "ferries", "--label", "Ferry")
     assert (status, first["seen"], first["missing"], first["mended"]) == (0, 200, 200, 200)
-    _, [adopted] = command("nodes", "index", "-p", "ferries", "--label", "Ferry", "--adopt")
+    _, [adopted] = labels("nodes", "index", "-p", "ferries", "--label", "Ferry", "--adopt")
     assert (adopted["seen"], adopted["mended"]) == (201, 1)
 
     change("MATCH (n:Ferry {name: 'Ferry 7'}) SET n.description = 'Sails no more'")
     change("MATCH (n:Ferry {name: 'Ferry 8'}) REMOVE n.embedding")
     change("MATCH (n:Ferry {name: 'Ferry 9'}) REMOVE n.description")
-    _, [mended] = command("reconcile")
+    _, [mended] = labels("reconcile")
     assert (mended["stale"], mended["missing"], mended["without_text"]) == (1, 1, 1)
     assert mended["mended"] == 3
-    _, [right] = command("reconcile", "-p", "ferries")
+    _, [right] = labels("reconcile", "-p", "ferries")
     assert (right["stale"], right["missing"], right["mended"]) == (0, 0, 0)
 
-    refused = drift("nodes", "index", "-p", "x", "--label", "Chunk", "--data-dir", serving["data"])
+    refused = command(
+        "nodes", "index", "-p", "x", "--label", "Chunk", "--data-dir", serving["data"]
+    )
     assert refused.returncode == 2
     assert "RAG_LABELS" in refused.stderr
     change("MATCH (n:Ferry) DETACH DELETE n")

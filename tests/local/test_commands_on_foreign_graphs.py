@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,18 +11,17 @@ import pytest
 
 from drift.graph.connection import Connection
 from drift.local.stack.neo4j.server import Neo4jServer
-from tests.command_line import PATIENCE_S, drift
-from tests.contract.foreign_graphs import add_ferries, database
+from tests.command_line import PATIENCE_S, command
+from tests.contract.foreign_graphs import add_ferries
+from tests.contract.v1_graphs import drop_schema
 from tests.model_server_fixture import ModelServerControl
 
-__all__ = ["database"]
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(4 * PATIENCE_S)]
 
 MODEL = "wordllama-256"
 LONGER = "MATCH (n) WHERE n.embedding IS NOT NULL SET n.embedding = [i IN range(1, 256) | 1.0 / i]"
 NO_REDIS = "redis://127.0.0.1:1"
-
-
+UNSEEN = "Progress is not shown, because of Redis: nobody listens at its address."
 EMBED = "run `python -m drift prepare --project"
 
 
@@ -83,9 +83,32 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-async def test_prepare_ask_and_doctor_say_the_same_of_a_graph(
-    database: Connection,
+async def lay_out(server: Neo4jServer) -> None:
+    """Leave nothing in the database but ferries of others."""
+    async with Connection(server.uri, server.user, server.password, server.database) as database:
+        await database.write("MATCH (n) DETACH DELETE n", {})
+        await drop_schema(database)
+        await add_ferries(database, "north")
+        await database.write(LONGER, {})
+
+
+async def change(server: Neo4jServer, text: str) -> None:
+    async with Connection(server.uri, server.user, server.password, server.database) as database:
+        await database.write(text, {})
+
+
+DEEP = "another model"
+"""What `contract/test_unprepared.py` says of a question and of readiness; the others stand here."""
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=name, marks=[pytest.mark.deep] * (name == DEEP))
+        for name, case in CASES.items()
+    ],
+)
+def test_prepare_ask_and_doctor_say_the_same_of_a_graph(
     whole_server: Neo4jServer,
     model_server: ModelServerControl,
     tmp_path: Path,
@@ -105,16 +128,15 @@ async def test_prepare_ask_and_doctor_say_the_same_of_a_graph(
         "OAI_KEY": "none",
         "OAI_EMBED_MODEL_NAME": MODEL,
     }
-    await add_ferries(database, "north")
-    await database.write(LONGER, {})
-    assert drift("prepare", *at, **graph).returncode == 0
-    await database.write(case.change, {})
+    asyncio.run(lay_out(server))
+    assert command("prepare", *at, **graph).returncode == 0
+    asyncio.run(change(server, case.change))
 
-    prepared = drift("prepare", "--json", *at, **graph)
+    prepared = command("prepare", "--json", *at, **graph)
     question = ("When does ferry 1 leave?", "-p", case.project)
-    asked = drift("ask", *question, *at, **graph, **model, REDIS_URL=NO_REDIS)
+    asked = command("ask", *question, *at, **graph, **model, REDIS_URL=NO_REDIS)
     looked, alone = (
-        drift("doctor", "--json", *at, **graph, **more)
+        command("doctor", "--json", *at, **graph, **more)
         for more in (model, {"OAI_EMBED_MODEL_NAME": MODEL} if case.prepared else {})
     )
     said = (prepared.stdout, asked.stderr, looked.stdout)
@@ -123,6 +145,7 @@ async def test_prepare_ask_and_doctor_say_the_same_of_a_graph(
     assert case.prepared in problems
     assert bool(case.prepared) == bool(problems)
     assert case.asked in " ".join(asked.stderr.split())
+    assert asked.stderr.count("rogress") == asked.stderr.count(UNSEEN) == 1
     assert case.looked in indexes(looked.stdout)
     # Of a model that nobody names, nothing is said.
     assert indexes(alone.stdout) == (indexes(looked.stdout) if case.prepared else "ok")
