@@ -68,7 +68,7 @@ async def test_a_stream_has_the_same_figure_and_no_token_is_paid_twice(
     assert usage["cost"]["amount"] == paid
 
 
-@pytest.mark.parametrize("fault", ["drop", "refusal", "filtered", "length"])
+@pytest.mark.parametrize("fault", ["drop", "refusal"])
 async def test_what_was_paid_for_a_reply_that_cannot_be_used_is_known_or_there_is_no_figure(
     environment: pytest.MonkeyPatch,
     function: Caller,

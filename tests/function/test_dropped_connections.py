@@ -9,7 +9,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -27,12 +26,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 BOUND_S = 60.0
 """How long a call may take whose connection was dropped: far below what callers wait, on a busy
 machine too."""
-
-DROPS: dict[str, Callable[[Proxy], None]] = {
-    "reset": Proxy.reset,
-    "swallowed": Proxy.swallow,
-}
-dropped = pytest.mark.parametrize("drop", DROPS.values(), ids=DROPS)
 
 
 @dataclass(frozen=True)
@@ -72,57 +65,22 @@ def connections_are_old(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(neo4j_connection._LIMITS, "max_connection_lifetime", 0)
 
 
-async def answered_in_time(function: Caller) -> dict[str, Any]:
-    """Return the answer, which must come within the bound."""
-    async with asyncio.timeout(BOUND_S):
-        return await function.answer()
-
-
 # ----------------------------------------------------------------------------- through the function
-@dropped
+@pytest.mark.parametrize("drop", [Proxy.reset, Proxy.swallow], ids=["reset", "swallowed"])
 @pytest.mark.usefixtures("connections_are_old")
-async def test_the_next_answer_comes_without_the_connections_to_the_graph(
-    proxies: Proxies, function: Caller, drop: Callable[[Proxy], None]
-) -> None:
-    before = await function.answer()
-    assert before["key_facts"]
-    assert proxies.graph.open
-    drop(proxies.graph)
-    assert await answered_in_time(function) == before
-
-
-@dropped
-async def test_the_next_answer_comes_without_the_connections_to_the_model(
-    proxies: Proxies, function: Caller, drop: Callable[[Proxy], None]
-) -> None:
-    before = await function.answer()
-    assert proxies.model.open
-    drop(proxies.model)
-    assert await answered_in_time(function) == before
-
-
-@dropped
-async def test_the_next_progress_comes_without_the_connections_to_redis(
+async def test_the_next_answer_and_its_progress_come_without_the_connections(
     proxies: Proxies, function: Caller, valkey: ValkeyServer, drop: Callable[[Proxy], None]
 ) -> None:
     before = await function.answer()
-    assert proxies.redis.open
-    drop(proxies.redis)
+    assert before["key_facts"]
+    for proxy in (proxies.graph, proxies.model, proxies.redis):
+        assert proxy.open
+        drop(proxy)
     retrieval_id = str(uuid4())
-    async with Subscriber(valkey.url, retrieval_id) as subscriber:
+    async with Subscriber(valkey.url, retrieval_id) as subscriber, asyncio.timeout(BOUND_S):
         assert await function.answer(retrieval_id=retrieval_id) == before
         messages = await subscriber.until_the_end()
     assert (messages[0]["phase"], messages[-1]["phase"]) == ("initializing", "completed")
-
-
-async def test_all_connections_dropped_in_silence_cost_no_answer(
-    proxies: Proxies, function: Caller, connections_are_old: None
-) -> None:
-    assert connections_are_old is None
-    before = await function.answer()
-    for proxy in (proxies.graph, proxies.model, proxies.redis):
-        proxy.swallow()
-    assert await answered_in_time(function) == before
 
 
 # -------------------------------------------------------------------------------- each client alone

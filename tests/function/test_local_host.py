@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import socket
+from itertools import product
 
 import pytest
 from starlette.types import Send
@@ -22,43 +23,35 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_settings")]
 PATH = "/health/live"
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {},
-        {"host": "localhost:{port}"},
-        {"host": "[::1]:{port}"},
-        {"host": "localhost:8000", "origin": "http://localhost:8000"},
-        {"origin": "http://127.0.0.1:{port}"},
-    ],
-)
-async def test_this_machine_s_own_names_are_answered(headers: dict[str, str]) -> None:
+async def test_this_machine_s_own_names_are_answered() -> None:
     async with serving() as url, calling(url) as caller:
-        own = {name: value.format(port=url.rpartition(":")[2]) for name, value in headers.items()}
-        assert (await caller.client.get(PATH, headers=own)).status_code == 200
+        port = url.rpartition(":")[2]
+        for own in (
+            {},
+            {"host": f"localhost:{port}"},
+            {"host": f"[::1]:{port}"},
+            {"host": "localhost:8000", "origin": "http://localhost:8000"},
+            {"origin": f"http://127.0.0.1:{port}"},
+        ):
+            assert (await caller.client.get(PATH, headers=own)).status_code == 200, own
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"host": "evil.example"},
-        {"host": "127.0.0.1@evil.example"},
-        {"host": "localhost:{port}@evil.example"},
-        {"host": "localhost:port"},
-        {"host": ""},
-        {"origin": "http://localhost:{port}"},
-        {"origin": "null"},
-        {"origin": "http://localhost:{port}", "host": "evil.example"},
-    ],
-)
-async def test_any_other_name_and_any_page_of_elsewhere_is_refused(headers: dict[str, str]) -> None:
+async def test_any_other_name_and_any_page_of_elsewhere_is_refused() -> None:
     async with serving() as url, calling(url) as caller:
-        foreign = {
-            name: value.format(port=url.rpartition(":")[2]) for name, value in headers.items()
-        }
-        for path in ("/", PATH, "/retrieve"):
-            response = await caller.client.get(path, headers=foreign)
-            assert (response.status_code, response.json()["code"]) == (403, "foreign_host")
+        port = url.rpartition(":")[2]
+        foreign = [
+            {"host": "evil.example"},
+            {"host": "127.0.0.1@evil.example"},
+            {"host": f"localhost:{port}@evil.example"},
+            {"host": "localhost:port"},
+            {"host": ""},
+            {"origin": f"http://localhost:{port}"},
+            {"origin": "null"},
+            {"origin": f"http://localhost:{port}", "host": "evil.example"},
+        ]
+        for headers, path in product(foreign, ("/", PATH, "/retrieve")):
+            response = await caller.client.get(path, headers=headers)
+            assert (response.status_code, response.json()["code"]) == (403, "foreign_host"), headers
             assert "--allow-host" in response.json()["detail"]
             assert "access-control-allow-origin" not in response.headers
 
@@ -70,24 +63,17 @@ async def test_the_name_of_a_proxy_in_front_can_be_allowed() -> None:
         assert (await caller.client.get(PATH, headers={"host": "evil.example"})).status_code == 403
 
 
-@pytest.mark.parametrize("name", ["", "null", "*", "drift.example:1"])
-async def test_a_name_that_is_none_lets_nobody_else_in(name: str) -> None:
+async def test_a_name_that_is_none_lets_nobody_else_in() -> None:
     foreign = [{"origin": "null"}, {"origin": ""}, {"host": ""}, {"host": "", "origin": "null"}]
     foreign += [{"host": "drift.example:1"}, {"origin": "http://drift.example"}]
-    async with serving(allowed=[name]) as url, calling(url) as caller:
+    async with serving(allowed=["", "null", "*", "drift.example:1"]) as url, calling(url) as caller:
         for headers in foreign:
             assert (await caller.client.get(PATH, headers=headers)).status_code == 403, headers
 
 
 @pytest.mark.parametrize(
     ("given", "name"),
-    [
-        ("Drift.Example", "drift.example"),
-        ("my_proxy", "my_proxy"),
-        ("10.0.0.1", "10.0.0.1"),
-        ("[FE80::0:1]", "fe80::1"),
-        ("fe80::1", "fe80::1"),
-    ],
+    [("Drift.Example", "drift.example"), ("my_proxy", "my_proxy"), ("[FE80::0:1]", "fe80::1")],
 )
 def test_a_host_may_be_allowed_by_its_name(given: str, name: str) -> None:
     assert host_name(given) == name
@@ -100,8 +86,13 @@ def test_a_host_may_be_allowed_by_its_name(given: str, name: str) -> None:
         *("m\u00fcnchen.de", "\ud800"),
     ],
 )
-def test_what_is_no_host_is_wrong_usage(given: str) -> None:
-    done = CliRunner().invoke(app, ["serve", "--allow-host", given])
+def test_what_is_no_host_is_refused(given: str) -> None:
+    with pytest.raises(ValueError, match="is not the name of one host"):
+        host_name(given)
+
+
+def test_what_is_no_host_is_wrong_usage() -> None:
+    done = CliRunner().invoke(app, ["serve", "--allow-host", "a b"])
     assert (done.exit_code, done.stdout) == (2, "")
     assert "is not the name of one host" in " ".join(done.stderr.replace("│", " ").split())
 
@@ -167,18 +158,18 @@ async def test_a_request_that_does_not_arrive_whole_is_given_up(
 async def test_whoever_waits_for_a_whole_request_is_not_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(server, "ARRIVAL_S", 1.0)
+    monkeypatch.setattr(server, "ARRIVAL_S", 0.5)
 
     async def slow(_scope: object, _receive: object, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
-        for _ in range(6):
-            await asyncio.sleep(0.25)
+        for _ in range(4):
+            await asyncio.sleep(0.15)
             await send({"type": "http.response.body", "body": b"x", "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async with server.listening(slow) as url, calling(url) as caller:
         for _ in range(2):  # over one connection
-            assert (await caller.client.post("/", content=b"y")).text == "x" * 6
+            assert (await caller.client.post("/", content=b"y")).text == "x" * 4
 
 
 async def test_what_is_no_http_is_refused_and_takes_no_time_at_the_end() -> None:

@@ -30,11 +30,9 @@ def assert_located(document: dict[str, Any], corpus: Corpus) -> None:
         assert 1 <= int(place) <= int(places)
 
 
-async def test_each_citation_says_where_it_stands(function: Caller, corpus: Corpus) -> None:
-    assert_located(await function.answer(include=["locations"]), corpus)
-
-
-async def test_a_stream_says_it_too(function: Caller, corpus: Corpus) -> None:
+async def test_each_citation_of_a_stream_says_where_it_stands(
+    function: Caller, corpus: Corpus
+) -> None:
     async with function.streaming(include=["locations"]) as events:
         *_, (name, document) = await events.all()
     assert name == "result"

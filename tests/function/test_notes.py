@@ -15,7 +15,6 @@ import pytest
 
 from drift.http import wiring
 from drift.http.settings import Settings, load
-from drift.local.cli.work.servers import warm_up
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import read_source
 from drift.local.wiring import build_writer
@@ -27,25 +26,27 @@ NOTES = Path(__file__).parents[1] / "notes"
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(func_only=True)]
 
 
-@pytest.fixture(scope="session")
-def notes(base_settings: Environment) -> None:
-    """Each folder of notes, in a project of its name."""
-    asyncio.run(_ingest_all(load(base_settings)))
+@pytest.fixture(scope="module")
+def folder(request: pytest.FixtureRequest, base_settings: Environment) -> str:
+    """A folder of notes, in a project of its name."""
+    name = str(request.param)
+    asyncio.run(_ingest(NOTES / name, load(base_settings)))
+    return name
 
 
-async def _ingest_all(settings: Settings) -> None:
-    """Ingest the notes, and run the statements once: no test waits for a server to plan them."""
+async def _ingest(folder: Path, settings: Settings) -> None:
     writer = build_writer(settings)
     _, embedder = wiring.build_models(settings)
     try:
-        for folder in sorted(NOTES.iterdir()):
-            await ingest(
-                read_source(folder), folder.name, writer, embedder, settings.vector_index_dimensions
-            )
-        await warm_up(settings)
+        await ingest(
+            read_source(folder), folder.name, writer, embedder, settings.vector_index_dimensions
+        )
     finally:
         await writer.close()
         await embedder.client.close()
+
+
+DEEP = [("mixed", 6, 5), ("french", 4, 3), ("russian", 3, 3)]
 
 
 @pytest.mark.parametrize(
@@ -53,13 +54,11 @@ async def _ingest_all(settings: Settings) -> None:
     [
         ("english", 7, 6),
         ("german", 6, 5),
-        ("mixed", 6, 5),
-        ("french", 4, 3),
         ("japanese", 3, 3),
-        ("russian", 3, 3),
+        *(pytest.param(*one, marks=pytest.mark.deep) for one in DEEP),
     ],
+    indirect=["folder"],
 )
-@pytest.mark.usefixtures("notes")
 async def test_what_two_notes_answer_together_is_answered(
     function: Caller, folder: str, shown: int, said: int
 ) -> None:

@@ -77,7 +77,7 @@ def described(examples: int, **generation: Any) -> Any:
     return schemathesis.openapi.from_dict(document(), config=config)
 
 
-ALL = described(examples=25)
+ALL = described(examples=15)
 GOOD_QUESTIONS = described(examples=4, mode="positive").include(path="/retrieve")
 
 

@@ -12,7 +12,6 @@ from uuid import uuid4
 import pytest
 from redis.asyncio import Redis
 
-from drift.contracts.progress import CHANNEL
 from drift.local.hosts.local_host import serving
 from drift.local.stack.valkey_server import ValkeyServer
 from tests.function.access_keys import entry, use_keys
@@ -53,7 +52,7 @@ async def listening(url: str, heard: Heard, ends: int) -> AsyncIterator[None]:
 
 
 @pytest.mark.usefixtures("corpus", "model_server")
-@pytest.mark.parametrize("named", [None, CHANNEL, "team:{retrieval_id}:progress"])
+@pytest.mark.parametrize("named", [None, "team:{retrieval_id}:progress"])
 async def test_messages_go_to_the_channel_of_the_retrieval_unless_another_is_named(
     environment: pytest.MonkeyPatch, valkey: ValkeyServer, named: str | None
 ) -> None:
@@ -91,9 +90,8 @@ async def test_messages_go_to_the_channel_of_the_retrieval_unless_another_is_nam
 
 
 @pytest.mark.usefixtures("corpus", "model_server")
-@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
 async def test_an_id_that_another_caller_uses_is_refused_and_its_owner_may_repeat_it(
-    environment: pytest.MonkeyPatch, valkey: ValkeyServer, accept: str
+    environment: pytest.MonkeyPatch, valkey: ValkeyServer
 ) -> None:
     (mine, my_entries), (other, other_entries) = (entry(n, ["empty"]) for n in ("ada", "ben"))
     use_keys(environment, my_entries, other_entries)
@@ -105,7 +103,7 @@ async def test_an_id_that_another_caller_uses_is_refused_and_its_owner_may_repea
             answered = await caller.client.post(
                 "/retrieve",
                 json={**body, "retrieval_id": id_},
-                headers={"x-api-key": key, "accept": accept},
+                headers={"x-api-key": key, "accept": "text/event-stream"},
             )
             assert answered.status_code == status
             if status == 409:

@@ -30,47 +30,45 @@ FIXED_PCT = {
     "aggregating_results": 90,
     "completed": 100,
 }
+FIELDS = {
+    "message_type",
+    "project_id",
+    "retrieval_id",
+    "phase",
+    "progress_pct",
+    "thought_summary",
+    "message_id",
+    "timestamp",
+}
 
 
-async def test_all_phases_come_in_order_and_the_percentage_never_falls(
+async def test_phases_come_in_order_and_every_message_has_the_fields_of_the_contract(
     function: Caller, valkey: ValkeyServer
 ) -> None:
     retrieval_id = str(uuid4())
     async with Subscriber(valkey.url, retrieval_id) as subscriber:
-        await function.answer(retrieval_id=retrieval_id)
+        document = await function.answer(retrieval_id=retrieval_id, include=["trace"])
         messages = await subscriber.until_the_end()
     assert subscriber.phases == PHASES
     percentages = [m["progress_pct"] for m in messages]
     assert percentages == sorted(percentages)
+    assert len({UUID(m["message_id"]) for m in messages}) == len(messages)
     for message in messages:
+        assert set(message) - {"details_md"} == FIELDS
         if message["phase"] == "executing_followup":
             assert 40 <= message["progress_pct"] <= 80
         else:
             assert message["progress_pct"] == FIXED_PCT[message["phase"]]
-
-
-async def test_every_message_has_the_fields_of_the_contract(
-    function: Caller, valkey: ValkeyServer
-) -> None:
-    retrieval_id = str(uuid4())
-    async with Subscriber(valkey.url, retrieval_id) as subscriber:
-        await function.answer(retrieval_id=retrieval_id)
-        messages = await subscriber.until_the_end()
-    assert len({UUID(m["message_id"]) for m in messages}) == len(messages)
-    for message in messages:
-        assert set(message) - {"details_md"} == {
-            "message_type",
-            "project_id",
-            "retrieval_id",
-            "phase",
-            "progress_pct",
-            "thought_summary",
-            "message_id",
-            "timestamp",
-        }
         assert (message["message_type"], message["project_id"]) == ("retrieval_progress", PROJECT)
         assert message["thought_summary"]
         assert datetime.fromisoformat(message["timestamp"]).utcoffset() == timedelta(0)
+
+    told = [
+        m["thought_summary"].split(":")[0] for m in messages if m["phase"] == "executing_followup"
+    ]
+    states = [node["state"] for node in document["trace"]["followups"]]
+    assert told.count("Answered") == states.count("answered") > 0
+    assert told.count("Looking into") >= states.count("answered")
 
 
 async def test_details_name_communities_citations_and_documents(
@@ -94,21 +92,6 @@ async def test_details_name_communities_citations_and_documents(
     )
     assert set(names) <= set(details["aggregating_results"].split(", "))
     assert details["completed"] == ", ".join(f"[{name}]" for name in names)
-
-
-async def test_each_followup_is_told_when_it_starts_and_when_it_is_answered(
-    function: Caller, valkey: ValkeyServer
-) -> None:
-    retrieval_id = str(uuid4())
-    async with Subscriber(valkey.url, retrieval_id) as subscriber:
-        document = await function.answer(retrieval_id=retrieval_id, include=["trace"])
-        messages = await subscriber.until_the_end()
-    told = [
-        m["thought_summary"].split(":")[0] for m in messages if m["phase"] == "executing_followup"
-    ]
-    states = [node["state"] for node in document["trace"]["followups"]]
-    assert told.count("Answered") == states.count("answered") > 0
-    assert told.count("Looking into") >= states.count("answered")
 
 
 async def test_a_failed_request_ends_with_one_error_at_the_last_percentage(

@@ -25,9 +25,6 @@ NOTHING_FOUND = {
 }
 
 
-# ---------------------------------------------------------------------------------------------- 200
-
-
 async def test_every_span_is_verbatim_text_of_the_document_it_names(function: Caller) -> None:
     cited = citations(await function.answer())
     assert cited
@@ -66,15 +63,6 @@ async def test_a_project_without_communities_is_answered_from_its_chunks(
     cited = citations(document)
     assert cited
     assert all(c["chunk_id"].startswith("only-") and corpus.holds(c["span"]) for c in cited)
-
-
-# ----------------------------------------------------------------------------------------- 413, 415
-
-
-# ---------------------------------------------------------------------------------------------- 429
-
-
-# ---------------------------------------------------------------------------------------------- 500
 
 
 async def test_a_whole_request_is_answered_by_an_azure_version_that_knows_little(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from drift.local.infra.bicep_parameters import given_in
-from tests.infra.parameters import DEFAULTS, REQUIRED
-from tests.infra.ways import ROOT, Way, way_of, ways_of_people
+from tests.infra.ways import DECLARED, DEFAULTS, ROOT, Way, way_of, ways_of_people
 
 DOCS = (ROOT / "docs/deploy.md").read_text()
 WAYS = [way_of(file) for file in ways_of_people()]
@@ -21,7 +20,8 @@ def test_the_variables_that_are_given_for_a_way_make_the_same_parameters() -> No
             if isinstance(one.value, str | int | bool)
         }
         read = {name: given[name].value for name in own}
-        for name in REQUIRED | {
+        required = {name for name, one in DECLARED.items() if one.required}
+        for name in required | {
             "keyVaultPurgeProtection",
             "alertEmail",
             "neo4jPassword",

@@ -9,14 +9,15 @@ import yaml
 import function_app
 from drift.local.cli.options import LOOPBACK_PASSWORD
 from drift.local.stack.stack import USUAL_PORTS, VARIABLES
-from tests.infra.expected.monitoring import ALERTS
-from tests.infra.ways import ROOT
+from tests.infra.kinds import ALERT
+from tests.infra.ways import ROOT, Project
 
 SOURCE = "".join(path.read_text() for path in sorted((ROOT / "drift").rglob("*.py")))
 
 
 def test_queries_ask_for_what_the_function_writes() -> None:
-    queries = "".join(alert.query for alert in ALERTS.values())
+    alerts = Project().ways[0].resources(ALERT)
+    queries = "".join(one["properties"]["criteria"]["allOf"][0]["query"] for one in alerts)
     named = re.findall(r"\bname (?:== |in \()('[^|\n)]*')", queries)
     names = set(re.findall(r"'(\w+)'", " ".join(named)))
     assert names == {"retrieve", "rag_query"}

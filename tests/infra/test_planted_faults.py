@@ -15,10 +15,9 @@ from tests.infra.faults.planting import Fault, finding
 pytestmark = [pytest.mark.deep, pytest.mark.slow, pytest.mark.timeout(180)]
 
 
-@pytest.mark.parametrize(
-    "fault",
-    FAULTS,
-    ids=lambda fault: f"{Path(fault.file).stem}: {fault.what}",
-)
+EVERY = [Fault(file, *change) for file, changes in FAULTS.items() for change in changes]
+
+
+@pytest.mark.parametrize("fault", EVERY, ids=str)
 def test_a_planted_fault_is_found(fault: Fault, compiler: Compiler, tmp_path: Path) -> None:
     assert finding(fault, tmp_path, compiler)

@@ -13,13 +13,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from drift.local.infra.bicep_parameters import given_in
-from tests.infra.parameters import DEFAULTS
+from drift.local.infra.bicep_parameters import declared_in, given_in
 
 ROOT = Path(__file__).resolve().parents[2]
 ALWAYS_SET = {"NEO4J_PASSWORD": "canary-password", "PROJECT_KEYS": "[]"}
 """What the ways to deploy read from the environment; the engine shows no secure value, so it is in
 no snapshot."""
+
+DECLARED = declared_in((ROOT / "infra/main.bicep").read_text(encoding="utf-8"))
+"""The parameters of infra/main.bicep, with their defaults and bounds."""
+
+DEFAULTS = {name: one.default for name, one in DECLARED.items()}
 
 Body = dict[str, Any]
 """A resource as it stands in a snapshot."""
@@ -113,3 +117,8 @@ COMMITTED = ("default", "private", "every-parameter")
 def snapshot_of(file: Path) -> Path:
     """Return the path of the snapshot beside a parameter file, where it is committed."""
     return file.with_suffix(".snapshot.json")
+
+
+def resources_in(snapshot: Path) -> list[Body]:
+    """Return the resources of a committed snapshot."""
+    return list(json.loads(snapshot.read_text(encoding="utf-8"))["predictedResources"])

@@ -6,7 +6,6 @@ What it indexes, and what it answers unconfigured.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections import Counter
 from collections.abc import Iterator
 from importlib.metadata import version
@@ -161,7 +160,9 @@ async def test_text_beyond_ascii_comes_back_as_it_was_sent(host: WorkerHost) -> 
     assert "größe 🛰".encode() in response.content
 
 
-async def test_a_hundred_calls_at_once_are_each_answered_with_their_own(host: WorkerHost) -> None:
+async def test_a_hundred_calls_at_once_are_each_answered_and_logged_with_their_own(
+    host: WorkerHost,
+) -> None:
     ids = [str(uuid4()) for _ in range(CONCURRENT)]
     async with host.client() as client:
         bodies = ({"query": "q", "project_id": "p", "retrieval_id": own} for own in ids)
@@ -170,12 +171,6 @@ async def test_a_hundred_calls_at_once_are_each_answered_with_their_own(host: Wo
     assert [r.headers["x-retrieval-id"] for r in responses] == ids
     assert [r.json()["retrieval_id"] for r in responses] == ids
 
-
-async def test_each_log_line_belongs_to_the_invocation_that_wrote_it(host: WorkerHost) -> None:
-    ids = [str(uuid4()) for _ in range(CONCURRENT)]
-    async with host.client() as client:
-        bodies = ({"query": "q", "project_id": "p", "retrieval_id": own} for own in ids)
-        await asyncio.gather(*(client.post("/retrieve", json=body) for body in bodies))
     lines = [line for line in host.log_lines() if line["retrieval_id"] in ids]
     belongs = {line["retrieval_id"]: line["invocation"] for line in lines}
     assert set(belongs) == set(ids)
@@ -190,16 +185,17 @@ async def test_every_invocation_so_far_is_a_success_for_the_host(host: WorkerHos
 
 
 # ----------------------------------------------------------------------- what stays after an answer
-async def test_no_trace_of_two_thousand_answered_calls_stays(host: WorkerHost) -> None:
+@pytest.mark.parametrize("calls", [2, pytest.param(20, marks=pytest.mark.deep)])
+async def test_no_trace_of_answered_calls_stays(host: WorkerHost, calls: int) -> None:
     async def caller() -> None:
-        for _ in range(20):
+        for _ in range(calls):
             assert (await client.get("/health/live")).status_code == 200
 
     before = await host.state()
     async with host.client() as client:
         await asyncio.gather(*(caller() for _ in range(CONCURRENT)))
     after = await host.state()
-    assert after["outcomes"]["success"] - before["outcomes"]["success"] == 20 * CONCURRENT
+    assert after["outcomes"]["success"] - before["outcomes"]["success"] == calls * CONCURRENT
     assert (after["entries"], after["invocations"]) == (0, 0)
     assert len(after["tasks"]) == len(before["tasks"])
 
@@ -219,14 +215,3 @@ def test_the_pinned_runtime_still_has_the_name_that_forgets_invocations() -> Non
     import function_app  # noqa: PLC0415
 
     assert function_app._INVOCATIONS is http_coordinator._context_references
-
-
-def test_the_platforms_own_time_limit_is_beyond_the_front_ends_and_that_beyond_ours() -> None:
-    from drift.http.settings import Settings  # noqa: PLC0415
-
-    hours, minutes, seconds = json.loads(Path(ROOT, "host.json").read_text(encoding="utf-8"))[
-        "functionTimeout"
-    ].split(":")
-    platform = int(hours) * 3600 + int(minutes) * 60 + int(seconds)
-    most = max(m.le for m in Settings.model_fields["deadline_sec"].metadata if hasattr(m, "le"))
-    assert platform > 230 > most >= Settings.model_fields["deadline_sec"].default

@@ -1,40 +1,114 @@
-"""The users of docs/progress.md, made in Valkey by the commands as they stand there."""
+"""The users of docs/progress.md and docs/access.md, made in Valkey by their own commands."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 from redis.asyncio import Redis
-from redis.exceptions import NoPermissionError
+from redis.exceptions import NoPermissionError, ResponseError
 
+from drift.auth.caller import Caller, Quota
+from drift.auth.claims import Claims
 from drift.contracts.progress import CHANNEL, OWN_CHANNEL, channel_of
+from drift.core.deadline import Deadline
 from drift.local.stack.valkey_server import ValkeyServer
+from drift.redis.cache_entries import CacheEntries
+from drift.redis.claims import RedisClaims
+from drift.redis.counter import RedisCounter
+from drift.redis.embedding_cache import CachedEmbedder, Space
+from drift.redis.entries import RedisEntries
 from drift.redis.progress import RedisProgress
 from drift.redis.server import RedisServer
+from tests.fakes import HashingEmbedder
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "progress.md"
-COMMANDS = re.findall(r"^ACL SETUSER .*$", DOCUMENT.read_text(), re.MULTILINE)
+DOCS = Path(__file__).parents[2] / "docs"
 PASSWORD = "canary-password"
 PATIENCE_S = 5.0
 
 
-@pytest.fixture
-async def users(valkey: ValkeyServer) -> AsyncIterator[dict[str, str]]:
-    """Make the users; gives the URL of each by its name."""
-    made = {}
+@asynccontextmanager
+async def made(valkey: ValkeyServer, document: str) -> AsyncIterator[dict[str, str]]:
+    """Make the users of a document; give the URL of each by its name."""
+    commands = re.findall(r"^ACL SETUSER .*$", (DOCS / document).read_text(), re.MULTILINE)
+    urls = {}
     async with Redis.from_url(valkey.url, protocol=2) as admin:
-        for command in COMMANDS:
+        for command in commands:
             words = shlex.split(command.replace("PASSWORD", PASSWORD))
             await admin.execute_command(*words)
-            made[words[2]] = valkey.url.replace("redis://", f"redis://{words[2]}:{PASSWORD}@")
-        yield made
-        for name in made:
+            urls[words[2]] = valkey.url.replace("redis://", f"redis://{words[2]}:{PASSWORD}@")
+        yield urls
+        for name in urls:
             await admin.execute_command("ACL", "DELUSER", name)
+
+
+@pytest.fixture
+async def users(valkey: ValkeyServer) -> AsyncIterator[dict[str, str]]:
+    """The users of docs/progress.md."""
+    async with made(valkey, "progress.md") as urls:
+        yield urls
+
+
+@pytest.mark.parametrize("document", ["access.md", "progress.md"])
+async def test_the_function_may_claim_ids_and_keep_embeddings(
+    valkey: ValkeyServer, document: str
+) -> None:
+    space = Space(f"https://{uuid4()}.example", "model", None, 4)
+    async with made(valkey, document) as urls:
+        server = RedisServer(urls["drift-function"])
+        shared = RedisClaims(server)
+        await Claims(shared).take(str(uuid4()), Caller("ada"), 100, is_chosen=True)
+        assert (await shared.health()).is_ok
+        await shared.close()
+        for is_new in (True, False):
+            entries, model = RedisEntries(server, b"secret", wait_s=PATIENCE_S), HashingEmbedder()
+            embedder = CachedEmbedder(model, space, CacheEntries(entries))
+            await embedder.embed(["a"], Deadline.after(30))
+            await entries.written()
+            assert bool(model.calls) is is_new
+            await entries.close()
+
+
+async def test_an_id_is_claimed_in_the_process_where_the_user_may_not(
+    valkey: ValkeyServer,
+) -> None:
+    async with (
+        made(valkey, "progress.md") as urls,
+        Redis.from_url(valkey.url, protocol=2) as admin,
+    ):
+        await admin.execute_command("ACL", "SETUSER", "drift-function", "resetkeys", "~embed:*")
+        shared = RedisClaims(RedisServer(urls["drift-function"]))
+        await Claims(shared).take(str(uuid4()), Caller("ada"), 100, is_chosen=True)
+        assert "docs/access.md" in str(await shared.health())
+        await shared.close()
+
+
+async def test_the_function_may_count_and_touch_no_count_otherwise(valkey: ValkeyServer) -> None:
+    async with made(valkey, "access.md") as urls:
+        counter = RedisCounter(RedisServer(urls["drift-function"]))
+        name, quota = f"team {uuid4()}", Quota(requests_per_minute=1, tokens_per_day=10)
+        assert await counter.admit(name, quota) is None
+        assert await counter.admit(name, quota) is not None
+        await counter.spend(name, 5)
+        assert (await counter.used(name)).tokens == 5
+        await counter.close()
+        read = ("EVAL", "return redis.call('GET', KEYS[1])", "1")
+        count = "drift:quota:{x}:tokens"
+        async with Redis.from_url(urls["drift-function"], protocol=2) as client:
+            for command in (
+                (*read, "other"),
+                (*read, count),
+                ("FLUSHALL",),
+                ("DEL", count),
+                ("CONFIG", "GET", "*"),
+            ):
+                with pytest.raises(ResponseError, match="permission"):
+                    await client.execute_command(*command)
 
 
 async def test_who_knows_the_id_hears_the_retrieval_and_nobody_else(users: dict[str, str]) -> None:
@@ -56,36 +130,28 @@ async def test_who_knows_the_id_hears_the_retrieval_and_nobody_else(users: dict[
     await sink.close()
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("PSUBSCRIBE", "ui:retrieval_progress:*"),
-        ("SUBSCRIBE", CHANNEL),
-        ("SUBSCRIBE", "other"),
-        ("PUBSUB", "CHANNELS"),
-        ("PUBLISH", "ui:retrieval_progress:x", "forged"),
-        ("GET", "key"),
-        ("KEYS", "*"),
-        ("ACL", "LIST"),
-    ],
-    ids=" ".join,
-)
-async def test_a_listener_may_do_nothing_else(
-    users: dict[str, str], command: tuple[str, ...]
-) -> None:
+async def test_a_listener_may_do_nothing_else(users: dict[str, str]) -> None:
     async with Redis.from_url(users["drift-listener"], protocol=2) as client:
-        with pytest.raises(NoPermissionError):
-            await client.execute_command(*command)
+        for command in (
+            ("PSUBSCRIBE", "ui:retrieval_progress:*"),
+            ("SUBSCRIBE", CHANNEL),
+            ("SUBSCRIBE", "other"),
+            ("PUBSUB", "CHANNELS"),
+            ("PUBLISH", "ui:retrieval_progress:x", "forged"),
+            ("GET", "key"),
+            ("KEYS", "*"),
+            ("ACL", "LIST"),
+        ):
+            with pytest.raises(NoPermissionError):
+                await client.execute_command(*command)
 
 
-@pytest.mark.parametrize(
-    "command",
-    [("SUBSCRIBE", "ui:retrieval_progress:x"), ("PUBLISH", "other", "text"), ("GET", "key")],
-    ids=" ".join,
-)
-async def test_the_function_may_publish_on_its_channels_alone(
-    users: dict[str, str], command: tuple[str, ...]
-) -> None:
+async def test_the_function_may_publish_on_its_channels_alone(users: dict[str, str]) -> None:
     async with Redis.from_url(users["drift-function"], protocol=2) as client:
-        with pytest.raises(NoPermissionError):
-            await client.execute_command(*command)
+        for command in (
+            ("SUBSCRIBE", "ui:retrieval_progress:x"),
+            ("PUBLISH", "other", "text"),
+            ("GET", "key"),
+        ):
+            with pytest.raises(NoPermissionError):
+                await client.execute_command(*command)

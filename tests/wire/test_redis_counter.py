@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import re
-import shlex
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
 from redis.asyncio import Redis
-from redis.exceptions import ResponseError
 
 from drift.auth.caller import Caller, Quota
 from drift.auth.quotas import CountingError, Quotas
@@ -23,10 +19,6 @@ from drift.redis.counter import RedisCounter
 from drift.redis.pipeline import Pipeline
 from drift.redis.server import IDLE_SECONDS, RedisServer
 from tests.proxy import proxied
-
-DOCUMENT = Path(__file__).parents[2] / "docs" / "access.md"
-USER = "drift-function"
-PASSWORD = "canary-password"
 
 
 def port_of(valkey: ValkeyServer) -> int:
@@ -159,45 +151,6 @@ async def test_nobody_listening_is_told_in_words() -> None:
     async with counting("redis://127.0.0.1:1") as counter:
         with pytest.raises(CountingError, match="nobody listens at its address"):
             await counter.used("x")
-
-
-# -------------------------------------------------------------------------------- rights of a user
-@pytest.fixture
-async def user(valkey: ValkeyServer) -> AsyncIterator[str]:
-    """Make the user of docs/access.md by the command as it stands there; gives its URL."""
-    (command,) = re.findall(rf"^ACL SETUSER {USER} .*$", DOCUMENT.read_text(), re.MULTILINE)
-    async with Redis.from_url(valkey.url, protocol=2) as admin:
-        name = f"{USER}-{uuid4()}"  # other tests make the user of another document
-        made = command.replace("PASSWORD", PASSWORD).replace(USER, name)
-        await admin.execute_command(*shlex.split(made))
-        yield valkey.url.replace("redis://", f"redis://{name}:{PASSWORD}@")
-        await admin.execute_command("ACL", "DELUSER", name)
-
-
-async def test_the_user_of_the_document_may_count(user: str) -> None:
-    async with counting(user) as counter:
-        name, quota = f"team {uuid4()}", Quota(requests_per_minute=1, tokens_per_day=10)
-        assert await counter.admit(name, quota) is None
-        assert await counter.admit(name, quota) is not None
-        await counter.spend(name, 5)
-        assert (await counter.used(name)).tokens == 5
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("EVAL", "return redis.call('GET', KEYS[1])", "1", "other"),
-        ("EVAL", "return redis.call('GET', KEYS[1])", "1", "drift:quota:{x}:tokens"),
-        ("FLUSHALL",),
-        ("DEL", "drift:quota:{x}:tokens"),
-        ("CONFIG", "GET", "*"),
-    ],
-    ids=lambda words: " ".join(words[:1] + words[3:]),
-)
-async def test_the_user_may_do_nothing_else(user: str, command: tuple[str, ...]) -> None:
-    async with Redis.from_url(user, protocol=2) as client:
-        with pytest.raises(ResponseError, match="permission"):
-            await client.execute_command(*command)
 
 
 async def test_a_user_who_may_only_publish_is_told_what_it_lacks(valkey: ValkeyServer) -> None:

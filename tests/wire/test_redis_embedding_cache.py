@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import re
-import shlex
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -23,8 +20,6 @@ from drift.redis.server import RedisServer
 from tests.fakes import HashingEmbedder, vector_of
 from tests.proxy import Proxy, proxied
 
-ROOT = Path(__file__).parents[2]
-PASSWORD = "canary-password"
 PATIENT_S = 1.5
 """Long enough for a machine that has other things to do, in tests of what Redis holds."""
 
@@ -189,24 +184,6 @@ async def test_closing_ends_what_is_on_its_way(valkey: ValkeyServer, space: Spac
 
 
 # -------------------------------------------------------------------------------- rights of a user
-@pytest.mark.parametrize("document", ["access.md", "progress.md"])
-async def test_the_user_of_the_documents_may_keep_embeddings(
-    document: str, valkey: ValkeyServer, admin: Redis, space: Space, told: Callable[[], list[str]]
-) -> None:
-    text = (ROOT / "docs" / document).read_text()
-    (command,) = re.findall(r"^ACL SETUSER drift-function .*$", text, re.MULTILINE)
-    name = f"drift-function-{uuid4()}"
-    made = command.replace("PASSWORD", PASSWORD).replace("drift-function", name)
-    await admin.execute_command(*shlex.split(made))
-    url = valkey.url.replace("redis://", f"redis://{name}:{PASSWORD}@")
-    for is_new in (True, False):
-        async with process(url, space) as one:
-            assert await one.embed("a") is is_new
-            await one.written()
-    assert not told()
-    await admin.execute_command("ACL", "DELUSER", name)
-
-
 @pytest.mark.parametrize(("right", "fails"), [("+publish", "reading"), ("+mget", "writing")])
 async def test_a_user_of_fewer_rights_has_no_cache_and_is_told_once(
     right: str, fails: str, valkey: ValkeyServer, space: Space, caplog: pytest.LogCaptureFixture

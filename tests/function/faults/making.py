@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 
 import httpx2
 import pytest
-from redis.asyncio import Redis
 
 import function_app
 from tests.function.calling import Caller
@@ -24,7 +23,7 @@ from tests.function.faults.traps import Trap, trap
 from tests.model_server_fixture import ModelServerControl
 from tests.proxy import Proxy, proxied
 
-TRAPS = ("closed", "closing", "silent")
+TRAPS = ("closed", "silent")
 ADDRESSES = {"graph": "NEO4J_URI", "redis": "REDIS_URL", "model": "OAI_BASE_URL"}
 PASS_ONE = {"hypothesis": 1, "primer_reply": 1, "local_reply": FOLLOWUPS, "aggregate_reply": 1}
 """How many requests of a kind are under way when all of the first pass are."""
@@ -106,23 +105,7 @@ class Stage:
             await self.model.until(lambda seen: seen["counts"].get(kind, 0) >= number)
         if cut.how == "is gone":
             self.proxy.server_port = self.closed
-        if cut.how == "is silent":
-            self.proxy.swallow(new=True)
-        elif cut.how == "ends":
-            self.proxy.finish()
-        else:
-            self.proxy.reset()
-
-
-@asynccontextmanager
-async def reader_of(url: str) -> AsyncIterator[None]:
-    """Have a Redis user `reader` that may not publish."""
-    async with Redis.from_url(url, protocol=2) as client:
-        await client.execute_command(
-            "ACL", "SETUSER", "reader", "on", ">canary-reader", "~*", "+@all", "-publish"
-        )
-        yield
-        await client.execute_command("ACL", "DELUSER", "reader")
+        self.proxy.reset()
 
 
 # ----------------------------------------------------------------------------------- ways of asking

@@ -51,7 +51,6 @@ ONE_FOLLOWUP = (
         "one follow-up", "prompt filtered (400 content_filter)", "content_filter", sent=1,
         **ONE_LOST, reference="answered, nothing said",
     ),
-    row("one follow-up", "cut at the token limit", "length", sent=2, **ONE_LOST),
     row(
         "one follow-up", "prose instead of JSON, once", "prose", 1, sent=2,
         reference="answered, nothing said",
@@ -70,10 +69,6 @@ ALL_FOLLOWUPS = (
     status(
         "all follow-ups", 401, sent=FOLLOWUPS,
         **fails(MODEL_WRONG, warns={"followup_failed": FOLLOWUPS}),
-    ),
-    status(
-        "all follow-ups", 429, sent=FOLLOWUPS * ATTEMPTS,
-        **fails(MODEL_DOWN, warns=retried(FOLLOWUPS * 2, followup_failed=FOLLOWUPS)),
     ),
     row(
         "all follow-ups", "prose instead of JSON", "prose", sent=2 * FOLLOWUPS, **ALL_LOST,

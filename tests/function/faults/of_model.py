@@ -91,21 +91,8 @@ HYPOTHESIS = (
         **fails(MODEL_DOWN, warns=retried()),
     ),
     row(
-        "hypothesis", "an HTML page with status 200", "body", rule=PAGE, sent=1,
-        **fails(MODEL_WRONG),
-    ),
-    row(
         "hypothesis", "400 MB packed into 400 kB", "bomb", sent=1,
         detail="longer than MAX_REPLY_BYTES", **fails(MODEL_WRONG),
-    ),
-    status(
-        "hypothesis", 429, said="the account's quota is used up",
-        rule={"code": "insufficient_quota"}, sent=1, detail="quota is used up (HTTP 429)",
-        **fails(MODEL_WRONG),
-    ),
-    status(
-        "hypothesis", 404, said="no model of that name", rule={"code": "DeploymentNotFound"},
-        sent=1, detail="no model of that name (HTTP 404): check OAI_MODEL", **fails(MODEL_WRONG),
     ),
     row("hypothesis", "refused by the model", "refusal", sent=1, warns=NO_HYPOTHESIS),
 )  # fmt: skip
@@ -122,7 +109,6 @@ SOCKET = tuple(
     )
     for said, where, more, again, sent, cause in (
         ("connection refused", "{closed}", {}, 2, None, "APIConnectionError"),
-        ("connection closed without an answer", "{closing}", {}, 2, ATTEMPTS, "APIConnectionError"),
         ("connection taken, nothing ever said", "{silent}", IMPATIENT, 1, 2, "TimeoutError"),
     )
 )  # fmt: skip
@@ -145,7 +131,6 @@ AGGREGATION = (
         "aggregation", 500, sent=ATTEMPTS, **fails(MODEL_DOWN, warns=retried()),
         reference=f"{LOST} (3 times)",
     ),
-    status("aggregation", 401, sent=1, **fails(MODEL_WRONG)),
     row("aggregation", "prose instead of JSON", "prose", sent=2, **NO_LAST_CALL),
     row("aggregation", "invented numbers of facts", "invented_ids", sent=1),
 )  # fmt: skip

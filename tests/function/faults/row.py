@@ -48,7 +48,7 @@ class Cut:
     """
 
     server: Literal["graph", "redis", "model"]
-    how: Literal["ends", "resets", "is gone", "is silent"]
+    how: Literal["resets", "is gone"]
     during: str | None = None
 
 

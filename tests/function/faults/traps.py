@@ -32,8 +32,7 @@ class Trap:
         await reader.read(65536)
         if self.how == "silent":
             return
-        if self.how != "closing":
-            writer.write(_token_answer(self.how))
+        writer.write(_token_answer(self.how))
         writer.close()
 
 
@@ -57,7 +56,7 @@ _SPOKEN = {"gives", "403"}
 
 @asynccontextmanager
 async def trap(how: str) -> AsyncIterator[Trap]:
-    """Listen while the block runs: silent, closing, or an endpoint for tokens.
+    """Listen while the block runs: silent, or an endpoint for tokens.
 
     `closed` does not listen, and keeps its port from everybody else.
     """

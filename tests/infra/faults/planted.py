@@ -1,300 +1,189 @@
-"""One planted fault for each rule: a deployment would swallow it, and the rule has to notice."""
+"""Planted faults: a deployment would swallow each, and one of the rules has to notice."""
 
 from __future__ import annotations
 
-from tests.infra.faults.planting import COMPILER, Fault
+COMPILER = "the compiler"
+"""What finds a fault that the compiler, its linter or the engine refuses."""
 
-MAIN = "infra/main.bicep"
-MODULES = "infra/modules"
+SNAPSHOT = "a committed snapshot"
+"""What finds a fault that is seen in what would be deployed, and in no rule."""
 
-FAULTS = (
-    Fault(
-        "shared keys are allowed",
-        f"{MODULES}/storage.bicep",
-        "allowSharedKeyAccess: false",
-        "allowSharedKeyAccess: true",
-        "storage_takes_no_keys_and_shows_no_blobs",
-    ),
-    Fault(
-        "blobs may be public",
-        f"{MODULES}/storage.bicep",
-        "allowBlobPublicAccess: false",
-        "allowBlobPublicAccess: true",
-        "storage_takes_no_keys_and_shows_no_blobs",
-    ),
-    Fault(
-        "policies instead of roles",
-        f"{MODULES}/keyvault.bicep",
-        "enableRbacAuthorization: true",
-        "enableRbacAuthorization: false",
-        "the_vault_holds_its_secrets_and_keeps_what_is_deleted",
-    ),
-    Fault(
-        "the password in a tag",
-        f"{MODULES}/keyvault.bicep",
-        "  tags: tags\n",
-        "  tags: { p: neo4jPassword }\n",
-        "no_key_and_no_password_stands_anywhere",
-    ),
-    Fault("the password is not secure", f"{MODULES}/keyvault.bicep", "@secure()\n", "", COMPILER),
-    Fault(
-        "a rotated password is overwritten",
-        f"{MODULES}/keyvault.bicep",
-        "@onlyIfNotExists()\n",
-        "",
-        "a_secret_that_was_rotated_stays",
-    ),
-    Fault(
-        "keys are allowed",
-        f"{MODULES}/redis.bicep",
-        "accessKeysAuthentication: 'Disabled'",
-        "accessKeysAuthentication: 'Enabled'",
-        "redis_takes_no_keys_and_speaks_tls",
-    ),
-    Fault(
-        "keys are allowed",
-        f"{MODULES}/openai.bicep",
-        "disableLocalAuth: true",
-        "disableLocalAuth: false",
-        "models_take_no_keys_and_are_those_asked_for",
-    ),
-    Fault(
-        "two at a time",
-        f"{MODULES}/openai.bicep",
-        "@batchSize(1)\n",
-        "",
-        "models_are_deployed_one_after_the_other",
-    ),
-    Fault(
-        "plain HTTP",
-        f"{MODULES}/function.bicep",
-        "httpsOnly: true",
-        "httpsOnly: false",
-        "the_function_is_keyless_and_scaled_as_asked_for",
-    ),
-    Fault(
-        "a host key",
-        f"{MODULES}/function.bicep",
-        "AzureWebJobsStorage__credential: 'managedidentity'",
-        "AzureWebJobsStorage: ''",
-        "every_setting_has_the_value_of_its_own_parameter",
-    ),
-    Fault(
-        "telemetry without identity",
-        f"{MODULES}/function.bicep",
-        "  APPLICATIONINSIGHTS_AUTHENTICATION_STRING: "
-        "'ClientId=${identityClientId};Authorization=AAD'\n",
-        "",
-        "every_setting_has_the_value_of_its_own_parameter",
-    ),
-    Fault(
-        "two at a time",
-        f"{MODULES}/function.bicep",
-        "  dependsOn: [\n    noFtpPassword\n  ]\n",
-        "",
-        "everything_waits_for_what_it_needs",
-    ),
-    Fault(
-        "a secret among the settings",
-        MAIN,
-        "  'OAI_KEY'\n",
-        "",
-        "each_check_lets_through_what_it_names_and_no_more",
-    ),
-    Fault(
-        "a wider default",
-        MAIN,
-        "param maximumInstanceCount int = 40",
-        "param maximumInstanceCount int = 400",
-        "parameters_are_bounded_as_the_docs_say",
-    ),
-    Fault(
-        "a name that changes",
-        MAIN,
-        "name: 'checks-${token}'",
-        "name: 'checks'",
-        "a_subscription_can_hold_many_deployments",
-    ),
-    Fault(
-        "a group of another name",
-        MAIN,
-        "${workload}-${environmentName}",
-        "${environmentName}-${workload}",
-        "nothing_else_is_created_and_the_group_is_ours",
-    ),
-    Fault(
-        "azd's tag is lost",
-        MAIN,
-        "union(tags, { 'azd-env-name': environmentName })",
-        "tags",
-        "everything_is_tagged",
-    ),
-    Fault(
-        "the function owns the account",
-        f"{MODULES}/rbac.bicep",
-        "'b7e6dc6d-f1e8-4753-8033-0f276bb0955b'",
-        "'8e3af657-a8ff-443c-a75c-2fe8c4bcb635'",
-        "everybody_has_the_least_roles",
-    ),
-    Fault(
-        "the function may write",
-        f"{MODULES}/secret-access.bicep",
-        "secretsUser)\n  }\n}\n\nresource developer",
-        "secretsOfficer)\n  }\n}\n\nresource developer",
-        "everybody_has_the_least_roles",
-    ),
-    Fault(
-        "telemetry with a key",
-        f"{MODULES}/monitoring.bicep",
-        "DisableLocalAuth: true",
-        "DisableLocalAuth: false",
-        "logs_and_telemetry_are_kept_as_asked_for",
-    ),
-    Fault(
-        "an alert looks away",
-        f"{MODULES}/monitoring.bicep",
-        "windowSize: 'PT15M'",
-        "windowSize: 'PT1M'",
-        "an_alert_looks_at_each_minute",
-    ),
-    Fault(
-        "an alert is off",
-        f"{MODULES}/monitoring.bicep",
-        "enabled: true\n      evaluationFrequency",
-        "enabled: false\n      evaluationFrequency",
-        "alerts_are_whole",
-    ),
-    Fault(
-        "no audit",
-        f"{MODULES}/keyvault.bicep",
-        "category: 'AuditEvent'\n        enabled: true",
-        "category: 'AuditEvent'\n        enabled: false",
-        "what_is_used_or_changed_is_logged",
-    ),
-    Fault(
-        "any port",
-        f"{MODULES}/network.bicep",
-        "          protocol: 'Tcp'",
-        "          protocol: '*'",
-        "the_network_lets_in_what_is_needed",
-    ),
-    Fault(
-        "another zone",
-        MAIN,
-        "'privatelink.redis.azure.net'",
-        "'privatelink.redisenterprise.azure.net'",
-        "private_endpoints_lead_to_each_store_by_its_name",
-    ),
-    Fault(
-        "a longer time-out",
-        "host.json",
-        '"00:05:00"',
-        '"00:03:00"',
-        "the_function_gives_up_before_the_platform",
-    ),
-    Fault(
-        "answers are cached",
-        "host.json",
-        '"no-store"',
-        '"max-age=60"',
-        "the_host_is_set_up_as_meant",
-    ),
-    Fault(
-        "local settings are packed",
-        ".funcignore",
-        "local.settings.json\n",
-        "",
-        "only_the_function_is_packed",
-    ),
-    Fault(
-        "the hook is lost",
-        "azure.yaml",
-        "  predown:",
-        "  postdown:",
-        "azd_finds_template_service_and_hooks",
-    ),
-    Fault(
-        "a rule is off",
-        "infra/bicepconfig.json",
-        '"secure-parameter-default": { "level": "error" }',
-        '"secure-parameter-default": { "level": "off" }',
-        "the_linter_refuses_what_it_finds",
-    ),
-    Fault(
-        "another variable",
-        "infra/main.bicepparam",
-        "'NEO4J_USERNAME', 'neo4j'",
-        "'NEO4J_DATABASE', 'neo4j'",
-        "the_parameter_file_reads_each_value_from_its_own_variable",
-    ),
-    Fault(
-        "another step that is left",
-        MAIN,
-        "minute and run: azd deploy",
-        "minute and run: azd up",
-        "outputs_say_where_everything_is",
-    ),
-    Fault(
-        "logs are open",
-        MAIN,
-        "    publicAccess: !vnetEnabled\n    publicQueries",
-        "    publicAccess: true\n    publicQueries",
-        "no_public_door_is_open_in_a_private_way",
-    ),
-    Fault(
-        "a connection string is handed on",
-        f"{MODULES}/monitoring.bicep",
-        "output applicationInsightsName string = applicationInsights.name",
-        "output applicationInsightsName string = applicationInsights.properties.ConnectionString",
-        "an_output_holds_no_secret",
-    ),
-    Fault(
-        "a workflow may write everything",
-        ".github/workflows/ci.yml",
-        "permissions:\n  contents: read\n",
-        "permissions: write-all\n",
-        "a_workflow_may_read_and_a_login_gets_its_token",
-    ),
-    Fault(
-        "the outgoing address is not told",
-        MAIN,
-        "createNetwork ? (network.?outputs.outgoingAddress ?? '') : ''",
-        "''",
-        "the_outgoing_address_is_told_where_there_is_one",
-    ),
-    Fault(
-        "plain text in the example",
-        "local.settings.json.example",
-        '"ALLOW_PLAINTEXT": "false"',
-        '"ALLOW_PLAINTEXT": "true"',
-        "the_example_shows_every_setting",
-    ),
-    Fault(
-        "no NAT where zones are made elsewhere",
-        MAIN,
-        "natGatewayEnabled: natGatewayEnabled",
-        "natGatewayEnabled: natGatewayEnabled && privateDnsZonesEnabled",
-        "a_module_gets_a_parameter_as_it_is",
-    ),
-    Fault(
-        "the application believes, and the platform asks for nothing",
-        f"{MODULES}/function.bicep",
-        "enabled: signIn",
-        "enabled: false",
-        "the_application_believes_the_platform_where_it_asks_for_tokens",
-    ),
-    Fault(
-        "tokens are stored",
-        f"{MODULES}/easyauth.bicep",
-        "tokenStore: {\n        enabled: false",
-        "tokenStore: {\n        enabled: true",
-        "sign_in_is_by_entra_id_alone",
-    ),
-    Fault(
-        "one zone is made twice",
-        f"{MODULES}/endpoints.bicep",
-        "union(allZones, allZones)",
-        "concat(allZones, [])",
-        "a_zone_of_two_endpoints_is_made_once",
-    ),
-)
+FAULTS: dict[str, list[tuple[str, str, str]]] = {
+    "infra/modules/storage.bicep": [
+        (
+            "allowSharedKeyAccess: false",
+            "allowSharedKeyAccess: true",
+            "nothing_takes_keys_or_plain_text",
+        ),
+        (
+            "allowBlobPublicAccess: false",
+            "allowBlobPublicAccess: true",
+            "nothing_takes_keys_or_plain_text",
+        ),
+    ],
+    "infra/modules/keyvault.bicep": [
+        (
+            "enableRbacAuthorization: true",
+            "enableRbacAuthorization: false",
+            "nothing_takes_keys_or_plain_text",
+        ),
+        (
+            "  tags: tags\n",
+            "  tags: { p: neo4jPassword }\n",
+            "no_key_and_no_password_stands_anywhere",
+        ),
+        ("@secure()\n", "", COMPILER),
+        ("@onlyIfNotExists()\n", "", "a_secret_that_was_rotated_stays"),
+        (
+            "category: 'AuditEvent'\n        enabled: true",
+            "category: 'AuditEvent'\n        enabled: false",
+            "what_is_used_or_changed_is_logged",
+        ),
+    ],
+    "infra/modules/redis.bicep": [
+        (
+            "accessKeysAuthentication: 'Disabled'",
+            "accessKeysAuthentication: 'Enabled'",
+            "nothing_takes_keys_or_plain_text",
+        ),
+    ],
+    "infra/modules/openai.bicep": [
+        ("disableLocalAuth: true", "disableLocalAuth: false", "nothing_takes_keys_or_plain_text"),
+        ("@batchSize(1)\n", "", "models_are_deployed_one_after_the_other"),
+    ],
+    "infra/modules/function.bicep": [
+        ("httpsOnly: true", "httpsOnly: false", "nothing_takes_keys_or_plain_text"),
+        (
+            "AzureWebJobsStorage__credential: 'managedidentity'",
+            "AzureWebJobsStorage: ''",
+            "settings_are_those_that_are_read",
+        ),
+        (
+            "  APPLICATIONINSIGHTS_AUTHENTICATION_STRING:",
+            "  OF_TELEMETRY:",
+            "settings_are_those_that_are_read",
+        ),
+        ("  dependsOn: [\n    noFtpPassword\n  ]\n", "", "everything_waits_for_what_it_needs"),
+        (
+            "enabled: signIn",
+            "enabled: false",
+            "the_application_believes_the_platform_where_it_asks_for_tokens",
+        ),
+    ],
+    "infra/main.bicep": [
+        ("param maximumInstanceCount int = 40", "param maximumInstanceCount int = 400", SNAPSHOT),
+        ("name: 'checks-${token}'", "name: 'checks'", "a_subscription_can_hold_many_deployments"),
+        (
+            "${workload}-${environmentName}",
+            "${environmentName}-${workload}",
+            "what_is_asked_for_is_created_and_nothing_else",
+        ),
+        ("union(tags, { 'azd-env-name': environmentName })", "tags", "everything_is_tagged"),
+        (
+            "'privatelink.redis.azure.net'",
+            "'privatelink.redisenterprise.azure.net'",
+            "private_endpoints_lead_to_each_store_by_its_name",
+        ),
+        ("minute and run: azd deploy", "minute and run: azd up", SNAPSHOT),
+        (
+            "    publicAccess: !vnetEnabled\n    publicQueries",
+            "    publicAccess: true\n    publicQueries",
+            "no_public_door_is_open_in_a_private_way",
+        ),
+        (
+            "createNetwork ? (network.?outputs.outgoingAddress ?? '') : ''",
+            "''",
+            "the_outgoing_address_is_told_where_there_is_one",
+        ),
+        (
+            "natGatewayEnabled: natGatewayEnabled",
+            "natGatewayEnabled: natGatewayEnabled && privateDnsZonesEnabled",
+            "a_module_gets_a_parameter_as_it_is",
+        ),
+    ],
+    "infra/modules/rbac.bicep": [
+        (
+            "'b7e6dc6d-f1e8-4753-8033-0f276bb0955b'",
+            "'8e3af657-a8ff-443c-a75c-2fe8c4bcb635'",
+            "everybody_has_the_least_roles",
+        ),
+    ],
+    "infra/modules/secret-access.bicep": [
+        (
+            "secretsUser)\n  }\n}\n\nresource developer",
+            "secretsOfficer)\n  }\n}\n\nresource developer",
+            "everybody_has_the_least_roles",
+        ),
+    ],
+    "infra/modules/monitoring.bicep": [
+        ("DisableLocalAuth: true", "DisableLocalAuth: false", "nothing_takes_keys_or_plain_text"),
+        ("windowSize: 'PT15M'", "windowSize: 'PT1M'", "an_alert_looks_at_each_minute"),
+        (
+            "enabled: true\n      evaluationFrequency",
+            "enabled: false\n      evaluationFrequency",
+            "nothing_takes_keys_or_plain_text",
+        ),
+        (
+            "InsightsName string = applicationInsights.name",
+            "InsightsName string = applicationInsights.properties.ConnectionString",
+            "an_output_holds_no_secret",
+        ),
+    ],
+    "infra/modules/network.bicep": [
+        (
+            "          protocol: 'Tcp'",
+            "          protocol: '*'",
+            "the_network_lets_in_what_is_needed",
+        ),
+    ],
+    "host.json": [
+        ('"00:05:00"', '"00:03:00"', "the_function_gives_up_before_the_platform"),
+        ('"no-store"', '"max-age=60"', "the_host_is_set_up_as_meant"),
+    ],
+    "azure.yaml": [
+        ("  predown:", "  postdown:", "azd_runs_the_hooks_and_builds_nothing_on_azure"),
+    ],
+    "infra/bicepconfig.json": [
+        (
+            '"secure-parameter-default": { "level": "error" }',
+            '"secure-parameter-default": { "level": "off" }',
+            "the_linter_refuses_what_it_finds",
+        ),
+    ],
+    "infra/main.bicepparam": [
+        (
+            "'NEO4J_USERNAME', 'neo4j'",
+            "'NEO4J_DATABASE', 'neo4j'",
+            "the_parameter_file_reads_each_value_from_its_own_variable",
+        ),
+    ],
+    ".github/workflows/ci.yml": [
+        (
+            "permissions:\n  contents: read\n",
+            "permissions: write-all\n",
+            "a_workflow_may_read_and_a_login_gets_its_token",
+        ),
+    ],
+    "local.settings.json.example": [
+        (
+            '"ALLOW_PLAINTEXT": "false"',
+            '"ALLOW_PLAINTEXT": "true"',
+            "the_example_shows_every_setting",
+        ),
+    ],
+    "infra/modules/easyauth.bicep": [
+        (
+            "tokenStore: {\n        enabled: false",
+            "tokenStore: {\n        enabled: true",
+            "nothing_takes_keys_or_plain_text",
+        ),
+    ],
+    "infra/modules/endpoints.bicep": [
+        (
+            "union(allZones, allZones)",
+            "concat(allZones, [])",
+            "a_zone_of_two_endpoints_is_made_once",
+        ),
+    ],
+}
+"""Of a file: what stands there, what it becomes, and what has to notice."""

@@ -4,24 +4,22 @@ has to notice it.
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tests.infra.compiler import Compiler, RefusedError
-from tests.infra.rules import callers, files, snapshot, template
-from tests.infra.ways import ROOT, Project, way_files, way_name
-
-COMPILER = "the compiler"
-"""What finds a fault that the compiler, its linter or the engine refuses."""
+from tests.infra.differences import differences
+from tests.infra.faults.planted import COMPILER, SNAPSHOT
+from tests.infra.rules import Rule, every_way, files, template
+from tests.infra.ways import ROOT, Project, snapshot_of, way_files, way_name
 
 _FIRST = ("every-parameter", "all-private")
 """The ways that show most faults: asked first, since working one out takes a second."""
 
-_OVER_WAYS = {rule.__name__: rule for rule in (*snapshot.RULES, *callers.RULES)}
-_OVER_TEMPLATE = {rule.__name__: rule for rule in template.RULES}
-_OVER_FILES = {rule.__name__: rule for rule in files.RULES}
+_RULES = {rule.__name__: rule for rule in (*every_way.RULES, *template.RULES, *files.RULES)}
 
 _COPIED = ("host.json", ".funcignore", ".gitignore", "azure.yaml", "local.settings.json.example")
 
@@ -30,14 +28,17 @@ _COPIED = ("host.json", ".funcignore", ".gitignore", "azure.yaml", "local.settin
 class Fault:
     """A change of one file: `right`, which stands there, becomes `wrong`.
 
-    `rule` is the one that has to notice.
+    `finder` is what has to notice.
     """
 
-    what: str
     file: str
     right: str
     wrong: str
-    rule: str
+    finder: str
+
+    def __str__(self) -> str:
+        """Return a name for the test."""
+        return f"{Path(self.file).stem}: {self.wrong.strip()[:40]}: {self.finder}"
 
 
 def finding(fault: Fault, folder: Path, compiler: Compiler) -> str:
@@ -47,31 +48,37 @@ def finding(fault: Fault, folder: Path, compiler: Compiler) -> str:
     fault. Raises RefusedError where the compiler refuses a fault that is a rule's.
     """
     _plant(fault, folder)
-    if fault.rule == COMPILER:
+    if fault.finder == COMPILER:
         return _refusal(folder, compiler)
-    rule = {**_OVER_WAYS, **_OVER_TEMPLATE, **_OVER_FILES}[fault.rule]
-    found = (next(rule(project), "") for project in _worked_out(fault, folder, compiler))
+    if fault.finder == SNAPSHOT:
+        return _change(folder, compiler)
+    rule = _RULES[fault.finder]
+    found = (next(rule(project), "") for project in _worked_out(rule, folder, compiler))
     return next(filter(None, found), "")
 
 
 def _refusal(folder: Path, compiler: Compiler) -> str:
     try:
         compiler.compiled(folder / "infra/main.bicep")
-        for file in _ways(folder):
-            compiler.snapshot(file)
     except RefusedError as error:
         return str(error)
     return ""
 
 
-def _worked_out(fault: Fault, folder: Path, compiler: Compiler) -> Iterator[Project]:
-    """Yield the changed project as the fault's rule reads it.
+def _change(folder: Path, compiler: Compiler) -> str:
+    committed = json.loads(snapshot_of(folder / "infra/ways/default.bicepparam").read_text())
+    made = compiler.snapshot(folder / "infra/ways/default.bicepparam")
+    return next(differences(committed, made, "default"), "")
+
+
+def _worked_out(rule: Rule, folder: Path, compiler: Compiler) -> Iterator[Project]:
+    """Yield the changed project as a rule reads it.
 
     Its files, its compiled template, or one way after the other.
     """
-    if fault.rule in _OVER_FILES:
+    if rule in files.RULES:
         yield Project(folder)
-    elif fault.rule in _OVER_TEMPLATE:
+    elif rule in template.RULES:
         yield Project(folder, template=compiler.compiled(folder / "infra/main.bicep"))
     else:
         for file in _ways(folder):
@@ -94,5 +101,5 @@ def _plant(fault: Fault, folder: Path) -> None:
     file = folder / fault.file
     text = file.read_text(encoding="utf-8")
     if fault.right not in text:
-        raise ValueError(f"{fault.what}: {fault.file} does not hold {fault.right!r}")
+        raise ValueError(f"{fault.file} does not hold {fault.right!r}")
     file.write_text(text.replace(fault.right, fault.wrong, 1), encoding="utf-8")

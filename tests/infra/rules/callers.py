@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.infra.expected.function import SITE
-from tests.infra.expected.sign_in import CONFIG, OPEN_PATHS, issuer
+from tests.infra.kinds import SIGN_IN, SITE
 from tests.infra.rules import Rule
 from tests.infra.rules.snapshot import settings_of
 from tests.infra.ways import Body, Project, Way
+
+OPEN_PATHS = ["/health/live", "/rag"]
+"""What answers everybody: it holds no data."""
 
 
 def the_application_believes_the_platform_where_it_asks_for_tokens(
@@ -29,7 +31,7 @@ def _undecided(way: Way, site: Body) -> Iterator[str]:
         yield "WEBSITE_AUTH_ENABLED is set, which is the platform's to say"
     configs = [
         one["properties"]
-        for one in way.resources(CONFIG)
+        for one in way.resources(SIGN_IN)
         if one["id"] == f"{site['id']}/config/authsettingsV2"
     ]
     if mode not in {"function", "keys", "easyauth"} or len(configs) != 1:
@@ -43,6 +45,7 @@ def _undecided(way: Way, site: Body) -> Iterator[str]:
 
 def _gaps(config: Body, tenant: str) -> Iterator[str]:
     """Yield how somebody without a token could reach an application that believes the platform."""
+    login = "[format('{0}{1}/v2.0', environment().authentication.loginEndpoint, '%s')]"
     asked, providers = config["globalValidation"], config["identityProviders"]
     entra = providers.get("azureActiveDirectory", {})
     client = entra.get("registration", {}).get("clientId", "")
@@ -57,7 +60,7 @@ def _gaps(config: Body, tenant: str) -> Iterator[str]:
         "no registration is named": bool(client),
         "tokens for others are taken": bool(audiences) and all(client in one for one in audiences),
         "tokens of other tenants are taken": bool(tenant)
-        and entra.get("registration", {}).get("openIdIssuer") == issuer(tenant),
+        and entra.get("registration", {}).get("openIdIssuer") == login % tenant,
     }
     yield from (
         f"AUTH_MODE is easyauth, and of the platform's authentication: {gap}"

@@ -1,250 +1,230 @@
-"""Rules over what each way would deploy: whole resources, compared with what they have to be."""
+"""Rules over what each way would deploy.
+
+They hold in all ways. What the rest of a resource looks like stands in the committed snapshots, one
+of which gives every parameter a value of its own.
+"""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from drift.http.settings import Settings
 from tests.infra.differences import differences
-from tests.infra.expected import access, function, monitoring, network, sign_in, stores
-from tests.infra.expected.names import VERSIONS, Names, tags
+from tests.infra.kinds import (
+    ACTIONS,
+    ALERT,
+    COMPONENT,
+    DIAGNOSTICS,
+    GATEWAY,
+    LINK_SCOPE,
+    NETWORK,
+    OPENAI,
+    POLICY,
+    REDIS,
+    RESOURCE_GROUP,
+    ROLE,
+    SIGN_IN,
+    SITE,
+    STORAGE,
+    VAULT,
+    WORKSPACE,
+    ZONE,
+)
 from tests.infra.rules import Rule
-from tests.infra.ways import Body, Project, Way
+from tests.infra.ways import (
+    COMMITTED,
+    Body,
+    Project,
+    Way,
+    resources_in,
+    snapshot_of,
+    way_files,
+    way_name,
+)
 
-Expected = Callable[[Way], Iterable[Body]]
-
-
-def storage_takes_no_keys_and_shows_no_blobs(project: Project) -> Iterator[str]:
-    """Account, container, retention and lifecycle.
-
-    No shared keys, no public blobs, TLS 1.2, the package stays.
-    """
-    kinds = ("", "/blobServices", "/blobServices/containers", "/managementPolicies")
-    yield from _whole(project, stores.storage, *(stores.STORAGE + kind for kind in kinds))
-
-
-def the_vault_holds_its_secrets_and_keeps_what_is_deleted(project: Project) -> Iterator[str]:
-    """Roles instead of policies, soft delete, purge protection, password and keys from their
-    parameters only.
-    """
-    yield from _whole(project, stores.vault, stores.VAULT, f"{stores.VAULT}/secrets")
-
-
-def redis_takes_no_keys_and_speaks_tls(project: Project) -> Iterator[str]:
-    """Cluster and database of Azure Managed Redis."""
-    yield from _whole(project, stores.redis, stores.REDIS, f"{stores.REDIS}/databases")
-
-
-def models_take_no_keys_and_are_those_asked_for(project: Project) -> Iterator[str]:
-    """The account, and name, version, place and capacity of both deployments."""
-    yield from _whole(project, stores.models, stores.OPENAI, f"{stores.OPENAI}/deployments")
-
-
-def the_function_is_keyless_and_scaled_as_asked_for(project: Project) -> Iterator[str]:
-    """Identity, plan, functionAppConfig, who may call, TLS, passwords for publishing."""
-    kinds = (
-        "Microsoft.ManagedIdentity/userAssignedIdentities",
-        function.PLAN,
-        function.SITE,
-        function.POLICY,
-    )
-    yield from _whole(project, function.function, *kinds)
-
-
-def sign_in_is_by_entra_id_alone(project: Project) -> Iterator[str]:
-    """All of the platform's authentication: tokens are checked, nothing is stored, one path is
-    open.
-    """
-    yield from _whole(project, sign_in.authentication, sign_in.CONFIG)
+CLOSED: dict[str, dict[str, Any]] = {
+    STORAGE: {
+        "allowBlobPublicAccess": False,
+        "allowCrossTenantReplication": False,
+        "allowSharedKeyAccess": False,
+        "defaultToOAuthAuthentication": True,
+        "minimumTlsVersion": "TLS1_2",
+        "supportsHttpsTrafficOnly": True,
+    },
+    f"{STORAGE}/blobServices": {"deleteRetentionPolicy": {"enabled": True, "days": 7}},
+    f"{STORAGE}/blobServices/containers": {"publicAccess": "None"},
+    VAULT: {"enableRbacAuthorization": True, "enableSoftDelete": True},
+    REDIS: {"minimumTlsVersion": "1.2"},
+    f"{REDIS}/databases": {
+        "accessKeysAuthentication": "Disabled",
+        "clientProtocol": "Encrypted",
+        "clusteringPolicy": "NoCluster",
+    },
+    POLICY: {"accessPolicyName": "default"},
+    OPENAI: {"disableLocalAuth": True},
+    SITE: {
+        "clientAffinityEnabled": False,
+        "httpsOnly": True,
+        "siteConfig.ftpsState": "Disabled",
+        "siteConfig.scmIpSecurityRestrictionsUseMain": False,
+    },
+    f"{SITE}/basicPublishingCredentialsPolicies": {"allow": False},
+    SIGN_IN: {"httpSettings.requireHttps": True, "login.tokenStore.enabled": False},
+    COMPONENT: {"DisableLocalAuth": True},
+    ACTIONS: {"enabled": True},
+    ALERT: {"enabled": True},
+}
+"""What each resource of a type says, by the path in its properties."""
 
 
-def every_setting_has_the_value_of_its_own_parameter(project: Project) -> Iterator[str]:
-    """Each application setting with its source; none missing, none more."""
+def nothing_takes_keys_or_plain_text(project: Project) -> Iterator[str]:
+    """No shared keys, no public blobs, no passwords for publishing, TLS, what is deleted stays."""
     for way in project.ways:
-        yield from differences(function.settings(way), settings_of(way), f"{way.name}: setting ")
+        for one in way.resources(*CLOSED):
+            for path, wanted in CLOSED[one["type"]].items():
+                found = _at(one["properties"], path)
+                yield from differences(wanted, found, f"{_place(way, one)}.{path}")
+        for vault in way.resources(VAULT):
+            purge = vault["properties"].get("enablePurgeProtection")  # the service takes no false
+            if purge is not (way["keyVaultPurgeProtection"] or None):
+                yield f"{_place(way, vault)}: enablePurgeProtection is {purge}"
 
 
-def settings_are_those_that_the_code_reads(project: Project) -> Iterator[str]:
-    """The settings that are not the platform's are fields of drift/http/settings.py, and those
-    without a default are all there.
+def _at(properties: Mapping[str, Any], path: str) -> Any:
+    found: Any = properties
+    for key in path.split("."):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found
+
+
+MADE: dict[str, Callable[[Way], Any]] = {
+    REDIS: lambda way: way["redisMode"] == "create",
+    POLICY: lambda way: way["redisMode"] != "off",
+    OPENAI: lambda way: way["openAiMode"] == "create",
+    VAULT: lambda way: not way["neo4jCredentialId"],
+    NETWORK: lambda way: way.private and not way["existingAppSubnetId"],
+    GATEWAY: lambda way: MADE[NETWORK](way) and way["natGatewayEnabled"],
+    ZONE: lambda way: way.private and way["privateDnsZonesEnabled"],
+    LINK_SCOPE: lambda way: way.private,
+}
+"""Whether a type is created, by the parameters of the way."""
+
+ALWAYS = {STORAGE, SITE, SIGN_IN, WORKSPACE, COMPONENT}
+
+
+def what_is_asked_for_is_created_and_nothing_else(project: Project) -> Iterator[str]:
+    """What is off or yours is not made, and no type is made that no committed snapshot shows.
+
+    All of it stands in one group with the workload in its name.
+    """
+    committed = [snapshot_of(file) for file in way_files() if way_name(file) in COMMITTED]
+    known = {one["type"] for file in committed for one in resources_in(file)}
+    for way in project.ways:
+        types = {one["type"] for one in way.resources()}
+        yield from (f"{way.name}: {one} is created" for one in sorted(types - known))
+        yield from (f"{way.name}: no {one} is created" for one in sorted(ALWAYS - types))
+        for kind, asked in MADE.items():
+            if bool(asked(way)) is not (kind in types):
+                yield f"{way.name}: {kind} is created, or not"
+        groups = [one["name"] for one in way.resources(RESOURCE_GROUP)]
+        given = f"rg-drift-{way['environmentName']}-{way['location']}"[:90]
+        yield from differences(
+            [way["resourceGroupName"] or given], groups, f"{way.name}: resource group"
+        )
+
+
+SOURCES = {
+    "AUTH_MODE": "authMode",
+    "MAX_INFLIGHT": "httpConcurrency",
+    "NEO4J_URI": "neo4jUri",
+    "NEO4J_USERNAME": "neo4jUsername",
+    "OAI_EMBED_DEPLOYMENT_NAME": "embeddingDeploymentName",
+    "OAI_EMBED_MODEL_NAME": "embeddingModelName",
+    "OAI_MODEL": "chatDeploymentName",
+    "PROJECT_CLAIM": "projectClaim",
+}
+"""The parameter behind each setting that is one parameter."""
+
+PLATFORM = {
+    "APPLICATIONINSIGHTS_AUTHENTICATION_STRING",
+    "APPLICATIONINSIGHTS_CONNECTION_STRING",
+    "AzureWebJobsStorage__blobServiceUri",
+    "AzureWebJobsStorage__clientId",
+    "AzureWebJobsStorage__credential",
+}
+"""Settings that the platform reads: telemetry and storage by the identity, without keys."""
+
+
+def settings_are_those_that_are_read(project: Project) -> Iterator[str]:
+    """Each setting is the platform's or a field of drift/http/settings.py; those without a default,
+    those of a parameter and those that people give are there.
     """
     fields = {name.upper(): field for name, field in Settings.model_fields.items()}
-    needed = {name for name, field in fields.items() if field.is_required()}
+    needed = {name for name, field in fields.items() if field.is_required()} | PLATFORM
     for way in project.ways:
-        platform = ("APPLICATIONINSIGHTS_", "AzureWebJobsStorage__")
-        given = {name for name in settings_of(way) if not name.startswith(platform)}
-        yield from (
-            f"{way.name}: setting {name} is read by nothing" for name in sorted(given - set(fields))
-        )
-        yield from (f"{way.name}: setting {name} is missing" for name in sorted(needed - given))
-
-
-def logs_and_telemetry_are_kept_as_asked_for(project: Project) -> Iterator[str]:
-    """Workspace and each of its tables of telemetry, component without local authentication, who
-    gets mails, from where a private way is reached.
-    """
-    kinds = (monitoring.WORKSPACE, monitoring.TABLE, monitoring.COMPONENT, monitoring.ACTIONS)
-    scope = (monitoring.LINK_SCOPE, f"{monitoring.LINK_SCOPE}/scopedResources")
-    yield from _whole(project, monitoring.telemetry, *kinds, *scope)
-
-
-def alerts_are_whole(project: Project) -> Iterator[str]:
-    """Each alert: query, threshold, window, frequency, severity, whom it tells."""
-    yield from _whole(project, monitoring.alerts, monitoring.ALERT)
+        found = settings_of(way)
+        extra = sorted(set(found) - set(fields) - PLATFORM)
+        yield from (f"{way.name}: setting {name} is read by nothing" for name in extra)
+        missing = sorted(needed - set(found))
+        yield from (f"{way.name}: setting {name} is missing" for name in missing)
+        wanted = {name: str(way[parameter]) for name, parameter in SOURCES.items()}
+        wanted |= {**way["appSettings"], "AzureWebJobsStorage__credential": "managedidentity"}
+        given = {name: found.get(name) for name in wanted}
+        yield from differences(wanted, given, f"{way.name}: setting ")
 
 
 def an_alert_looks_at_each_minute(project: Project) -> Iterator[str]:
-    """An alert's window is at least as long as the time between two looks."""
+    """An alert's window is at least as long as the time between two looks, and it tells people."""
     for way in project.ways:
-        for one in way.resources(monitoring.ALERT):
+        groups = [one["id"] for one in way.resources(ACTIONS)]
+        for one in way.resources(ALERT):
             window, frequency = (
                 _minutes(one["properties"][key]) for key in ("windowSize", "evaluationFrequency")
             )
             if window < frequency:
                 yield f"{_place(way, one)}: looks back {window} minutes, every {frequency}"
+            if one["properties"]["actions"] != {"actionGroups": groups}:
+                yield f"{_place(way, one)}: tells nobody"
+
+
+LOGGED = {
+    VAULT: {"AuditEvent"},
+    OPENAI: {"Audit"},
+    f"{STORAGE}/blobServices": {"StorageWrite", "StorageDelete"},
+    f"{REDIS}/databases": {"ConnectionEvents"},
+    SITE: {"FunctionAppLogs"},
+}
+"""What is logged of each resource that is created, by the category."""
 
 
 def what_is_used_or_changed_is_logged(project: Project) -> Iterator[str]:
-    """A diagnostic setting for vault, models, blobs, Redis and site."""
-    yield from _whole(project, monitoring.diagnostics, monitoring.DIAGNOSTICS)
-
-
-def the_network_lets_in_what_is_needed(project: Project) -> Iterator[str]:
-    """Network, subnets, security groups, the one outgoing address.
-
-    The network lists no subnet, so that one of yours stays.
-    """
-    kinds = (network.NETWORK, network.SUBNET, network.GROUP, network.ADDRESS, network.GATEWAY)
-    yield from _whole(project, network.network, *kinds)
-
-
-def private_endpoints_lead_to_each_store_by_its_name(project: Project) -> Iterator[str]:
-    """Endpoints with their part of the resource, DNS zones, links of zones, zone groups."""
-    kinds = (network.ENDPOINT, network.ZONE, f"{network.ZONE}/virtualNetworkLinks")
-    yield from _whole(
-        project, network.endpoints, *kinds, f"{network.ENDPOINT}/privateDnsZoneGroups"
-    )
-
-
-def everybody_has_the_least_roles(project: Project) -> Iterator[str]:
-    """Who gets which role on which single resource, by the role's id."""
-    yield from _whole(project, access.roles, access.ROLE)
-
-
-def redis_lets_the_function_in_by_its_object_id(project: Project) -> Iterator[str]:
-    """The access policy assignment of the identity."""
-    yield from _whole(project, access.redis_policy, access.POLICY)
-
-
-def nothing_else_is_created_and_the_group_is_ours(project: Project) -> Iterator[str]:
-    """Types that no other rule compares, and the resource group with the workload in its name."""
-    kind = "Microsoft.Resources/resourceGroups"
+    """A diagnostic setting for vault, models, blobs, Redis and site, to the workspace."""
     for way in project.ways:
-        unknown = {one["type"] for one in way.resources()} - set(VERSIONS)
-        yield from (f"{way.name}: {one} is created" for one in sorted(unknown))
-        names = Names(way)
-        wanted = {
-            "id": names.group,
-            "type": kind,
-            "name": names.group_name,
-            "apiVersion": VERSIONS[kind],
-            "location": way["location"],
-            "tags": tags(way),
-        }
-        yield from _compared(way, [wanted], way.resources(kind))
+        (workspace,) = (one["id"] for one in way.resources(WORKSPACE))
+        found: dict[str, set[str]] = {}
+        for setting in way.resources(DIAGNOSTICS):
+            properties = setting["properties"]
+            on = {log["category"] for log in properties["logs"] if log["enabled"]}
+            if properties["workspaceId"] == workspace:
+                found[setting["id"].split(f"/providers/{DIAGNOSTICS}/")[0]] = on
+        for one in way.resources(*LOGGED):
+            missing = LOGGED[one["type"]] - found.get(one["id"], set())
+            yield from (f"{_place(way, one)}: {name} is not logged" for name in sorted(missing))
 
 
 def everything_is_tagged(project: Project) -> Iterator[str]:
     """Every resource that can have tags has azd's and those that were given, which never take the
     place of azd's.
     """
-    untaggable = {access.ROLE, monitoring.DIAGNOSTICS}
     for way in project.ways:
         for one in way.resources():
-            if one["type"].count("/") == 1 and one["type"] not in untaggable:
-                wanted = {
-                    **tags(way),
-                    **(function.SERVICE_TAG if one["type"] == function.SITE else {}),
-                }
-                yield from differences(wanted, one.get("tags", {}), f"{_place(way, one)}.tags")
-
-
-_GUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_NETWORK = r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}[A-Za-z0-9_]"
-NAMES = {
-    "Microsoft.Authorization/roleAssignments": _GUID,
-    "Microsoft.Cache/redisEnterprise": r"(?=.{1,60}$)[A-Za-z0-9]+(-[A-Za-z0-9]+)*",
-    "Microsoft.CognitiveServices/accounts": r"[A-Za-z0-9][A-Za-z0-9-]{0,62}[A-Za-z0-9]",
-    "Microsoft.CognitiveServices/accounts/deployments": r"[A-Za-z0-9][A-Za-z0-9._-]{1,63}",
-    "Microsoft.Insights/actionGroups": r"[^:<>+/&%\\?|.]{1,260}",
-    "Microsoft.Insights/components": r"[A-Za-z0-9()._-]{0,259}[A-Za-z0-9()_-]",
-    "Microsoft.Insights/scheduledQueryRules": r"[^#<>%&:\\?/{}*]{1,260}",
-    "Microsoft.KeyVault/vaults": r"(?=.{3,24}$)[A-Za-z](-?[A-Za-z0-9]+)*",
-    "Microsoft.KeyVault/vaults/secrets": r"[A-Za-z0-9-]{1,127}",
-    "Microsoft.ManagedIdentity/userAssignedIdentities": r"[A-Za-z0-9][A-Za-z0-9_-]{2,127}",
-    "Microsoft.Network/natGateways": _NETWORK,
-    "Microsoft.Network/networkSecurityGroups": _NETWORK,
-    "Microsoft.Network/privateDnsZones": r"([a-z0-9-]{1,63}\.){1,33}[a-z0-9-]{1,63}",
-    "Microsoft.Network/privateEndpoints": _NETWORK,
-    "Microsoft.Network/publicIPAddresses": _NETWORK,
-    "Microsoft.Network/virtualNetworks": _NETWORK,
-    "Microsoft.OperationalInsights/workspaces": r"[A-Za-z0-9][A-Za-z0-9-]{2,61}[A-Za-z0-9]",
-    "Microsoft.Resources/resourceGroups": r"[A-Za-z0-9()._-]{0,89}[A-Za-z0-9()_-]",
-    "Microsoft.Storage/storageAccounts": r"[a-z0-9]{3,24}",
-    "Microsoft.Web/serverfarms": r"[A-Za-z0-9-]{1,60}",
-    "Microsoft.Web/sites": r"(?=.{2,60}$)[A-Za-z0-9][A-Za-z0-9-]*[A-Za-z0-9]",
-}
-"""What each service accepts as a name."""
-
-
-def names_are_accepted_by_each_service(project: Project) -> Iterator[str]:
-    """Length and letters of every name that a preview knows; no name twice."""
-    for way in project.ways:
-        ids = [one["id"] for one in way.resources()]
-        yield from (
-            f"{way.name}: {one} is there twice"
-            for one in sorted({one for one in ids if ids.count(one) > 1})
-        )
-        for one in way.resources(*NAMES):
-            last = one["name"].split("/")[-1]
-            if not one["name"].startswith("[") and not re.fullmatch(NAMES[one["type"]], last):
-                yield f"{_place(way, one)}: {last!r} is not accepted as a name"
-
-
-def no_public_door_is_open_in_a_private_way(project: Project) -> Iterator[str]:
-    """Stores, logs and telemetry refuse the internet in every private way, whatever their type.
-
-    A type that has a door says so: what is not said is open. The function's own door and reading
-    the logs are open unless all is private.
-    """
-    for way in (way for way in project.ways if way.private):
-        for one in way.resources():
-            properties = one.get("properties", {})
-            doors = DOORS.get(one["type"], frozenset()) | {
-                name for name in properties if name.startswith("publicNetworkAccess")
-            }
-            if way["functionAccess"] != "private":
-                doors -= {"publicNetworkAccessForQuery"}
-            open_doors = [name for name in sorted(doors) if properties.get(name) != "Disabled"]
-            if properties.get("networkAcls", {}).get("defaultAction", "Deny") != "Deny":
-                open_doors.append("networkAcls")
-            if one["type"] != function.SITE:
-                yield from (f"{_place(way, one)}: {name} is open" for name in open_doors)
-
-
-_DOOR = frozenset({"publicNetworkAccess"})
-_TWO_DOORS = frozenset({"publicNetworkAccessForIngestion", "publicNetworkAccessForQuery"})
-DOORS = {
-    stores.STORAGE: _DOOR,
-    stores.VAULT: _DOOR,
-    stores.REDIS: _DOOR,
-    stores.OPENAI: _DOOR,
-    monitoring.WORKSPACE: _TWO_DOORS,
-    monitoring.COMPONENT: _TWO_DOORS,
-}
-"""What a type is reached by from the internet, unless it is said to be disabled."""
+            if one["type"].count("/") == 1 and one["type"] not in {ROLE, DIAGNOSTICS}:
+                service = {"azd-service-name": "api"} if one["type"] == SITE else {}
+                tags = {**way["tags"], "azd-env-name": way["environmentName"], **service}
+                yield from differences(tags, one.get("tags", {}), f"{_place(way, one)}.tags")
 
 
 _KEY = re.compile(
@@ -272,60 +252,6 @@ SECRETS = {"neo4jPassword": "/secrets/neo4j-password", "projectKeys": "/secrets/
 """The one place of each secret parameter."""
 
 
-def outputs_say_where_everything_is(project: Project) -> Iterator[str]:
-    """Every output with its value, the sentences of what is left to do too.
-
-    None missing, none more.
-    """
-    for way in project.ways:
-        names, found = Names(way), way.snapshot["outputs"]
-        site = f"reference('{names.site}', '{VERSIONS[function.SITE]}').defaultHostName"
-        known = {
-            "AZURE_APPLICATION_INSIGHTS_NAME": names.component_name,
-            "AZURE_FUNCTION_CLIENT_ID": f"[{names.client}]",
-            "AZURE_FUNCTION_NAME": names.site_name,
-            "AZURE_KEY_VAULT_NAME": names.vault.rsplit("/", 1)[-1],
-            "AZURE_LOCATION": way["location"],
-            "AZURE_OPENAI_ENDPOINT": f"[reference('{names.openai}', "
-            f"'{VERSIONS[stores.OPENAI]}').endpoint]",
-            "AZURE_OUTGOING_ADDRESS": "",  # the address is not there yet
-            "AZURE_REDIS_ID": "" if way["redisMode"] == "off" else names.redis,
-            "AZURE_RESOURCE_GROUP": names.group_name,
-            "AZURE_STORAGE_ACCOUNT_NAME": names.storage_name,
-            "AZURE_TENANT_ID": "22222222-2222-2222-2222-222222222222",
-            "NEXT_STEPS": _next_steps(way, site),
-            "SERVICE_API_NAME": names.site_name,
-            "SERVICE_API_URI": f"[format('https://{{0}}', {site})]",
-        }
-        yield from differences(known, found, f"{way.name}: output ")
-
-
-def _next_steps(way: Way, site: str) -> str:
-    """Return the engine's expression for the sentences that a deployment ends with."""
-    settings = "the same NEO4J_*, OAI_* and VECTOR_INDEX_DIMENSIONS"
-    sentences = [
-        f"Let the function through the allow list of the graph at {way['neo4jUri']}.",
-        f"Create constraints and indexes once, with {settings} set: python -m drift prepare",
-        "If the first deployment of the code answered 403, wait a minute and run: azd deploy",
-    ]
-    url = f"format('https://{{0}}', {site})"
-    credential = CREDENTIALS[way["authMode"]]
-    last = f"format('Ask for the state, with {{0}}: {{1}}/health/ready', '{credential}', {url})"
-    steps = [*map("'{}'".format, sentences), last, f"'{LEFT_OVER}'"]
-    return f"[createArray({', '.join(steps)})]"
-
-
-LEFT_OVER = (
-    "Roles and resources of an earlier deployment that this one does not name any more are still "
-    "there: docs/deploy.md, Taking something back"
-)
-CREDENTIALS = {
-    "function": "a function key",
-    "keys": "a key of yours",
-    "easyauth": "a token of Entra ID",
-}
-
-
 def previews_are_whole(project: Project) -> Iterator[str]:
     """No diagnostic, no name that a preview cannot work out but those of the function's
     assignments.
@@ -334,51 +260,33 @@ def previews_are_whole(project: Project) -> Iterator[str]:
         yield from (f"{way.name}: {one}" for one in way.snapshot["diagnostics"])
         for one in way.resources():
             waits = one["name"].startswith("[") or one["id"].startswith("[")
-            if waits and one["type"] not in {access.ROLE, access.POLICY}:
+            if waits and one["type"] not in {ROLE, POLICY}:
                 yield f"{_place(way, one)}: the name is not known before the deployment"
+
+
+CREDENTIALS = {
+    "function": "a function key",
+    "keys": "a key of yours",
+    "easyauth": "a token of Entra ID",
+}
+
+
+def the_last_steps_name_the_credential(project: Project) -> Iterator[str]:
+    """A deployment ends by saying what to ask for the state with."""
+    for way in project.ways:
+        if f"'{CREDENTIALS[way['authMode']]}'" not in way.snapshot["outputs"]["NEXT_STEPS"]:
+            yield f"{way.name}: NEXT_STEPS does not name the credential of {way['authMode']}"
 
 
 def settings_of(way: Way) -> dict[str, str]:
     """Return the application settings of the site; a name that is set twice counts as missing."""
     pairs = [
         pair
-        for site in way.resources(function.SITE)
+        for site in way.resources(SITE)
         for pair in site["properties"]["siteConfig"]["appSettings"]
     ]
     names = [pair["name"] for pair in pairs]
     return {pair["name"]: pair["value"] for pair in pairs if names.count(pair["name"]) == 1}
-
-
-def _whole(project: Project, expected: Expected, *types: str) -> Iterator[str]:
-    for way in project.ways:
-        yield from _compared(
-            way, expected(way), [_without_settings(one) for one in way.resources(*types)]
-        )
-
-
-def _compared(way: Way, wanted: Iterable[Body], found: list[Body]) -> Iterator[str]:
-    by_id = {one["id"]: one for one in found}
-    if len(by_id) != len(found):
-        yield f"{way.name}: two resources have the same id"
-    for one in wanted:
-        if one["id"] in by_id:
-            yield from differences(one, by_id.pop(one["id"]), _place(way, one))
-        else:
-            yield f"{_place(way, one)} is missing"
-    yield from (f"{_place(way, one)} is not expected" for one in by_id.values())
-
-
-def _without_settings(one: Body) -> Body:
-    """Return a site without its settings, which have a rule of their own.
-
-    Anything else as it is.
-    """
-    if one["type"] != function.SITE:
-        return one
-    config = {
-        key: value for key, value in one["properties"]["siteConfig"].items() if key != "appSettings"
-    }
-    return {**one, "properties": {**one["properties"], "siteConfig": config}}
 
 
 def _minutes(duration: str) -> int:
@@ -391,27 +299,13 @@ def _place(way: Way, one: Body) -> str:
 
 
 RULES: tuple[Rule, ...] = (
-    storage_takes_no_keys_and_shows_no_blobs,
-    the_vault_holds_its_secrets_and_keeps_what_is_deleted,
-    redis_takes_no_keys_and_speaks_tls,
-    models_take_no_keys_and_are_those_asked_for,
-    the_function_is_keyless_and_scaled_as_asked_for,
-    sign_in_is_by_entra_id_alone,
-    every_setting_has_the_value_of_its_own_parameter,
-    settings_are_those_that_the_code_reads,
-    logs_and_telemetry_are_kept_as_asked_for,
-    alerts_are_whole,
+    nothing_takes_keys_or_plain_text,
+    what_is_asked_for_is_created_and_nothing_else,
+    settings_are_those_that_are_read,
     an_alert_looks_at_each_minute,
     what_is_used_or_changed_is_logged,
-    the_network_lets_in_what_is_needed,
-    private_endpoints_lead_to_each_store_by_its_name,
-    everybody_has_the_least_roles,
-    redis_lets_the_function_in_by_its_object_id,
-    nothing_else_is_created_and_the_group_is_ours,
     everything_is_tagged,
-    names_are_accepted_by_each_service,
-    no_public_door_is_open_in_a_private_way,
     no_key_and_no_password_stands_anywhere,
-    outputs_say_where_everything_is,
     previews_are_whole,
+    the_last_steps_name_the_credential,
 )
