@@ -18,11 +18,10 @@ from drift.auth.claims import Claims
 from drift.contracts.progress import CHANNEL, OWN_CHANNEL, channel_of
 from drift.core.deadline import Deadline
 from drift.local.stack.valkey_server import ValkeyServer
-from drift.redis.cache_entries import CacheEntries
 from drift.redis.claims import RedisClaims
 from drift.redis.counter import RedisCounter
 from drift.redis.embedding_cache import CachedEmbedder, Space
-from drift.redis.entries import RedisEntries
+from drift.redis.entries import CacheEntries, RedisEntries
 from drift.redis.progress import RedisProgress
 from drift.redis.server import RedisServer
 from tests.fakes import HashingEmbedder
