@@ -156,7 +156,6 @@ def run_of(
 
 
 def states(response: RetrieveResponse) -> dict[str, str]:
-    assert response.trace
     return {node.question: node.state for node in response.trace.followups}
 
 

@@ -152,7 +152,6 @@ async def test_a_later_follow_up_reads_new_chunks_and_what_is_settled() -> None:
     assert span in before.content
 
     # It can be cited again, though its chunk is not shown.
-    assert response.trace
     assert response.trace.citations.kept == response.trace.citations.total
     [aggregated] = run.ports.chat.named("aggregate_reply")
     assert told(aggregated)[SECOND] == "The second answer."
@@ -172,7 +171,6 @@ async def test_what_cites_nothing_gets_one_second_look_at_further_chunks() -> No
     response = await run(TRACED)
     asked = run.ports.chat.named("local_reply")
     assert [len(chunks_of(p)) for p in asked] == [5, 3]
-    assert response.trace
     assert response.trace.followups[0].chunk_ids == [f"c{n}" for n in range(8)]
 
 
@@ -197,7 +195,6 @@ async def test_a_follow_up_is_shown_the_lower_communities_of_its_chunks_and_may_
     assert elements(first.user, "community") == [
         Element({"id": "C3", "level": "0"}, "What is below.")
     ]
-    assert response.trace
     [third] = [f for f in response.trace.followups if f.question == THIRD]
     assert third.target_communities == ["lower"]
 

@@ -110,7 +110,7 @@ async def test_a_value_that_cannot_be_used_keeps_the_old_one_and_says_so(
     standing = scene.ring.readiness()
     assert standing.level is Level.DEGRADED
     assert "the keys from before are used for 57 more minutes at most" in standing.reason
-    assert [record.event for record in caplog.records] == ["project_keys_unreadable"]  # type: ignore[attr-defined]
+    assert [record.event for record in caplog.records] == ["project_keys_unreadable"]
     assert "canary" not in caplog.text + standing.reason
 
     scene.source.text = value("new")
@@ -133,7 +133,7 @@ async def test_a_value_without_a_key_takes_the_last_one_away(
         with pytest.raises(KeysError, match="holds no"):
             await scene.ring.keys()
     assert scene.ring.readiness().level is Level.FAILING
-    assert [record.event for record in caplog.records] == ["project_keys_unreadable"]  # type: ignore[attr-defined]
+    assert [record.event for record in caplog.records] == ["project_keys_unreadable"]
 
     scene.source.text = OSError()  # what fails now brings no key back
     with pytest.raises(KeysError):
@@ -159,7 +159,7 @@ async def test_a_value_that_cannot_be_used_keeps_the_old_one_for_an_hour(
     for _ in range(2):
         with pytest.raises(KeysError):
             await scene.ring.keys()
-    told = [record.event for record in caplog.records]  # type: ignore[attr-defined]
+    told = [record.event for record in caplog.records]
     assert told == ["project_keys_unreadable", "project_keys_expired"]
 
     scene.source.text = value("old")

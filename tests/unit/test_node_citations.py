@@ -29,6 +29,7 @@ PIECES = st.lists(
         ("Dead [Node 1, Node 2].", "Dead [Node 1] [Node 2]."),
         ("Dead [Node 1; Node 9].", "Dead [Node 1]."),
         ("Dead [Nodes 1-3].", "Dead [Node 1] [Node 2] [Node 3]."),
+        ("Dead [Node 1: Chapter 2].", "Dead [Node 1]."),
         ("Dead [Node 9].", "Dead."),
         ("[Node 9] Dead.", "Dead."),
         ("Dead [Node].", "Dead."),

@@ -34,8 +34,6 @@ def test_the_text_the_model_and_the_usage_are_read(content_type: str) -> None:
     )
     assert read.text() == "Names are resolved."
     assert read.model == "a-model"
-    assert read.usage is not None
-    assert read.usage.prompt_tokens_details is not None
     assert (read.usage.prompt_tokens, read.usage.completion_tokens) == (9, 4)
     assert read.usage.prompt_tokens_details.cached_tokens == 2
 

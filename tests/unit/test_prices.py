@@ -32,7 +32,6 @@ def spent(*answers: tuple[str, str, Tokens], uncounted: int = 0) -> Spending:
 def test_each_token_is_paid_once_by_its_kind() -> None:
     tokens = Tokens(1_000_000, 100_000, cached=400_000, cache_write=100_000, reasoning=90_000)
     cost = table(big=FULL).cost(spent(("big", "big", tokens)))
-    assert cost
     assert cost.model_dump() == {
         "amount": 0.5 * 2 + 0.4 * 0.5 + 0.1 * 2.5 + 0.1 * 8,
         "currency": "EUR",
@@ -55,7 +54,6 @@ def test_answers_cost_together_what_they_cost_alone(
     named = [("big", "small")[place % 2] for place in range(len(tokens))]
     together = prices.cost(spent(*((n, n, t) for n, t in zip(named, tokens, strict=True))))
     alone = [prices.cost(spent((n, n, t))) for n, t in zip(named, tokens, strict=True)]
-    assert together
     assert together.amount == pytest.approx(sum(one.amount for one in alone if one), abs=1e-6)
 
 
@@ -121,7 +119,6 @@ def test_a_model_used_under_two_names_is_paid_for_both() -> None:
     cost = table(big={"prompt": 1}).cost(
         spent(("big", "a", Tokens(1_000_000)), ("", "big", Tokens(1_000_000)))
     )
-    assert cost
     assert cost.amount == 2
 
 

@@ -77,7 +77,7 @@ def test_what_is_changed_in_the_result_changes_nothing_in_what_was_given() -> No
     given_chat = [{"role": "user", "content": [{"type": "text", "text": "Why?"}]}]
     built = build(given_chat, [SURE])
     built[1]["content"][0]["text"] = "Never mind."
-    assert given_chat[0]["content"][0]["text"] == "Why?"  # type: ignore[index]
+    assert given_chat[0]["content"][0]["text"] == "Why?"
 
 
 def test_the_items_of_a_response_are_taken_as_they_are_or_with_a_text() -> None:
@@ -171,7 +171,7 @@ def test_bad_input_is_told_in_plain_words(
 
 def test_a_bound_that_is_no_number_or_too_small_is_told() -> None:
     with pytest.raises(TypeError, match="max_tokens: a whole number"):
-        build(ASKED, [SURE], max_tokens="many")  # type: ignore[arg-type]
+        build(ASKED, [SURE], max_tokens="many")
     with pytest.raises(ValueError, match="max_tokens: 10 are too few"):
         build(ASKED, [SURE], max_tokens=10)
 

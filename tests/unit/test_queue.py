@@ -140,11 +140,12 @@ def test_an_answer_that_settles_the_users_own_question_ends_the_search_with_its_
 @pytest.mark.parametrize(
     ("asked", "more"),
     [
+        (USERS, {"confidence": 0.5}),
         (USERS, {"confidence": 1.0, "verdict": "partly"}),
         (USERS, {"confidence": 1.0, "cited": None}),
         ("Which writer lived there?", {"confidence": 1.0}),
     ],
-    ids=["partly", "uncited", "another question"],
+    ids=["unsure", "partly", "uncited", "another question"],
 )
 def test_what_leaves_something_open_is_followed_by_another_pass(
     asked: str, more: dict[str, Any]
@@ -174,6 +175,13 @@ def test_the_same_question_beside_another_chunk_is_another_question() -> None:
     taken = of.take(())
     assert [question.beside for question in taken.questions] == [(after,), (before,)]
     assert [question.hint for question in taken.questions] == ["", ""]
+
+
+def test_a_follow_up_knows_its_parent_its_depth_and_its_communities() -> None:
+    of = queue()
+    [parent] = first(of, "alpha").questions
+    of.offer_next(answered(parent, Proposal("beta", (7, "x"))))
+    assert of.take(()).questions == (Question(1, "beta", (7, "x"), parent=0, depth=2),)
 
 
 # ---------------------------------------------------------------------------------------- the slots

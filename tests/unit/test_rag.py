@@ -104,7 +104,7 @@ class Followed(Heard):
 
 
 def rag(finder: Finder, chat: ScriptedChat, **rules: object) -> RagSearch:
-    return RagSearch(ports(None, chat), finder, RagRules(**rules))  # type: ignore[arg-type]
+    return RagSearch(ports(None, chat), finder, RagRules(**rules))
 
 
 async def ask(search: RagSearch, listener: Followed | None = None) -> tuple[str, list[SourceOut]]:

@@ -119,7 +119,6 @@ async def test_what_is_missing_or_stale_is_embedded_and_nothing_else() -> None:
     assert (report.differs, report.mended) == (2, 2)
     assert set(held.vectors) == {"new", "stale"}
     made = held.vectors["new"]
-    assert made
     assert made.vector == vector_of(searchable_text(ADA))
     assert made.text_hash == held.nodes["p"]["same"].text_hash
 
@@ -192,7 +191,7 @@ async def test_a_batch_and_a_written_node_embed_the_same_text() -> None:
 
     properties = {name: text for name, text in long.items() if text}
     asked = NewNode.model_validate({"label": "Person", "properties": properties})
-    writing = NodeWriting(Store(), embedder, RULES)  # type: ignore[arg-type]
+    writing = NodeWriting(Store(), embedder, RULES)
     spent: list[int] = []
     project = EVERYBODY.project("p", "write")
     await writing.create(project, asked, Deadline.after(60), spent.append)
@@ -253,7 +252,7 @@ async def test_a_run_ends_at_its_deadline_and_the_next_goes_on() -> None:
         now += 4
         return await embed(texts, own)
 
-    embedder.embed = slowly  # type: ignore[method-assign]
+    embedder.embed = slowly
     ended = await everything(held, embedder, deadline)
     assert ended.outcome == UNFINISHED
     assert (ended.looked_at, ended.mended) == (1, BATCH)
@@ -269,6 +268,6 @@ async def test_a_call_that_hangs_is_ended_at_the_deadline() -> None:
     async def hang(_texts: object, _deadline: object) -> Any:
         await asyncio.Event().wait()
 
-    embedder.embed = hang  # type: ignore[method-assign]
+    embedder.embed = hang
     report = await run(held, embedder, Deadline.after(0.01))
     assert (report.outcome, report.mended, held.vectors) == (UNFINISHED, 0, {})

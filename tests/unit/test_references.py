@@ -118,7 +118,7 @@ def test_the_confidence_is_the_mean_of_what_is_known() -> None:
     ],
 )
 def test_a_label_is_as_exact_as_what_is_known(known: dict[str, object], label: str) -> None:
-    assert label_of(CITED, replace(CHUNK, **known)) == label  # type: ignore[arg-type]
+    assert label_of(CITED, replace(CHUNK, **known)) == label
 
 
 def test_a_span_on_one_line_has_one_number_and_a_chunk_that_is_gone_the_name() -> None:

@@ -124,8 +124,6 @@ async def test_a_follow_ups_chain_is_as_long_as_those_that_led_to_it() -> None:
         search = DriftSearch(run.ports, run.limits)
         response = await search.retrieve(TRACED, progress, deadline)
 
-    assert response.trace
-    assert response.usage
     seconds = {node.question: node.seconds for node in response.trace.followups}
     chain = max(seconds[FIRST] + seconds[THIRD], seconds[SECOND])
     assert min(seconds.values()) >= 1

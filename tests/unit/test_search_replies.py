@@ -175,7 +175,6 @@ async def test_a_citation_of_a_chunk_that_did_not_fit_the_prompt_holds() -> None
     chat = ScriptedChat(script(local_reply=local(cited=["c3", "c2", "elsewhere"])))
     run = Run(ports(graph, chat), max_chunks_for_prompt=2, max_followups=1)
     response = await run(TRACED)
-    assert response.trace
     assert response.trace.citations.kept == 2
     assert response.trace.citations.dropped == {"unmatched_chunk_id": 1}
     [asked] = chat.named("local_reply")
@@ -195,7 +194,6 @@ async def test_a_handle_names_the_chunk_that_stands_under_it_in_the_prompt() -> 
     [asked] = chat.named("local_reply")
     assert chunks_of(asked)[0].sentences() == {1: early.text}
     assert response.key_facts[0].citations[0].chunk_id == "early"
-    assert response.trace
     assert response.trace.followups[0].chunk_ids == ["late", "early"]
 
 
@@ -214,13 +212,11 @@ async def test_a_citation_that_names_several_chunks_or_in_brackets_is_understood
     facts = [line for finding in elements(asked.user, "finding") for line in finding.lines()[2:]]
     said = {"a": "Ann did it.", "b": "Bob did it."}
     assert facts == [f"[{n}] {said[c]} (doc)" for n, c in zip(numbers, cited, strict=True)]
-    assert response.trace
     assert response.trace.citations.kept == len(cited)
 
 
 async def test_a_chunk_of_another_follow_up_cannot_be_cited_before_it_is_settled() -> None:
     response = await run_of(local_reply=local(cited=["K1"]))(TRACED)
-    assert response.trace
     first, second, *_ = response.trace.followups
     assert (first.verdict, second.verdict) == ("answered", "not_found")
     assert response.trace.citations.dropped == {"unmatched_chunk_id": 1}
@@ -238,5 +234,4 @@ async def test_every_span_of_the_answer_is_text_of_its_chunk() -> None:
     for one in cited:
         assert one.span in chunk(one.chunk_id).text
         assert "It says a thing" in one.span
-    assert response.trace
     assert response.trace.citations.dropped == {"span_mismatch": 2}

@@ -30,6 +30,8 @@ def test_an_address_that_another_machine_can_follow_is_shown(text: str) -> None:
         "http://[",
         "javascript://%0aalert(1)",
         "data:text/html,<b>",
+        "https://somebody:word@example.com/a",
+        "https://token@example.com/a",
         "abfss://container:word@account.dfs.core.windows.net/b.pdf",
         "https://store.example.com/a.pdf?sv=2026&sig=abc",
         "https://bucket.example.com/a.pdf?X-Amz-Signature=abc",
