@@ -27,8 +27,8 @@ code of what made them fail. Redis never costs an answer.
 
 - *call*: "any" is the first that meets the fault; an empty cell is the call above. {followups}
   follow-ups run at the same time, and nothing comes from a cache (`CACHE=off`).
-- *the caller gets*: an answer with checked citations, or an error's status and `code`. "says
-  so" means that `residual_uncertainty` tells what is missing.
+- *the caller gets*: an answer with checked citations, or an error's `code`, with its
+  status where it is not 500. "says so" means that `residual_uncertainty` tells what is missing.
 - *log*: the warnings by event ([observability](observability.md)), with what `cause` holds;
   each error has `request_failed` besides. A call is tried {attempts} times (RETRY_MAX_ATTEMPTS).
 
@@ -89,7 +89,7 @@ def _cells(row: Row) -> list[str]:
 def _outcome(row: Row) -> str:
     """Say what the caller gets."""
     if row.code:
-        return f"{row.status} `{row.code}`"
+        return f"`{row.code}`" + (f" ({row.status})" if row.status != 500 else "")
     if not row.status:
         return "nothing: nobody is there"
 
