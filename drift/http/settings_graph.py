@@ -91,14 +91,11 @@ class RedisSettings(Addresses):
     redis_auth: Literal["url", "entra"] = "url"
     """`entra`: sign in with Entra ID (Azure Managed Redis)"""
     progress_channel: Annotated[str, checked_by(_one_channel)] | None = None
-    """the Redis channel of progress messages, `{retrieval_id}` stands for that of the request;
-    unset: `ui:retrieval_progress` in mode `function`, else
-    `ui:retrieval_progress:{retrieval_id}`"""
+    """the Redis channel of progress messages; unset: as [progress.md](progress.md) says"""
     cache: Annotated[Literal["on", "off"], AnyCase] = "on"
     """`off`: nothing is kept beyond a request; [caches.md](caches.md)"""
     cache_answers: bool = False
-    """`true`: the same question to the same state of a project gets the same answer for a day,
-    without a call of a model"""
+    """`true`: the same question to the same state of a project gets the same answer for a day"""
 
     @field_validator("redis_url")
     @classmethod

@@ -61,8 +61,7 @@ class NodeSettings(SettingsGroup):
     """People's own nodes, and questions to the nodes."""
 
     enable_rag_search: bool = True
-    """`false` hides `POST /api/rag/query` and the page, which answer 404 then; nodes are written
-    without vectors"""
+    """`false` hides `POST /api/rag/query` and the page; nodes are written without vectors"""
     rag_labels: str = "Chunk,Entity,Community"
     """labels of the nodes that are searched, with commas between; [rag.md](rag.md)"""
     enable_indexing: bool = False
@@ -75,8 +74,8 @@ class NodeSettings(SettingsGroup):
     """the raw cosine, -1 to 1, from which a node is near enough; unset: as measured of each
     project"""
     reconcile_schedule: Annotated[str, StringConstraints(strip_whitespace=True)] | None = None
-    """when the function looks at people's own nodes and mends their vectors, six fields such as `0
-    0 3 * * *`, in UTC; unset: never; [nodes.md](nodes.md#on-a-timer)"""
+    """when the function mends vectors of people's own nodes, such as `0 0 3 * * *`; unset: never;
+    [nodes.md](nodes.md#on-a-timer)"""
 
     @field_validator("rag_labels")
     @classmethod

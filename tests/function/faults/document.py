@@ -27,12 +27,10 @@ code of what made them fail. Redis never costs an answer.
 
 - *call*: "any" is the first that meets the fault; an empty cell is the call above. {followups}
   follow-ups run at the same time, and nothing comes from a cache (`CACHE=off`).
-- *the caller gets*: an answer with checked citations, or an error's status and `code`. "says
-  so" means that `residual_uncertainty` tells what is missing.
+- *the caller gets*: an answer with checked citations, or an error's `code`, with its
+  status where it is not 500. "says so" means that `residual_uncertainty` tells what is missing.
 - *log*: the warnings by event ([observability](observability.md)), with what `cause` holds;
-  each error has `request_failed` besides.
-- *requests*: how many of that call reach the server, with RETRY_MAX_ATTEMPTS={attempts} (2
-  where it never answers).
+  each error has `request_failed` besides. A call is tried {attempts} times (RETRY_MAX_ATTEMPTS).
 
 DRIFT search of Microsoft GraphRAG 3.3.0 was given {known} of these faults, one run each. It
 lost the request in {lost}, and answered some of the others without saying what was missing.
@@ -47,15 +45,6 @@ TITLES = {
     "identity": "Identity (no OAI_KEY: the model server is called with a token of Entra ID)",
     "host": "Host and caller",
 }
-TAIL = """
-## Elsewhere
-
-Further tests are in `tests/function/`: killed servers that come back
-(`test_servers_that_die.py`), idle connections that the network dropped
-(`test_dropped_connections.py`), time limits and Retry-After (`test_deadlines.py`). Neo4j's
-errors code by code: `tests/contract/test_graph_outage.py`. A cache that Redis does not give, or
-gives wrongly: `tests/wire/test_redis_embedding_cache.py`.
-"""
 
 
 def document(rows: Sequence[Row]) -> str:
@@ -71,12 +60,12 @@ def document(rows: Sequence[Row]) -> str:
         followups=FOLLOWUPS,
     )
     parts = [_part(part, list(group)) for part, group in groupby(rows, lambda row: row.part)]
-    return "\n".join([head, *parts]) + part_of_document() + TAIL
+    return "\n".join([head, *parts]) + part_of_document()
 
 
 def _part(part: str, rows: list[Row]) -> str:
     """Return a part's heading and table; a column that is empty throughout is left out."""
-    columns = ["call", "fault", "the caller gets", "log", "requests"]
+    columns = ["call", "fault", "the caller gets", "log"]
     cells = [_cells(row) for row in rows]
     for above, below in reversed([*pairwise(cells)]):
         if below[0] == above[0]:
@@ -94,13 +83,13 @@ def _cells(row: Row) -> list[str]:
         f"`{event}`" + (f" x{number}" if number > 1 else "") for event, number in row.warns.items()
     )
     log = "; ".join(filter(None, [events, f"`{row.cause}`" if row.cause else ""]))
-    return [row.call, row.fault, _outcome(row), log, "" if row.sent is None else str(row.sent)]
+    return [row.call, row.fault, _outcome(row), log]
 
 
 def _outcome(row: Row) -> str:
     """Say what the caller gets."""
     if row.code:
-        return f"{row.status} `{row.code}`"
+        return f"`{row.code}`" + (f" ({row.status})" if row.status != 500 else "")
     if not row.status:
         return "nothing: nobody is there"
 
