@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -41,30 +40,15 @@ def languages_of(text: str) -> tuple[str, ...]:
 def diagnose(statements: Mapping[str, str]) -> list[Diagnostic]:
     """Return everything that the package finds in these texts, each in the languages it is for.
 
-    One process reads them all, but those that it has found nothing in before: the longest take it
-    seconds each.
+    One process reads them all.
     """
-    packages = installed(HERE, "cypher-lint")
     asked = [
         {"name": name, "text": text, "languages": languages_of(text)}
         for name, text in statements.items()
-        if not _clean(packages, text).exists()
     ]
+    packages = installed(HERE, "cypher-lint")
     output = node(HERE / "check.mjs", str(packages), text=json.dumps(asked))
-    found = [Diagnostic(**one) for one in json.loads(output)]
-
-    for name in {one["name"] for one in asked} - {one.name for one in found}:
-        mark = _clean(packages, statements[name])
-        mark.parent.mkdir(exist_ok=True)
-        mark.touch()
-    return found
-
-
-def _clean(packages: Path, text: str) -> Path:
-    """Return the file that says that the package, asked like this, found nothing in a text."""
-    question = repr((languages_of(text), text)).encode()
-    key = hashlib.sha256((HERE / "check.mjs").read_bytes() + question)
-    return packages / "clean" / key.hexdigest()
+    return [Diagnostic(**found) for found in json.loads(output)]
 
 
 def told(diagnostics: Iterable[Diagnostic]) -> str:

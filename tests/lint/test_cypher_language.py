@@ -15,7 +15,7 @@ import drift
 from tests.contract.statements.catalogue import ARGUMENTS, MODULES, STATEMENTS, functions
 from tests.lint.language_package import BOTH, LOCK, Diagnostic, diagnose, languages_of, told
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300, func_only=True)]
+pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, func_only=True)]
 
 JUSTIFIED: dict[str, str] = {}
 """Warnings that are right to stay: a part of the message, and why."""
