@@ -11,7 +11,8 @@ from pydantic import AliasChoices, ValidationError
 from drift.contracts.progress import CHANNEL, OWN_CHANNEL
 from drift.core.errors import NotConfiguredError
 from drift.http import at_import
-from drift.http.settings_access import AccessSettings, PageSettings, SettingsGroup
+from drift.http.settings_access import AccessSettings, PageSettings
+from drift.http.settings_base import SettingsGroup
 from drift.http.settings_graph import GraphSettings, RedisSettings
 from drift.http.settings_search import ModelSettings, NodeSettings, SearchSettings
 from drift.model.found_nodes import OF_INGESTION

@@ -14,7 +14,7 @@ from pydantic import (
     field_validator,
 )
 
-from drift.http.settings_access import (
+from drift.http.settings_base import (
     Addresses,
     AnyCase,
     Required,

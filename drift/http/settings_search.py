@@ -9,7 +9,7 @@ from pydantic import Field, SecretStr, StringConstraints, field_validator
 
 from drift.contracts.request import project_id_problem
 from drift.http import per_step
-from drift.http.settings_access import Addresses, Required, SettingsGroup, address, checked_by
+from drift.http.settings_base import Addresses, Required, SettingsGroup, address, checked_by
 from drift.search.prices import read as read_prices
 
 

@@ -6,7 +6,7 @@ import ast
 import inspect
 
 from drift.http.settings import Settings
-from drift.http.settings_access import SettingsGroup
+from drift.http.settings_base import SettingsGroup
 
 HEAD = """# Settings
 

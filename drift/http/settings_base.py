@@ -1,0 +1,108 @@
+"""What settings are made of: how they are read, and what an address has to be."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Collection
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    StringConstraints,
+    ValidationInfo,
+)
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+_PLAINTEXT = {"bolt", "neo4j", "redis", "http"}
+
+Required = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+AnyCase = BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value)
+"""For a choice that may be written in any case."""
+
+
+class SettingsGroup(BaseSettings):
+    """Settings that are read from arguments and the environment.
+
+    The text below each is its line in docs/settings.md, which `make settings` writes.
+    """
+
+    model_config = SettingsConfigDict(
+        frozen=True, extra="ignore", env_ignore_empty=True, case_sensitive=False
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - the library's signature
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read arguments and the environment only: no .env file may change a deployed service."""
+        return init_settings, env_settings
+
+
+class Addresses(SettingsGroup):
+    """Addresses of servers.
+
+    The rule is read before them.
+    """
+
+    allow_plaintext: bool = False
+    """allow unencrypted connections beyond loopback"""
+
+
+def checked_by(check: Callable[[str], object]) -> AfterValidator:
+    """Refuse a text for which `check` raises ValueError."""
+
+    def checked(value: str) -> str:
+        check(value)
+        return value
+
+    return AfterValidator(checked)
+
+
+def address(*schemes: str) -> AfterValidator:
+    """Refuse what is no address of one of these schemes, or would be spoken to in the open."""
+    return AfterValidator(lambda value, info: checked_url(value, schemes, info))
+
+
+def checked_url(value: str, schemes: Collection[str], info: ValidationInfo) -> str:
+    """Return an address of one of these schemes.
+
+    Raises:
+        ValueError: it is none, or would be spoken to without encryption.
+    """
+    wanted = f"must be a URL beginning with one of {', '.join(sorted(f'{s}://' for s in schemes))}"
+    try:
+        parts = urlsplit(value)
+    except ValueError:  # its message would repeat the URL, with the password in it
+        raise ValueError(wanted) from None
+
+    if parts.scheme not in schemes or not parts.hostname:
+        raise ValueError(wanted)
+
+    # An ALLOW_PLAINTEXT that is wrong is missing here, and is reported by itself.
+    if (
+        parts.scheme in _PLAINTEXT
+        and not _is_loopback(parts.hostname)
+        and not info.data.get("allow_plaintext", True)
+    ):
+        raise ValueError(
+            "would be spoken to without encryption: use neo4j+s, https or rediss, or set "
+            "ALLOW_PLAINTEXT=true"
+        )
+
+    return value
+
+
+def _is_loopback(host: str | None) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host or "").is_loopback
+    except ValueError:
+        return False
