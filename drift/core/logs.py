@@ -144,7 +144,7 @@ def chain(error: BaseException) -> str:
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
-    """Give an error and what caused it, the outermost first, MAX_CAUSES at most."""
+    """Give an error and what caused it, the outermost first, five at most."""
     link: BaseException | None = error
     for _ in range(5):
         if link is not None:

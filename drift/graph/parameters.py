@@ -21,11 +21,18 @@ from drift.search.ranking import MIN_MASS, fuse
 EDITION_MARKS = {"beginning": ["*** START OF TH"], "end": ["*** END OF TH"]}
 """What parts the text of an electronic edition from the words around it."""
 
+LIKE_A_NAME = 0.3
+"""Similarity (0..1, see drift.evidence.text) from which a document may be the one named."""
+SEARCHED_ROWS = 100
+"""Rows asked of an index that filters by project, and scored exactly; more than are kept, since an
+index looks further the more it is asked for."""
+_LONG_DIGITS = 19
+
 BOUNDS: Mapping[str, int | float] = {
     # The legs: the nearest chunks by vector, by words and by the walk; of all of them, what is
     # sent.
     "pool": 60,
-    "rescored": 100,
+    "rescored": SEARCHED_ROWS,
     "text_pool": 40,
     "graph_pool": 40,
     "keep": 48,
@@ -109,9 +116,8 @@ class StatementParameters:
                 if inventory.covers_names
                 else [],
             },
-            # An index that filters by project is asked for more than are kept, since it looks
-            # further then; of one that others share, some rows are theirs.
-            "fetch": 100 if inventory.search_index else 500,
+            # Of an index that other projects share, some rows are theirs.
+            "fetch": SEARCHED_ROWS if inventory.search_index else 500,
             "hard": self.hard and bool(query.communities),
             # The count says how rare an entity is.
             "count_limit": max(2000, values["exact_limit"] + 1),
@@ -209,7 +215,7 @@ def wished(query: FollowupQuery, found: Candidates) -> list[dict[str, Any]]:
     """Return up to eleven wishes of a query for the statement of positions; mostly none.
 
     A document is told by a chunk of it that was found: the best one, unless another's document has
-    a name that is a little like the one wished for (0.3 of drift.evidence.text).
+    a name that is a little like the one wished for.
     """
     beside = [wish for wish in query.beside if _can_be_sent(wish.chunk_id)][:8]
     wishes: list[dict[str, Any]] = [
@@ -224,7 +230,7 @@ def wished(query: FollowupQuery, found: Candidates) -> list[dict[str, Any]]:
         if position.at in EDITION_MARKS:
             name = pairs(position.document)
             likeness = [similarity(name, pairs(chunk.document_name)) for chunk in best_first]
-            closest = likeness.index(max(likeness)) if max(likeness) >= 0.3 else 0  # noqa: PLR2004
+            closest = likeness.index(max(likeness)) if max(likeness) >= LIKE_A_NAME else 0
             anchors = best_first[closest : closest + 1]
 
         marks = EDITION_MARKS.get(position.at, [])
@@ -238,7 +244,7 @@ def wished(query: FollowupQuery, found: Candidates) -> list[dict[str, Any]]:
 
 def stored_ids(chunk_id: str) -> list[str | int]:
     """Return the ids that a chunk may be stored under: some graphs number them."""
-    is_number = chunk_id.isascii() and chunk_id.isdigit() and len(chunk_id) < 19  # noqa: PLR2004
+    is_number = chunk_id.isascii() and chunk_id.isdigit() and len(chunk_id) < _LONG_DIGITS
     return [chunk_id, int(chunk_id)] if is_number else [chunk_id]
 
 

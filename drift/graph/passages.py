@@ -27,6 +27,9 @@ BOUNDS: Mapping[str, int] = {
     "most_witnesses": MOST_WITNESSES,
     "longest_time": 40,
 }
+_FROM_HERE_MILLISECONDS = 1e11
+"""A smaller number counts seconds: as milliseconds it would be before 1974."""
+_YEAR_10000 = 253_402_300_800_000
 
 
 _text = cache(statement.passages)
@@ -90,8 +93,7 @@ def milliseconds(stored: object) -> int | None:
     if isinstance(stored, bool) or stored is None:
         return None
     if isinstance(stored, int | float):
-        # A smaller number counts seconds: as milliseconds it would be before 1974.
-        return _in_range(stored if stored >= 1e11 else 1000 * stored)  # noqa: PLR2004
+        return _in_range(stored if stored >= _FROM_HERE_MILLISECONDS else 1000 * stored)
 
     native = stored.to_native() if hasattr(stored, "to_native") else stored
     if isinstance(native, str):
@@ -110,4 +112,4 @@ def milliseconds(stored: object) -> int | None:
 
 def _in_range(number: float) -> int | None:
     """Return a number of milliseconds after 1970 and before the year 10000."""
-    return int(number) if 0 < number < 253_402_300_800_000 else None  # noqa: PLR2004
+    return int(number) if 0 < number < _YEAR_10000 else None

@@ -10,12 +10,14 @@ from drift.core.errors import GraphMisconfiguredError, ModelMisconfiguredError
 from drift.model.graph import Vector
 
 _OF_INGESTION = {"__Chunk__", "__Entity__", "__Community__"}
+_MIN_LENGTH, _MAX_FLOAT = 1e-30, 3.4e38
+"""A vector between these has a direction in numbers of 32 bits."""
 
 
 def require_direction(vector: Vector) -> None:
     """Raise ModelMisconfiguredError for a vector without a direction in numbers of 32 bits."""
-    is_long_enough = math.hypot(*vector) > 1e-30  # noqa: PLR2004
-    if is_long_enough and all(abs(number) < 3.4e38 for number in vector):  # noqa: PLR2004
+    is_long_enough = math.hypot(*vector) > _MIN_LENGTH
+    if is_long_enough and all(abs(number) < _MAX_FLOAT for number in vector):
         return
 
     raise ModelMisconfiguredError(
