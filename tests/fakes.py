@@ -13,7 +13,7 @@ from drift.contracts.answer import KeyFact, TraceNode
 from drift.contracts.progress import CHANNEL, LAST_PHASES
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
-from drift.llm.replies import GrowingCompletion
+from drift.llm.openai.replies import GrowingCompletion
 from drift.model.calls import ChatReply, Embeddings, Prompt, TextCallback, Tokens
 from drift.model.graph import (
     Candidate,

@@ -37,8 +37,8 @@ from drift.search import prices
 from drift.search.prices import PriceTable
 
 if TYPE_CHECKING:
-    from drift.llm.chat import OpenAIChat
-    from drift.llm.embedder import OpenAIEmbedder
+    from drift.llm.openai.chat import OpenAIChat
+    from drift.llm.openai.embedder import OpenAIEmbedder
 
 LIST_PRICES = Path(__file__).with_name("list_prices.json")
 """What OpenAI lists for its standard service, from genai-prices (MIT); `make prices` writes it."""
@@ -120,10 +120,10 @@ def build_prices(settings: Settings) -> PriceTable:
 
 def build_models(settings: Settings) -> tuple[OpenAIChat, OpenAIEmbedder]:
     """Return the chat model and the embedder, over one client."""
-    from drift.llm import client as openai_client  # noqa: PLC0415 - see the module
     from drift.llm.caller import ModelCaller  # noqa: PLC0415 - the same
-    from drift.llm.chat import OpenAIChat  # noqa: PLC0415 - the same
-    from drift.llm.embedder import OpenAIEmbedder  # noqa: PLC0415 - the same
+    from drift.llm.openai import client as openai_client  # noqa: PLC0415 - see the module
+    from drift.llm.openai.chat import OpenAIChat  # noqa: PLC0415 - the same
+    from drift.llm.openai.embedder import OpenAIEmbedder  # noqa: PLC0415 - the same
 
     key = settings.oai_key.get_secret_value() if settings.oai_key else None
     server = openai_client.ModelServer(

@@ -10,8 +10,8 @@ from typing import TypeVar
 from openai import OpenAIError
 
 from drift.core.deadline import Deadline
-from drift.llm.errors import UNREADABLE, asked_wait, is_transient, translated
-from drift.llm.replies import tokens_of
+from drift.llm.openai.errors import UNREADABLE, asked_wait, is_transient, translated
+from drift.llm.openai.replies import tokens_of
 from drift.llm.retry import RetryPolicy
 from drift.telemetry import servers
 

@@ -11,7 +11,7 @@ import json
 import time
 
 from drift.answer.streaming import GrowingAnswer, Telling
-from drift.llm.replies import GrowingCompletion
+from drift.llm.openai.replies import GrowingCompletion
 from drift.model.tree import Citation, Fact
 
 CHARACTERS = 190_000

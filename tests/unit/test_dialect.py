@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from openai import APIStatusError
 
-from drift.llm.dialect import Dialect, Request, is_refusal, keeps, named
+from drift.llm.openai.dialect import Dialect, Request, is_refusal, keeps, named
 from drift.llm.options import EFFORTS, ChatOptions
 from drift.prompting import prompts
 

@@ -13,7 +13,7 @@ from drift.contracts.answer import KeyFact, RetrieveResponse
 from drift.contracts.replies import MAX_ANSWER_CHARS
 from drift.evidence.statement_parts import StatementPart, StatementParts
 from drift.evidence.statements import proven
-from drift.llm.replies import GrowingCompletion
+from drift.llm.openai.replies import GrowingCompletion
 from tests.fakes import Heard
 from tests.unit.test_statements import ANSWERS, FACTS
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from drift.llm.dialect import keeps
-from drift.llm.replies import GrowingCompletion, ListenerError
+from drift.llm.openai.dialect import keeps
+from drift.llm.openai.replies import GrowingCompletion, ListenerError
 
 
 def event(content: str, ended: str | None = None) -> object:

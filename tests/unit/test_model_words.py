@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from drift.contracts.replies import ANSWER_CUT, MAX_ANSWER_CHARS
 from drift.core.errors import DriftError
-from drift.llm.errors import UNREADABLE
-from drift.llm.replies import ChatCompletion, GrowingCompletion, whole_characters
+from drift.llm.openai.errors import UNREADABLE
+from drift.llm.openai.replies import ChatCompletion, GrowingCompletion, whole_characters
 from drift.local.event_stream import read_events
 from drift.nodes.node_citations import cited, cleaned
 from tests.fakes import Heard, request

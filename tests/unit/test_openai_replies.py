@@ -7,7 +7,7 @@ import httpx2
 import pytest
 
 from drift.core.errors import ModelMisconfiguredError, UnusableReplyError
-from drift.llm.replies import ChatCompletion
+from drift.llm.openai.replies import ChatCompletion
 
 MESSAGE = {"role": "assistant", "content": "Names are resolved."}
 

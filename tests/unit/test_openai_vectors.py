@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drift.core.errors import ModelMisconfiguredError
-from drift.llm.vectors import vectors
+from drift.llm.openai.vectors import vectors
 
 BASE64 = base64.b64encode(array("f", [0.5, -1.0]).tobytes()).decode()
 NUMBERS = "where a list of finite numbers was expected: check OAI_EMBED_MODEL_NAME"

@@ -8,9 +8,9 @@ from typing import Any
 
 from drift.core.deadline import Deadline
 from drift.llm.caller import ModelCaller
-from drift.llm.chat import OpenAIChat
-from drift.llm.client import ModelServer, build_client
-from drift.llm.embedder import OpenAIEmbedder
+from drift.llm.openai.chat import OpenAIChat
+from drift.llm.openai.client import ModelServer, build_client
+from drift.llm.openai.embedder import OpenAIEmbedder
 from drift.llm.options import ChatOptions
 from drift.llm.retry import RetryPolicy
 from drift.model.graph import Chunk

@@ -9,7 +9,7 @@ import pytest
 
 from drift.contracts.replies import LocalReply
 from drift.core.errors import ModelMisconfiguredError, UnusableReplyError
-from drift.llm.chat import OpenAIChat
+from drift.llm.openai.chat import OpenAIChat
 from drift.llm.options import ChatOptions
 from drift.model.calls import Prompt
 from drift.prompting import prompts

@@ -16,7 +16,7 @@ from drift.core.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
-from drift.llm.chat import OpenAIChat
+from drift.llm.openai.chat import OpenAIChat
 from tests.model_server_fixture import ModelServerControl
 from tests.wire.openai_clients import ATTEMPTS, KEY, LOCAL, PROMPT, caller, chat_of, client_of, soon
 

@@ -12,8 +12,8 @@ from azure.identity import CredentialUnavailableError
 
 from drift.contracts.replies import LocalReply
 from drift.core.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError
-from drift.llm.chat import OpenAIChat
-from drift.llm.client import EntraTokens, ModelServer, build_client, resource_url, v1_url
+from drift.llm.openai.chat import OpenAIChat
+from drift.llm.openai.client import EntraTokens, ModelServer, build_client, resource_url, v1_url
 from drift.llm.options import ChatOptions
 from tests.model_server_fixture import ModelServerControl
 from tests.wire.openai_clients import KEY, LOCAL, PROMPT, caller, chat_of, client_of, soon

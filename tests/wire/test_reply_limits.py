@@ -23,9 +23,9 @@ import pytest
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError
 from drift.llm.caller import ModelCaller
-from drift.llm.chat import OpenAIChat
-from drift.llm.client import ModelServer, build_client
-from drift.llm.embedder import OpenAIEmbedder
+from drift.llm.openai.chat import OpenAIChat
+from drift.llm.openai.client import ModelServer, build_client
+from drift.llm.openai.embedder import OpenAIEmbedder
 from drift.llm.retry import RetryPolicy
 from drift.prompting import prompts
 from tests.listening import listening

@@ -20,9 +20,9 @@ from drift.core.deadline import Deadline, task_group
 from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.core.logs import log
 from drift.llm.caller import ModelCaller
-from drift.llm.replies import tokens_of
+from drift.llm.openai.replies import tokens_of
+from drift.llm.openai.vectors import ENCODING, most_bytes, vectors
 from drift.llm.reply_limits import Limit, limited
-from drift.llm.vectors import ENCODING, most_bytes, vectors
 from drift.model.calls import Embeddings, Tokens
 from drift.telemetry import parts
 

@@ -17,7 +17,7 @@ from drift.core.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
-from drift.llm.replies import not_this_api
+from drift.llm.openai.replies import not_this_api
 from drift.llm.retry import retry_after
 
 _TOO_MANY_REQUESTS = 429

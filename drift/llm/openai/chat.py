@@ -16,7 +16,7 @@ from openai import APIStatusError, AsyncOpenAI, AsyncStream
 from drift.core.deadline import Deadline
 from drift.core.errors import UnusableReplyError
 from drift.llm.caller import ModelCaller
-from drift.llm.dialect import (
+from drift.llm.openai.dialect import (
     JSON_SCHEMA,
     STREAM,
     Dialect,
@@ -27,10 +27,10 @@ from drift.llm.dialect import (
     named,
     plainer,
 )
-from drift.llm.errors import is_known
+from drift.llm.openai.errors import is_known
+from drift.llm.openai.replies import EVENT_STREAM, ChatCompletion, put_together, tokens_of
 from drift.llm.options import EFFORTS, SMALL_STEPS, STEPS, ChatOptions, step_of
 from drift.llm.readiness import ModelWatch
-from drift.llm.replies import EVENT_STREAM, ChatCompletion, put_together, tokens_of
 from drift.model.calls import ChatReply, Prompt, TextCallback
 from drift.model.health import Readiness
 from drift.telemetry import parts

@@ -1,0 +1,199 @@
+"""Pure: what a model's raw text says: its reply without its thoughts, and the JSON that it holds.
+
+Servers put thoughts before, around and behind a reply, in marks of their own. A thought is never
+read as the reply. All of this is linear in the text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from pydantic_core import from_json
+
+_NAMES = "think|thinking|thought|thoughts|reasoning|reflection|seed:think"
+_MARK = re.compile(
+    rf"(?P<open><(?:{_NAMES})>|\[THINK\]|◁think▷|<\|(?:begin_of_thought|START_THINKING)\|>)"
+    rf"|(?P<close></(?:{_NAMES})>|\[/THINK\]|◁/think▷|<\|(?:end_of_thought|END_THINKING)\|>)",
+    re.IGNORECASE,
+)
+_WRAPPING = re.compile(
+    r"</?answer>|<\|(?:START|END)_RESPONSE\|>|<\|(?:begin|end)_of_solution\|>", re.IGNORECASE
+)
+_MARKS_BEGIN = ("<", "[t", "◁")
+_FENCE = re.compile(r"\s*```\w*[ \t]*\n?")
+_FENCED = re.compile(r"```\w*[ \t]*\n(.*?)```", re.DOTALL)
+
+_CHANNEL = re.compile(r"<\|channel\|>\s*(\w*)[^<]*<\|message\|>")
+_CHANNEL_END = re.compile(r"<\|(?:end|return|call|start)\|>")
+_BARE_CHANNELS = re.compile(r"\Aanalysis(?=\W|[A-Z]).*?assistant\s*final", re.DOTALL)
+"""The channels of a server that strips their marks and leaves their names."""
+
+_MOST_LOOKS = 8
+"""Ends of thoughts behind which a whole JSON text is looked for; the last one counts otherwise."""
+_ARGUMENTS = ("arguments", "parameters", "input")
+
+
+# ------------------------------------------------------------------------------------- thoughts
+def without_thoughts(text: str) -> str:
+    """Return what a whole text says beside its thoughts; empty where it is nothing else.
+
+    A thought ends at its closing mark, with or without an opening one, or never.
+    """
+    if "<|message|>" in text and not is_json(text):
+        return _final_channel(text)
+    if bare := _BARE_CHANNELS.match(text):
+        return text[bare.end() :].strip()
+    if not _MARK.search(text) or is_json(text):
+        return text
+
+    kept, depth, at, looks = list[str](), 0, 0, 0
+    for mark in _MARK.finditer(text):
+        if mark["open"]:
+            if depth == 0:
+                kept.append(text[at : mark.start()])
+            depth += 1
+        else:
+            kept = kept if depth else []
+            depth = max(0, depth - 1)
+
+        at = mark.end()
+        if depth == 0 and looks < _MOST_LOOKS:
+            looks += 1
+            if is_json(text[at:]):
+                break
+
+    if depth == 0:
+        kept.append(text[at:])
+    return _WRAPPING.sub("", "".join(kept)).strip()
+
+
+def _final_channel(text: str) -> str:
+    """Return the message of the last final channel, else of a call; thoughts have other names."""
+    channels = list(_CHANNEL.finditer(text))
+    for name in ("final", "commentary"):
+        for channel in reversed(channels):
+            if channel[1] == name:
+                end = _CHANNEL_END.search(text, channel.end())
+                return text[channel.end() : end.start() if end else len(text)].strip()
+
+    return ""
+
+
+def shown_while_growing(text: str, *, is_json: bool) -> str:
+    """Return what may be told of a text that still grows: nothing that may be a thought.
+
+    Of a reply that should be JSON, nothing is told before that begins.
+    """
+    begun = text.lstrip()
+    if begun[:2].casefold().startswith(_MARKS_BEGIN) or begun.startswith("analysis"):
+        if not _is_thought_over(begun):
+            return ""
+        begun = without_thoughts(begun).lstrip()
+
+    if is_json:
+        begun = begun[fence.end() :] if (fence := _FENCE.match(begun)) else begun
+        return begun if begun[:1] in {"{", "["} else ""
+    return begun
+
+
+def _is_thought_over(begun: str) -> bool:
+    """Tell whether a text that may begin with a thought has come to something else."""
+    if begun.startswith(("<|", "analysis")):
+        return "final<|message|>" in begun or bool(_BARE_CHANNELS.match(begun))
+
+    opening = _MARK.match(begun)
+    if opening is None:  # a list in brackets or a mark that is not whole yet
+        return len(begun) > _LONGEST_MARK or begun[:1] == "["
+    return any(mark["close"] for mark in _MARK.finditer(begun))
+
+
+_LONGEST_MARK = 30
+
+
+# ----------------------------------------------------------------------------------------- JSON
+def is_json(text: str) -> bool:
+    """Tell whether a text is one whole JSON object or list, and nothing else."""
+    text = text.strip()
+    if text[:1] not in {"{", "["} or text[-1:] not in {"}", "]"}:
+        return False
+    try:
+        from_json(text)
+    except ValueError:
+        return False
+    return True
+
+
+def json_values(text: str) -> Iterator[object]:
+    """Yield the objects and lists of a text without thoughts, the likeliest reply first.
+
+    First comes the whole text, then what stands in fences, then what stands between words; the
+    last of several is the one that the model settled on. Arguments of a call come before the call,
+    JSON in a JSON string as what it says. Nothing is yielded of an object that was cut.
+    """
+    texts = [text.strip(), *reversed(_FENCED.findall(text))]
+    found = [value for one in texts if (value := _whole(one)) is not None]
+    for value in found or reversed(_between_words(text)):
+        yield from _called_with(value)
+        yield value
+
+
+def _whole(text: str) -> object:
+    """Return the object or list that a text is; None for any other."""
+    try:
+        value = _read(text)
+        if isinstance(value, str):
+            value = _read(value)
+    except (ValueError, RecursionError):
+        return None
+
+    return value if isinstance(value, dict | list) else None
+
+
+def _read(text: str) -> object:
+    """Read JSON, with line breaks in its strings, which models without a grammar leave there."""
+    try:
+        return from_json(text)
+    except ValueError:
+        return json.loads(text, strict=False)
+
+
+def _called_with(value: object) -> Iterator[object]:
+    """Yield the arguments of a call of a tool."""
+    if not isinstance(value, dict) or "name" not in value:
+        return
+    for name in _ARGUMENTS:
+        arguments = value.get(name)
+        if isinstance(arguments, str):
+            arguments = _whole(arguments)
+        if isinstance(arguments, dict | list):
+            yield arguments
+
+
+def _between_words(text: str) -> list[object]:
+    """Return the outermost objects and lists of a text, in their order.
+
+    What is read in vain is read again from the next bracket on: no more of it in all than some
+    times the text.
+    """
+    decoder, values, at = json.JSONDecoder(strict=False), list[object](), 0
+    left = 4 * len(text) + 1_000
+    for bracket in re.finditer(r"[{\[]", text):
+        if bracket.start() < at:
+            continue
+        try:
+            value, at = decoder.raw_decode(text, bracket.start())
+        except json.JSONDecodeError as error:
+            if error.pos >= len(text) or error.msg.startswith("Unterminated string"):
+                break
+            left -= error.pos - bracket.start() + 1
+        except (ValueError, RecursionError):  # a number of thousands of digits; lists in lists
+            break
+        else:
+            if value:
+                values.append(value)
+        if left < 0:
+            break
+
+    return values
