@@ -189,6 +189,10 @@ class LabelledNodes(Protocol):
 class ChatModel(Protocol):
     """One chat call with retries inside the deadline."""
 
+    @property
+    def longest_prompt(self) -> int | None:
+        """The most tokens that the models were seen to read of a prompt; None for no bound."""
+
     async def complete(
         self, prompt: Prompt, deadline: Deadline, hear: TextCallback | None = None
     ) -> ChatReply:

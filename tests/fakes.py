@@ -13,7 +13,7 @@ from drift.contracts.answer import KeyFact, TraceNode
 from drift.contracts.progress import CHANNEL, LAST_PHASES
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
-from drift.llm.openai.replies import GrowingCompletion
+from drift.llm.growing import GrowingText
 from drift.model.calls import ChatReply, Embeddings, Prompt, TextCallback, Tokens
 from drift.model.graph import (
     Candidate,
@@ -43,6 +43,8 @@ class ScriptedChat:
     An answer is a text, a value sent as JSON, an error, or a coroutine.
     """
 
+    longest_prompt: int | None = None
+
     def __init__(self, script: Script) -> None:
         self.script = script
         self.prompts: list[Prompt] = []
@@ -71,9 +73,9 @@ class ScriptedChat:
         return ChatReply(text, Tokens(prompt=10, completion=2, cached=1))
 
     async def _tell(self, text: str, hear: TextCallback) -> None:
-        growing = GrowingCompletion(hear)
+        growing = GrowingText(hear)
         for at in range(0, len(text), PIECE):
-            growing.take({"choices": [{"delta": {"content": text[at : at + PIECE]}}]})
+            growing.add(text[at : at + PIECE])
             await asyncio.sleep(0)
         hear(text)
 

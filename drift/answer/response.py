@@ -32,7 +32,7 @@ class Searched:
 
     depth: DepthOut
     tree: Tree = field(default_factory=Tree)
-    first: PrimerReply = field(default_factory=PrimerReply)
+    first: PrimerReply = field(default_factory=PrimerReply.empty)
     found: PrimerEvidence = field(default_factory=PrimerEvidence)
 
 

@@ -32,14 +32,15 @@ class Telling:
     def hear(self, deliverable: Callable[[str], str]) -> TextCallback | None:
         """Return what tells of a reply while it is written; None where nobody listens.
 
-        `deliverable` returns what can be delivered of a reply that has come so far.
+        `deliverable` returns what can be delivered of a reply that has come so far; an empty reply
+        takes back what was told of it.
         """
         if self._listener is None:
             return None
 
         def grown(reply: str) -> None:
             text = deliverable(reply)
-            if not self._told.startswith(text):
+            if not reply or not self._told.startswith(text):
                 self.ended(text)
 
         return grown

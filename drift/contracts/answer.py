@@ -127,7 +127,8 @@ class UsageOut(PhaseUsage):
     """What the request cost; the critical path is the longest chain of dependent calls.
 
     `cost` is left out when a model has no price, or tokens were not reported. `from_cache` tells
-    that the answer was found for an earlier request (docs/caches.md); it is left out otherwise.
+    that the answer was found for an earlier request (docs/caches.md), `prompts_cut` of how many
+    prompts the model's server read a part alone; each is left out otherwise.
     """
 
     graph_round_trips: int = 0
@@ -135,6 +136,7 @@ class UsageOut(PhaseUsage):
     critical_path_seconds: float = 0.0
     cost: CostOut | None = Field(default=None, exclude_if=_unknown)
     from_cache: bool = Field(default=False, exclude_if=operator.not_)
+    prompts_cut: int = Field(default=0, exclude_if=operator.not_)
     phases: dict[str, PhaseUsage] = Field(default_factory=dict)
 
 

@@ -111,14 +111,27 @@ class PrimerReply(_ModelReply):
     def _bare_list(cls, value: object) -> object:
         return {"followups": value} if isinstance(value, list) else value
 
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not (self.initial_answer or self.followups):
+            raise ValueError("initial_answer and followups must not both be empty")
+        return self
+
+    @classmethod
+    def empty(cls) -> PrimerReply:
+        """Return that of a primer which gave no reply."""
+        return cls.model_construct()
+
     def said(self, write: Callable[[str], str]) -> PrimerReply:
         """Return the reply with each of its texts as `write` makes it of them."""
-        followups = [f.model_copy(update={"question": write(f.question)}) for f in self.followups]
-        return PrimerReply(
-            about_whole=self.about_whole,
-            initial_answer=write(self.initial_answer),
-            followups=followups,
-            rationale=write(self.rationale),
+        return self.model_copy(
+            update={
+                "initial_answer": write(self.initial_answer),
+                "followups": [
+                    f.model_copy(update={"question": write(f.question)}) for f in self.followups
+                ],
+                "rationale": write(self.rationale),
+            }
         )
 
 

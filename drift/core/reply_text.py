@@ -92,6 +92,8 @@ def shown_while_growing(text: str, *, is_json: bool) -> str:
             return ""
         begun = without_thoughts(begun).lstrip()
 
+    if opening := _MARK.search(begun):
+        begun = begun[: opening.start()]
     if is_json:
         begun = begun[fence.end() :] if (fence := _FENCE.match(begun)) else begun
         return begun if begun[:1] in {"{", "["} else ""

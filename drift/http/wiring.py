@@ -37,7 +37,7 @@ from drift.search import prices
 from drift.search.prices import PriceTable
 
 if TYPE_CHECKING:
-    from drift.llm.openai.chat import OpenAIChat
+    from drift.llm.chat import Chat
     from drift.llm.openai.embedder import OpenAIEmbedder
 
 LIST_PRICES = Path(__file__).with_name("list_prices.json")
@@ -54,7 +54,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     counter = RedisCounter(redis) if redis else None
     # In mode `function` everybody is one caller.
     claims = RedisClaims(redis) if redis and settings.auth_mode != "function" else None
-    closers = (chat.client.close, *(one.close for one in (sink, counter, claims, entries) if one))
+    closers = (chat.aclose, *(one.close for one in (sink, counter, claims, entries) if one))
     passages = answers = shared = whole = None
     if graph is None:
         graph = neo4j = build_graph(settings)
@@ -118,9 +118,10 @@ def build_prices(settings: Settings) -> PriceTable:
     return PriceTable(prices.read(settings.prices), called)
 
 
-def build_models(settings: Settings) -> tuple[OpenAIChat, OpenAIEmbedder]:
+def build_models(settings: Settings) -> tuple[Chat, OpenAIEmbedder]:
     """Return the chat model and the embedder, over one client."""
     from drift.llm.caller import ModelCaller  # noqa: PLC0415 - the same
+    from drift.llm.chat import Chat  # noqa: PLC0415 - the same
     from drift.llm.openai import client as openai_client  # noqa: PLC0415 - see the module
     from drift.llm.openai.chat import OpenAIChat  # noqa: PLC0415 - the same
     from drift.llm.openai.embedder import OpenAIEmbedder  # noqa: PLC0415 - the same
@@ -148,11 +149,14 @@ def build_models(settings: Settings) -> tuple[OpenAIChat, OpenAIEmbedder]:
         settings.llm_temperature,
         per_step.efforts(settings.oai_reasoning_effort),
         per_step.lengths(settings.max_completion_tokens),
-        cache == "explicit" or (cache == "auto" and openai_client.knows_cache_options(server)),
     )
+    is_explicit = cache == "explicit" or (
+        cache == "auto" and openai_client.knows_cache_options(server)
+    )
+    provider = OpenAIChat(client, caller, is_explicit)
 
     return (
-        OpenAIChat(client, settings.oai_model, options, caller),
+        Chat(provider, settings.oai_model, options, caller),
         OpenAIEmbedder(
             client,
             settings.oai_embed_model_name,

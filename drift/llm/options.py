@@ -58,14 +58,13 @@ class ChatOptions:
     """What to send with each prompt.
 
     `efforts` and `lengths` hold what the settings say of a step; None there means that nothing is
-    sent. `explicit_cache` asks the provider to write no prompt into its cache.
+    sent.
     """
 
     small_model: str | None = None
     temperature: float | None = None
     efforts: Mapping[Step, Effort | None] = field(default_factory=dict)
     lengths: Mapping[Step, int | None] = field(default_factory=dict)
-    explicit_cache: bool = False
 
     def effort(self, step: Step) -> Effort | None:
         """Return the effort to ask for; None to ask for none in particular."""

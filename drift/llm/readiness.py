@@ -21,7 +21,7 @@ PATIENCE_S = 5.0
 
 @dataclass(slots=True)
 class ModelWatch:
-    """What is known of a model called `name`; `ask` asks it, and raises when it does not answer."""
+    """What is known of a model called `name`; `ask` asks it, and notes that it has `answered`."""
 
     name: str
     ask: Callable[[], Awaitable[None]]
@@ -29,15 +29,16 @@ class ModelWatch:
     patience_s: float = PATIENCE_S
     _at: float | None = None
     _failure: str = ""
+    _problem: str = ""
     _question: SharedBuild[None] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         """Ask nothing yet."""
         self._question = SharedBuild(self._ask)
 
-    def answered(self) -> None:
-        """Note that the model has answered now."""
-        self._at, self._failure = self.clock(), ""
+    def answered(self, problem: str = "") -> None:
+        """Note that the model has answered now, and what is wrong with its answer."""
+        self._at, self._failure, self._problem = self.clock(), "", problem
 
     async def readiness(self, described: Callable[[], str]) -> Readiness:
         """Return how the model stands, and since when that is known.
@@ -53,6 +54,8 @@ class ModelWatch:
         age = f"{self.clock() - self._at:.0f} s ago"
         if self._failure:
             return Readiness.failing(f"{self.name}, asked {age}: {self._failure}")
+        if self._problem:
+            return Readiness.degraded(f"{self.name}, {age}: {self._problem}")
         return Readiness.ok(f"{self.name} answered {age}; {described()}".removesuffix("; "))
 
     def _is_due(self) -> bool:
@@ -62,8 +65,7 @@ class ModelWatch:
     async def _ask(self) -> None:
         try:
             await self.ask()
-            self.answered()
-        except UnusableReplyError:  # cut or filtered: it answers
-            self.answered()
+        except UnusableReplyError:  # which was noted as an answer
+            return
         except DriftError as error:
             self._at, self._failure = self.clock(), error.detail

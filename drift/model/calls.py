@@ -86,7 +86,8 @@ class Spending:
 
 
 TextCallback = Callable[[str], None]
-"""Is told what a model has written so far, each time there is more, and at the end.
+"""Is told what a model has written so far, each time there is more, and at the end; an empty text
+takes it all back.
 
 A second attempt begins anew, so what is told need not go on from what was told before.
 """
@@ -94,11 +95,15 @@ A second attempt begins anew, so what is told need not go on from what was told 
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """What the model wrote, with what it cost; `retries` counts requests beyond the first."""
+    """What the model wrote, with what it cost; `retries` counts requests beyond the first.
+
+    `is_prompt_cut` tells that the server was seen to read less than the prompt.
+    """
 
     text: str
     tokens: Tokens = field(default_factory=Tokens)
     retries: int = 0
+    is_prompt_cut: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +130,7 @@ class Cost:
     cache_write_tokens: int = 0
     reasoning_tokens: int = 0
     retries: int = 0
+    prompts_cut: int = 0
     graph_round_trips: int = 0
     waited_s: float = 0.0
 
@@ -136,6 +142,7 @@ class Cost:
         self.cache_write_tokens += reply.tokens.cache_write
         self.reasoning_tokens += reply.tokens.reasoning
         self.retries += reply.retries
+        self.prompts_cut += isinstance(reply, ChatReply) and reply.is_prompt_cut
 
     def add(self, other: Cost) -> None:
         """Add what another part cost."""
@@ -145,5 +152,5 @@ class Cost:
     def of_models(self) -> dict[str, int]:
         """Return calls, tokens and repetitions of the models, by name."""
         counts = asdict(self)
-        del counts["graph_round_trips"], counts["waited_s"]
+        del counts["graph_round_trips"], counts["waited_s"], counts["prompts_cut"]
         return counts

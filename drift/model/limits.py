@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from drift.model.graph import Chunk
 from drift.model.tree import Answer
@@ -16,6 +16,8 @@ FIRST_LOOK_AT_LONG = 4
 """The same of long chunks, each of which costs as much as all that an answer adds."""
 MAX_PRIMER_TOKENS = 6_000
 """What the primer reads at most: readers called most samples of a longer prompt useless."""
+LEAST_PROMPT_TOKENS = 3_000
+"""No prompt with evidence in it is shorter."""
 CONFIDENT = 0.8
 """An answer this confident, whose model sees no need to continue, ends its branch."""
 FOLLOWUPS_START_PCT = 40
@@ -36,6 +38,12 @@ class Limits:
     def max_primer_tokens(self) -> int:
         """The bound of the primer's prompt: samples only have to show what may be asked."""
         return min(self.max_prompt_tokens * 3 // 4, MAX_PRIMER_TOKENS)
+
+    def within(self, longest_prompt: int | None) -> Limits:
+        """Return the bounds for a model that reads no more than this of a prompt; None for any."""
+        if longest_prompt is None or longest_prompt >= self.max_prompt_tokens:
+            return self
+        return replace(self, max_prompt_tokens=max(longest_prompt, LEAST_PROMPT_TOKENS))
 
 
 def is_enough(answer: Answer) -> bool:

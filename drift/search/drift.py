@@ -77,7 +77,8 @@ class DriftSearch:
         Raises:
             UpstreamError: when the graph or the model failed, or nothing was found in time.
         """
-        scope = Scope(self._ports, self._limits, request, deadline)
+        limits = self._limits.within(self._ports.chat.longest_prompt)
+        scope = Scope(self._ports, limits, request, deadline)
         retrieval = _Retrieval(scope, progress, Telling(listener), self._lookup)
         try:
             with parts.retrieval(progress.retrieval_id, request.project_id) as whole:
@@ -261,7 +262,8 @@ class _Retrieval:
             reply = await self.scope.ask(prompt, PrimerReply)
         except UnusableReplyError as error:
             log.warning("primer_unusable", extra={"reason": error.detail})
-            return PrimerReply()
+            self.has_failed = True
+            return PrimerReply.empty()
 
         in_prose = dict.fromkeys(names.all_short(), "")
         said_by = [question, *(community.summary for community in found.communities)]

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import from_json
 
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import UnusableReplyError
+from drift.core.reply_text import json_values
 from drift.model.calls import Prompt, TextCallback
 from drift.model.graph import Beside, Chunk, CommunityId, Evidence, FollowupQuery, Position, Vector
 from drift.model.limits import Limits
@@ -24,8 +23,6 @@ R = TypeVar("R", bound=BaseModel)
 
 WORTH_ASKING_AGAIN = frozenset({"length", "empty"})
 """Reasons for which a second try may help; a refusal or a content filter would stay the same."""
-
-_FENCED = re.compile(r"```\w*[ \t]*\n(.*?)```", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,25 +100,22 @@ class _MisfitError(UnusableReplyError):
 
 
 def parse(text: str, shape: type[R]) -> R:
-    """Return a reply's text as `shape`, from a fence or between other words; UnusableReplyError."""
-    problem = "it holds no JSON"
-    for candidate in _candidates(text):
+    """Return a reply's text as `shape`, wherever its JSON stands; UnusableReplyError."""
+    problem = ""
+    for value in json_values(text):
+        if _is_schema(value):
+            problem = problem or "it repeats the JSON schema; fill it in instead"
+            continue
         try:
-            return shape.model_validate(from_json(candidate))
+            return shape.model_validate(value)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             place = ".".join(str(part) for part in first["loc"]) or "the whole"
-            problem = f"{place}: {first['msg']}"
-        except ValueError as error:
-            problem = f"it is not valid JSON: {error}"
+            problem = problem or f"{place}: {first['msg']}"
 
-    raise _MisfitError(text, problem)
+    raise _MisfitError(text, problem or "it holds no whole JSON object")
 
 
-def _candidates(text: str) -> Iterable[str]:
-    """Return the places where the JSON may stand, most literal first."""
-    found = [text.strip(), *(match.strip() for match in _FENCED.findall(text))]
-    start, end = text.find("{"), text.rfind("}")
-    if 0 <= start < end:
-        found.append(text[start : end + 1])
-    return (candidate for candidate in dict.fromkeys(found) if candidate[:1] in {"{", "["})
+def _is_schema(value: object) -> bool:
+    """Tell whether a value is a JSON schema, which some servers send back as the reply."""
+    return isinstance(value, dict) and isinstance(value.get("properties"), dict) and "type" in value

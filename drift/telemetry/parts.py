@@ -82,6 +82,7 @@ class Part:
             {
                 **self.cost.of_models(),
                 "graph_round_trips": self.cost.graph_round_trips,
+                "prompts_cut": self.cost.prompts_cut,
                 "wall_seconds": round(self.duration_s, 4),
                 "critical_path_seconds": round(sum(chains), 4),
                 "phases": phases,

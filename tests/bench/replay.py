@@ -169,6 +169,8 @@ class _NoEmbedder:
 class _RecordedModel:
     """ChatModel: what was replied to the same question, with the handles of the prompt at hand."""
 
+    longest_prompt: int | None = None
+
     def __init__(self, recorded: Recorded) -> None:
         self._recorded = recorded
         self.figures = ReplayFigures(recorded.question)

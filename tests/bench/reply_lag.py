@@ -11,7 +11,7 @@ import json
 import time
 
 from drift.answer.streaming import GrowingAnswer, Telling
-from drift.llm.openai.replies import GrowingCompletion
+from drift.llm.growing import GrowingText
 from drift.model.tree import Citation, Fact
 
 CHARACTERS = 190_000
@@ -51,11 +51,11 @@ async def measured(answer: str) -> tuple[float, float, int]:
     heard = Heard()
     hear = Telling(heard).hear(GrowingAnswer("final_answer", lambda _: FACTS).deliverable)
     assert hear
-    growing = GrowingCompletion(hear)
+    growing = GrowingText(hear)
     longest = work = 0.0
     for at in range(0, len(reply), PIECE):
         began = time.perf_counter()
-        growing.take({"choices": [{"delta": {"content": reply[at : at + PIECE]}}]})
+        growing.add(reply[at : at + PIECE])
         took = time.perf_counter() - began
         longest, work = max(longest, took), work + took
         await asyncio.sleep(0)

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 import function_app
-from drift.llm.openai.chat import ASKED_TOKENS
+from drift.llm.chat import ASKED_TOKENS
 from drift.local.hosts.local_host import serving
 from tests.function.calling import Caller, assert_is_problem, calling, citations
 from tests.model_server_fixture import ModelServerControl

@@ -8,16 +8,21 @@ import httpx2
 import pytest
 from openai import APIStatusError
 
-from drift.llm.openai.dialect import Dialect, Request, is_refusal, keeps, named
-from drift.llm.options import EFFORTS, ChatOptions
+from drift.llm.openai.dialect import Body, Dialect, is_refusal, named
+from drift.llm.options import EFFORTS
+from drift.llm.provider import ChatRequest
 from drift.prompting import prompts
 
 LOCAL = prompts.local("Who?", ["Who?"], prompts.Context())
-ALL = ChatOptions(temperature=0.0, explicit_cache=True)
+ALL = ChatRequest("m", LOCAL, "low", 4000, 0.0)
 
 
-def sent() -> Request:
-    return Dialect("m").request(LOCAL, ALL)
+def body_of(dialect: Dialect, request: ChatRequest = ALL) -> Body:
+    return dialect.body(request, is_streamed=False)
+
+
+def sent() -> Body:
+    return body_of(Dialect("m", explicit_cache=True))
 
 
 def refused(status: int, body: object) -> APIStatusError:
@@ -96,7 +101,7 @@ def test_what_may_be_taken_with_less_in_it(status: int, body: object, is_one: bo
 
 
 def test_a_field_that_was_not_sent_is_not_named() -> None:
-    plain = Dialect("m").request(prompts.hypothesis("Who?"), ChatOptions())
+    plain = body_of(Dialect("m"), ChatRequest("m", prompts.hypothesis("Who?")))
     error = refused(400, said("temperature, response_format, prompt_cache_options"))
     assert named(error, plain) == set()
 
@@ -116,31 +121,16 @@ def test_the_nearest_effort_is_sent_and_the_lower_of_two(
 ) -> None:
     dialect = Dialect("m")
     dialect.learn(frozenset(efforts(*left)))
-    options = ChatOptions(efforts={"followup": wanted})
-    assert dialect.request(LOCAL, options).body.get("reasoning_effort") == sent_instead
+    request = ChatRequest("m", LOCAL, wanted)
+    assert body_of(dialect, request).fields.get("reasoning_effort") == sent_instead
 
 
 def test_each_refusal_leaves_less_to_refuse_until_nothing_is_left() -> None:
-    dialect, asked = Dialect("m"), 0
-    while forms := dialect.request(LOCAL, ALL).forms:
+    dialect, asked = Dialect("m", explicit_cache=True), 0
+    while forms := body_of(dialect).forms:
         dialect.learn(frozenset({min(forms)}))
         asked += 1
     assert asked == len(
         ("cache", "effort", "temperature", "length", "old length", "schema", "json")
     )
-    assert dialect.request(LOCAL, ALL).body.keys() == {"model", "messages"}
-
-
-@pytest.mark.parametrize(
-    ("text", "is_kept"),
-    [
-        ('{"answer": "x", "more": 1}', True),
-        ('{"reply": "x"}', False),
-        ('["answer"]', False),
-        ("Certainly!", False),
-    ],
-)
-def test_a_reply_keeps_a_schema_when_it_is_an_object_with_fields_of_it(
-    text: str, is_kept: bool
-) -> None:
-    assert keeps(text, {"required": ["answer", "citations"]}) is is_kept
+    assert body_of(dialect).fields.keys() == {"model", "messages"}

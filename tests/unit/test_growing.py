@@ -13,7 +13,7 @@ from drift.contracts.answer import KeyFact, RetrieveResponse
 from drift.contracts.replies import MAX_ANSWER_CHARS
 from drift.evidence.statement_parts import StatementPart, StatementParts
 from drift.evidence.statements import proven
-from drift.llm.openai.replies import GrowingCompletion
+from drift.llm.growing import GrowingText
 from tests.fakes import Heard
 from tests.unit.test_statements import ANSWERS, FACTS
 
@@ -135,9 +135,9 @@ def test_what_has_settled_of_an_answer_is_not_read_again(
 
     monkeypatch.setattr(StatementParts, "read", counted)
     reply = reply_of((sentence * MAX_ANSWER_CHARS)[:MAX_ANSWER_CHARS])
-    growing_reply = GrowingCompletion(Telling(Heard()).hear(growing().deliverable) or str)
+    growing_reply = GrowingText(Telling(Heard()).hear(growing().deliverable) or str)
     for at in range(0, len(reply), 4):
-        growing_reply.take({"choices": [{"delta": {"content": reply[at : at + 4]}}]})
+        growing_reply.add(reply[at : at + 4])
 
     assert characters <= 20 * MAX_ANSWER_CHARS
 

@@ -4,37 +4,30 @@ from __future__ import annotations
 
 import pytest
 
-from drift.llm.openai.dialect import keeps
-from drift.llm.openai.replies import GrowingCompletion, ListenerError
-
-
-def event(content: str, ended: str | None = None) -> object:
-    return {"choices": [{"delta": {"content": content}, "finish_reason": ended}]}
+from drift.llm.growing import GrowingText, ListenerError, whole_characters
 
 
 @pytest.mark.parametrize("size", [7])
 def test_a_long_reply_is_looked_at_seldom_and_is_read_to_its_end(size: int) -> None:
     heard: list[int] = []
-    growing = GrowingCompletion(lambda text: heard.append(len(text)))
+    growing = GrowingText(lambda text: heard.append(len(text)))
     reply = "He knew it [1]. " * 11_875
     for at in range(0, len(reply), size):
-        growing.take(event(reply[at : at + size]))
-    growing.take(event("", "stop"))
+        growing.add(reply[at : at + size])
 
     assert len([length for length in heard if length >= 1_000]) <= 200
-    assert growing.completion().text() == reply
+    assert growing.text == reply
 
 
 def test_halves_of_a_character_are_joined_and_a_lone_half_can_be_written() -> None:
     heard: list[str] = []
-    growing = GrowingCompletion(heard.append)
+    growing = GrowingText(heard.append)
     for piece in ("a\ud83d", "\ude00 b", "\ud83d", " c\ude00"):
-        growing.take(event(piece))
-    growing.take(event("", "stop"))
+        growing.add(piece)
 
     whole = "a\U0001f600 b\ufffd c\ufffd"
     assert all(whole.startswith(text) for text in heard)
-    assert growing.completion().text() == whole
+    assert whole_characters(growing.text) == whole
 
 
 def test_a_listener_that_fails_is_not_told_as_the_fault_of_the_server() -> None:
@@ -42,9 +35,4 @@ def test_a_listener_that_fails_is_not_told_as_the_fault_of_the_server() -> None:
         raise ValueError
 
     with pytest.raises(ListenerError):
-        GrowingCompletion(fails).take(event("a"))
-
-
-@pytest.mark.parametrize("words", ["[" * 100_000, "NaN"])
-def test_a_reply_that_cannot_be_read_keeps_no_schema(words: str) -> None:
-    assert not keeps(words, {"required": ["answer"]})
+        GrowingText(fails).add("a")

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-import pytest
-
-from drift.core.errors import ModelMisconfiguredError, ModelUnavailableError, UnusableReplyError
+from drift.core.errors import ModelMisconfiguredError, ModelUnavailableError
 from drift.llm.readiness import FAILURE_KEPT_S, KEPT_S, ModelWatch
 from drift.model.health import Level, Readiness
 
@@ -20,6 +18,7 @@ class Asked:
     error: Exception | None = None
     times: int = 0
     open: asyncio.Event = field(default_factory=asyncio.Event)
+    asking: ModelWatch = field(init=False)
 
     def __post_init__(self) -> None:
         self.open.set()
@@ -29,9 +28,11 @@ class Asked:
         await self.open.wait()
         if self.error:
             raise self.error
+        self.asking.answered()
 
     def watch(self) -> ModelWatch:
-        return ModelWatch("answers", self, clock=lambda: self.now, patience_s=0.01)
+        self.asking = ModelWatch("answers", self, clock=lambda: self.now, patience_s=0.01)
+        return self.asking
 
 
 def described() -> str:
@@ -85,9 +86,12 @@ async def test_a_failure_is_asked_about_again_after_its_minute() -> None:
     assert (await watch.readiness(described)).is_ok
 
 
-@pytest.mark.parametrize("detail", ["length"])
-async def test_a_reply_that_cannot_be_used_is_an_answer(detail: str) -> None:
-    assert (await Asked(error=UnusableReplyError(detail)).watch().readiness(described)).is_ok
+async def test_an_answer_that_no_request_could_read_is_degraded_until_one_can() -> None:
+    watch = Asked().watch()
+    watch.answered("it is no JSON")
+    assert await watch.readiness(described) == Readiness.degraded("answers, 0 s ago: it is no JSON")
+    watch.answered()
+    assert (await watch.readiness(described)).is_ok
 
 
 async def test_a_slow_model_is_waited_for_shortly_and_asked_once_by_all_checks() -> None:

@@ -27,9 +27,9 @@ def test_tokens_and_retries_of_every_reply_are_added() -> None:
 
 
 def test_costs_add_up_field_by_field() -> None:
-    cost = Cost(*range(10))
-    cost.add(Cost(*range(10, 20)))
-    assert list(asdict(cost).values()) == [10 + 2 * n for n in range(10)]
+    cost = Cost(*range(11))
+    cost.add(Cost(*range(11, 22)))
+    assert list(asdict(cost).values()) == [11 + 2 * n for n in range(11)]
 
 
 def test_a_retrieval_sums_its_phases_and_each_of_them_keeps_its_own() -> None:

@@ -63,7 +63,7 @@ def test_cache_options_are_sent_where_the_api_is_known_to_have_them(
     settings: dict[str, str], is_sent: bool
 ) -> None:
     chat, _ = build_models(load({**LOCAL, **settings}))
-    assert chat.options.explicit_cache is is_sent
+    assert chat.provider.explicit_cache is is_sent
 
 
 def test_the_settings_of_the_chat_model_reach_it() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from drift.core.deadline import Deadline
 from drift.llm.caller import ModelCaller
+from drift.llm.chat import Chat
 from drift.llm.openai.chat import OpenAIChat
 from drift.llm.openai.client import ModelServer, build_client
 from drift.llm.openai.embedder import OpenAIEmbedder
@@ -49,10 +50,23 @@ async def chat_of(
     server: ModelServerControl,
     calls: ModelCaller | None = None,
     options: ChatOptions | None = None,
+    *,
+    explicit_cache: bool = False,
     **values: Any,
-) -> AsyncIterator[OpenAIChat]:
+) -> AsyncIterator[Chat]:
     async with client_of(server.url, **values) as client:
-        yield OpenAIChat(client, "a-model", options or ChatOptions(), calls or caller())
+        yield chat_over(client, calls or caller(), options, explicit_cache=explicit_cache)
+
+
+def chat_over(
+    client: Any,
+    calls: ModelCaller,
+    options: ChatOptions | None = None,
+    *,
+    explicit_cache: bool = False,
+) -> Chat:
+    provider = OpenAIChat(client, calls, explicit_cache)
+    return Chat(provider, "a-model", options or ChatOptions(), calls)
 
 
 @asynccontextmanager

@@ -16,9 +16,19 @@ from drift.core.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
-from drift.llm.openai.chat import OpenAIChat
+from drift.model.calls import Tokens
 from tests.model_server_fixture import ModelServerControl
-from tests.wire.openai_clients import ATTEMPTS, KEY, LOCAL, PROMPT, caller, chat_of, client_of, soon
+from tests.wire.openai_clients import (
+    ATTEMPTS,
+    KEY,
+    LOCAL,
+    PROMPT,
+    caller,
+    chat_of,
+    chat_over,
+    client_of,
+    soon,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -48,8 +58,8 @@ MISCONFIGURED = [
     Case({"fault": "status", "status": 401}, ModelMisconfiguredError, "OAI_KEY"),
     Case({"fault": "status", "status": 403}, ModelMisconfiguredError, "role of the identity"),
     Case({"fault": "status", "status": 404}, ModelMisconfiguredError, "OAI_MODEL"),
-    # with less and less in it, since a 400 may be about any field
-    Case({"fault": "status", "status": 400}, ModelMisconfiguredError, "refused the request", 4),
+    # and the prompt alone, since a 400 may be about any field
+    Case({"fault": "status", "status": 400}, ModelMisconfiguredError, "refused the request", 2),
     Case({"fault": "status", "status": 422}, ModelMisconfiguredError, "refused the request"),
 ]
 MISCONFIGURED += [
@@ -181,7 +191,7 @@ async def test_the_deadline_ends_a_call_before_the_timeout_does(
 async def test_a_port_where_nobody_listens_is_unavailable(unused_tcp_port: int) -> None:
     async with client_of(f"http://127.0.0.1:{unused_tcp_port}") as client:
         with pytest.raises(ModelUnavailableError, match="cannot be reached"):
-            await OpenAIChat(client, "a-model", caller=caller()).complete(PROMPT, soon())
+            await chat_over(client, caller()).complete(PROMPT, soon())
 
 
 async def test_a_cancelled_call_is_cancelled_and_not_translated(
@@ -219,8 +229,13 @@ async def test_calls_that_are_ready_together_begin_one_in_each_round_of_the_even
     async def request() -> None:
         began.append(now)
 
+    def counted(_: None) -> tuple[Tokens, str]:
+        return Tokens(), ""
+
     calls = caller()
     async with client_of("http://127.0.0.1:9"):  # loads the SDK
         tick()
-        await asyncio.gather(*(calls.send(request, "chat", "a-model") for _ in range(20)))
+        await asyncio.gather(
+            *(calls.send(request, "chat", "a-model", lambda _: (Tokens(), "")) for _ in range(20))
+        )
     assert len(set(began)) == len(began) == 20

@@ -12,11 +12,19 @@ from azure.identity import CredentialUnavailableError
 
 from drift.contracts.replies import LocalReply
 from drift.core.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError
-from drift.llm.openai.chat import OpenAIChat
 from drift.llm.openai.client import EntraTokens, ModelServer, build_client, resource_url, v1_url
 from drift.llm.options import ChatOptions
 from tests.model_server_fixture import ModelServerControl
-from tests.wire.openai_clients import KEY, LOCAL, PROMPT, caller, chat_of, client_of, soon
+from tests.wire.openai_clients import (
+    KEY,
+    LOCAL,
+    PROMPT,
+    caller,
+    chat_of,
+    chat_over,
+    client_of,
+    soon,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -75,7 +83,7 @@ async def test_the_paths_follow_the_address_and_the_api_version(
     model_server: ModelServerControl, path: str, api_version: str | None, asked: str
 ) -> None:
     async with client_of(model_server.url + path, api_version=api_version) as client:
-        await OpenAIChat(client, "a-model", caller=caller()).complete(PROMPT, soon())
+        await chat_over(client, caller()).complete(PROMPT, soon())
     request = model_server.requests()[0]
     assert request["path"] == asked
     sent = {"api-key": KEY} if api_version else {"authorization": f"Bearer {KEY}"}

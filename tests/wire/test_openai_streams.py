@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 
 from drift.core.errors import ModelMisconfiguredError, ModelUnavailableError, UnusableReplyError
-from drift.llm.openai.replies import MAX_CHARACTERS
+from drift.llm.growing import MAX_CHARACTERS
 from tests.model_server_fixture import ModelServerControl
 from tests.wire.openai_clients import ATTEMPTS, LOCAL, PROMPT, caller, chat_of, soon
 

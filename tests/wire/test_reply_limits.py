@@ -23,12 +23,12 @@ import pytest
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError
 from drift.llm.caller import ModelCaller
-from drift.llm.openai.chat import OpenAIChat
 from drift.llm.openai.client import ModelServer, build_client
 from drift.llm.openai.embedder import OpenAIEmbedder
 from drift.llm.retry import RetryPolicy
 from drift.prompting import prompts
 from tests.listening import listening
+from tests.wire.openai_clients import chat_over
 
 pytestmark = pytest.mark.slow
 
@@ -146,7 +146,7 @@ async def client_of(flood: Flood) -> AsyncIterator[Any]:
 async def failing(client: Any, kind: str) -> DriftError:
     caller = ModelCaller(20.0, RetryPolicy(ATTEMPTS, 0.0))
     call = (
-        OpenAIChat(client, "a-model", caller=caller).complete(PROMPT, Deadline.after(60))
+        chat_over(client, caller).complete(PROMPT, Deadline.after(60))
         if kind == "chat"
         else OpenAIEmbedder(client, "local", DIMENSIONS, None, caller).embed(
             ["a", "b"], Deadline.after(60)
@@ -231,7 +231,7 @@ async def test_a_reply_just_under_the_limit_is_read(encoding: str) -> None:
     )
 
     async with client_of(Flood(lambda: [packed], head=head)) as client:
-        chat = OpenAIChat(client, "a-model", caller=ModelCaller(20.0))
+        chat = chat_over(client, ModelCaller(20.0))
         assert (await chat.complete(PROMPT, Deadline.after(60))).text == text
 
 

@@ -1,23 +1,27 @@
 """What the server of a chat model takes, found out by what it refuses.
 
 Servers that speak the same API differ in the fields they know. So every request says all that is
-wanted, and what a server refuses is left out from then on: json_schema becomes json_object with the
+wanted, and what a server refuses by name is left out from then on: json_schema becomes
+json_object with the
 schema in the prompt, then the schema in the prompt alone; max_completion_tokens becomes max_tokens;
-an effort becomes the nearest one that the server names; the other fields go.
+an effort becomes the nearest one that the server names; the other fields go. A server that says
+nothing is asked once for the prompt alone.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
+from openai import APIStatusError
+
 from drift.core.logs import log
-from drift.llm.options import EFFORTS, ChatOptions, Effort, Step, step_of
+from drift.llm.options import EFFORTS, Effort
+from drift.llm.provider import ChatRequest
 from drift.model.calls import Prompt
 
 Forms = frozenset[str]
@@ -32,6 +36,7 @@ LENGTH, OLD_LENGTH = "max_completion_tokens", "max_tokens"
 STREAM, STREAM_OPTIONS = "stream", "stream_options"
 IN_PROMPT = "the prompt alone"
 _FORMATS = frozenset({JSON_SCHEMA, JSON_OBJECT})
+ALL: Forms = _FORMATS | {EFFORT, CACHE, TEMPERATURE, LENGTH, OLD_LENGTH, STREAM, STREAM_OPTIONS}
 
 _WORDS: Mapping[str, tuple[str, ...]] = {
     JSON_SCHEMA: ("response_format", "response format", "json_schema", "structured output"),
@@ -56,15 +61,11 @@ _MAX_READ = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """A request's body, and the forms in it that a server may refuse.
+class Body:
+    """A request's body, and the forms in it that a server may refuse."""
 
-    `rung` says how the schema is asked for, and is empty without one.
-    """
-
-    body: dict[str, Any]
+    fields: dict[str, Any]
     forms: Forms
-    rung: str
 
 
 @dataclass(slots=True)
@@ -72,14 +73,12 @@ class Dialect:
     """What the server of one model refused, for as long as the client lives; it only grows."""
 
     model: str
+    explicit_cache: bool = False
+    """Ask the provider to write no prompt into its cache."""
     refused: Forms = frozenset()
     taken: Forms = frozenset()
-    rung: str = ""
+    format: str = ""
     """How the last reply of a schema was asked for."""
-    cut: set[Step] = field(default_factory=set)
-    """Steps of which a reply was cut by its bound."""
-    trying: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while something is left out on suspicion, so that calls do not all try it."""
 
     def learn(self, forms: Forms) -> None:
         """Leave these forms out from now on; what is new is logged once."""
@@ -94,46 +93,41 @@ class Dialect:
             self.refused |= {SCHEMA_ALONE}
             log.info("model_ignored_schema", extra={"model": self.model})
 
-    def request(
-        self,
-        prompt: Prompt,
-        options: ChatOptions,
-        without: Forms = frozenset(),
-        *,
-        streamed: bool = False,
-    ) -> Request:
-        """Build the request for a prompt, without what was refused and `without` these."""
-        refused, step = self.refused | without, step_of(prompt.name)
-        system = prompt.system
-        rung = _rung(prompt, refused)
-        if prompt.schema is not None and (rung != JSON_SCHEMA or SCHEMA_ALONE in refused):
+    def body(self, request: ChatRequest, *, is_streamed: bool, is_plain: bool = False) -> Body:
+        """Build the body of a request, without what was refused; a plain one is a prompt alone."""
+        prompt, system = request.prompt, request.prompt.system
+        refused = self.refused | (ALL if is_plain else frozenset())
+        form = _format(prompt, refused)
+        if prompt.schema is not None and (form != JSON_SCHEMA or SCHEMA_ALONE in refused):
             system = f"{system}\n\n{in_words(prompt)}"
 
-        body: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "model": self.model,
             "messages": [
                 {"role": "system", "content": system},
                 {"role": "user", "content": prompt.user},
             ],
         }
-        if rung == JSON_SCHEMA:
+        if form == JSON_SCHEMA:
             schema = {"name": prompt.name, "strict": True, "schema": prompt.schema}
-            body["response_format"] = {"type": JSON_SCHEMA, "json_schema": schema}
-        elif rung == JSON_OBJECT:
-            body["response_format"] = {"type": JSON_OBJECT}
+            fields["response_format"] = {"type": JSON_SCHEMA, "json_schema": schema}
+        elif form == JSON_OBJECT:
+            fields["response_format"] = {"type": JSON_OBJECT}
 
-        fields = self._fields(step, options, refused)
-        if streamed and STREAM not in refused:
-            fields |= _streaming(refused)
-        return Request(body | fields, frozenset(fields) | ({rung} & _FORMATS), rung)
+        options = self._options(request, refused)
+        if is_streamed and STREAM not in refused:
+            options |= {STREAM: True}
+            if STREAM_OPTIONS not in refused:
+                options |= {STREAM_OPTIONS: {"include_usage": True}}
+        return Body(fields | options, frozenset(options) | ({form} & _FORMATS))
 
-    def _fields(self, step: Step, options: ChatOptions, refused: Forms) -> dict[str, Any]:
+    def _options(self, request: ChatRequest, refused: Forms) -> dict[str, Any]:
         length = next((name for name in (LENGTH, OLD_LENGTH) if name not in refused), "")
         wanted: dict[str, Any] = {
-            TEMPERATURE: options.temperature,
-            EFFORT: _nearest(options.effort(step), refused),
-            length: options.length(step, was_cut=step in self.cut),
-            CACHE: {"mode": "explicit"} if options.explicit_cache else None,
+            TEMPERATURE: request.temperature,
+            EFFORT: _nearest(request.effort, refused),
+            length: request.length,
+            CACHE: {"mode": "explicit"} if self.explicit_cache else None,
         }
 
         return {
@@ -142,18 +136,19 @@ class Dialect:
             if name and value is not None and name not in refused
         }
 
-    def took(self, request: Request) -> None:
+    def took(self, body: Body) -> None:
         """Remember what a request that was answered had in it."""
-        self.taken |= request.forms
-        self.rung = request.rung or self.rung
+        self.taken |= body.forms
+        self.format = next(iter(body.forms & _FORMATS), self.format)
 
     def described(self) -> str:
         """Say what the server was found to take and to refuse, in a few words."""
         taken = self.taken - self.refused - _FORMATS
         refused = {form.split("=")[0] for form in self.refused} - _FORMATS - {SCHEMA_ALONE} - taken
-        repeated = self.rung == JSON_SCHEMA and SCHEMA_ALONE in self.refused
+        form = IN_PROMPT if self.refused >= _FORMATS else self.format
+        repeated = form == JSON_SCHEMA and SCHEMA_ALONE in self.refused
         said = [
-            self.rung and f"schema by {self.rung}{' and the prompt' if repeated else ''}",
+            form and f"schema by {form}{' and the prompt' if repeated else ''}",
             taken and f"takes {', '.join(sorted(taken))}",
             refused and f"refuses {', '.join(sorted(refused))}",
         ]
@@ -161,13 +156,7 @@ class Dialect:
         return "; ".join(str(one) for one in said if one)
 
 
-def _streaming(refused: Forms) -> dict[str, Any]:
-    """Return the wish for a stream, which ends in its usage where the server knows that."""
-    usage = {} if STREAM_OPTIONS in refused else {STREAM_OPTIONS: {"include_usage": True}}
-    return {STREAM: True, **usage}
-
-
-def _rung(prompt: Prompt, refused: Forms) -> str:
+def _format(prompt: Prompt, refused: Forms) -> str:
     if prompt.schema is None:
         return ""
     return next((one for one in (JSON_SCHEMA, JSON_OBJECT) if one not in refused), IN_PROMPT)
@@ -192,7 +181,7 @@ def _nearest(wanted: Effort | None, refused: Forms) -> Effort | None:
 
 
 # ----------------------------------------------------------------------- what an error speaks of
-def is_refusal(error: Any, request: Request) -> bool:  # noqa: ANN401 - an error of the SDK
+def is_refusal(error: APIStatusError, body: Body) -> bool:
     """Tell whether the request may be taken with less in it.
 
     A 400 may mean anything, a 404 or 422 has to speak of fields, a 500 of one that was sent.
@@ -201,21 +190,21 @@ def is_refusal(error: Any, request: Request) -> bool:  # noqa: ANN401 - an error
     if status == HTTPStatus.BAD_REQUEST:
         return True
     if status in {HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY}:
-        return bool(_OF_FIELDS.search(_said(error))) or bool(named(error, request))
+        return bool(_OF_FIELDS.search(_said(error))) or bool(named(error, body))
     if status in {HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.NOT_IMPLEMENTED}:
-        return bool(named(error, request))
+        return bool(named(error, body))
 
     return False
 
 
-def named(error: Any, request: Request) -> Forms:  # noqa: ANN401 - the same
+def named(error: APIStatusError, body: Body) -> Forms:
     """Return the forms of a request that the error names: by its `param`, else by its words."""
-    param, said = str(getattr(error, "param", None) or "").lower(), _said(error)
-    found = _found(param, request.forms) or _found(said, request.forms)
+    param, said = str(error.param or "").lower(), _said(error)
+    found = _found(param, body.forms) or _found(said, body.forms)
     if EFFORT not in found:
         return found
 
-    sent = request.body[EFFORT]
+    sent = body.fields[EFFORT]
     known = set(_EFFORT.findall(said)) - {sent}
     if not known:
         return found
@@ -230,34 +219,9 @@ def _found(text: str, forms: Forms) -> Forms:
     return frozenset(filter(is_named, forms))
 
 
-def _said(error: Any) -> str:  # noqa: ANN401 - the same
+def _said(error: APIStatusError) -> str:
     """Return an error's own words; a server of another make puts them elsewhere."""
     body = error.body
     if isinstance(body, Mapping):
         body = next((body[key] for key in ("message", "detail", "error") if body.get(key)), body)
     return str(body)[:_MAX_READ].lower()
-
-
-def plainer(request: Request) -> Iterator[Forms]:
-    """Yield what to leave out of a request that was refused without saying why, less and less."""
-    without = request.forms - _FORMATS
-    if without:
-        without |= {LENGTH, OLD_LENGTH}
-        yield without
-
-    for form in (JSON_SCHEMA, JSON_OBJECT):
-        if JSON_SCHEMA in request.forms or form in request.forms:
-            without |= {form}
-            yield without
-
-
-def keeps(text: str, schema: Mapping[str, Any]) -> bool:
-    """Tell whether a reply is a JSON object with any field that its schema requires.
-
-    One that lacks some is asked for again all the same, with what it lacks.
-    """
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(value, dict) and not value.keys().isdisjoint(schema.get("required", ()))

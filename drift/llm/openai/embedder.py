@@ -20,6 +20,7 @@ from drift.core.deadline import Deadline, task_group
 from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.core.logs import log
 from drift.llm.caller import ModelCaller
+from drift.llm.openai.errors import failure
 from drift.llm.openai.replies import tokens_of
 from drift.llm.openai.vectors import ENCODING, most_bytes, vectors
 from drift.llm.reply_limits import Limit, limited
@@ -96,9 +97,10 @@ class OpenAIEmbedder:
                         lambda: self.client.embeddings.create(**request),
                         "embeddings",
                         request["model"],
+                        lambda answer: (tokens_of(answer.usage), str(answer.model or "")),
                     ),
                     deadline,
-                    "OAI_EMBED_DEPLOYMENT_NAME",
+                    lambda error: failure(error, "OAI_EMBED_DEPLOYMENT_NAME"),
                 )
         except UnusableReplyError as error:
             raise ModelUnavailableError(
@@ -106,7 +108,7 @@ class OpenAIEmbedder:
             ) from error
 
         return Embeddings(
-            vectors(response, len(batch), self.dimensions), tokens_of(response), retries
+            vectors(response, len(batch), self.dimensions), tokens_of(response.usage), retries
         )
 
     def _limited(self, texts: int) -> AbstractContextManager[None]:

@@ -6,9 +6,11 @@ No sentence holds its words.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from http import HTTPStatus
 
-from openai import APIConnectionError, APIError, APITimeoutError
+import httpx2
+from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
 
 from drift.core.causes import is_distrusted, name_is_unknown
 from drift.core.errors import (
@@ -17,7 +19,7 @@ from drift.core.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
-from drift.llm.openai.replies import not_this_api
+from drift.llm.provider import Failure
 from drift.llm.retry import retry_after
 
 _TOO_MANY_REQUESTS = 429
@@ -29,64 +31,92 @@ _TOO_LONG = frozenset({"context_length_exceeded", "string_above_max_length", "ma
 _FILTERED = frozenset({"content_filter", "content_policy_violation"})
 _NO_MODEL = frozenset({"model_not_found", "DeploymentNotFound"})
 
-UNREADABLE = (ValueError, TypeError, AttributeError, RecursionError)
+_UNREADABLE = (ValueError, TypeError, AttributeError, RecursionError)
 """What the SDK raises on an answer of another shape, which it does not validate."""
 
+_STATUS_OF: Mapping[str, int] = {
+    "rate": 429,
+    "too_many": 429,
+    "too many": 429,
+    "quota": 429,
+    "overload": 503,
+    "unavailable": 503,
+    "timeout": 408,
+    "auth": 401,
+    "api_key": 401,
+    "permission": 403,
+    "not_found": 404,
+    "filter": 400,
+    "policy": 400,
+    "invalid": 400,
+    "length": 400,
+}
+"""By which word of an error's code or type a status is known that is told with another one."""
 
-def is_transient(error: BaseException) -> bool:
-    """Tell whether the same request may succeed later."""
-    status = getattr(error, "status_code", None)
-    if isinstance(status, int):
-        return (status in _TRANSIENT or status >= _SERVER_ERRORS) and _code(error) not in _SPENT
+
+def told_error(told: object, response: httpx2.Response) -> APIStatusError:
+    """Return the SDK's error for one that is told with status 200, whole or in a stream."""
+    body = told if isinstance(told, Mapping) else {"message": str(told)[:200]}
+    named = " ".join(str(body.get(name) or "") for name in ("code", "status", "type")).casefold()
+    status = next((int(word) for word in named.split() if word.isdecimal()), 0)
+    if not HTTPStatus.BAD_REQUEST <= status <= 599:  # noqa: PLR2004 - the last of the errors
+        known = (number for word, number in _STATUS_OF.items() if word in named)
+        status = next(known, _SERVER_ERRORS)
+
+    answer = httpx2.Response(status, headers=response.headers, request=response.request)
+    return APIStatusError("told within the answer", response=answer, body=body)
+
+
+def failure(error: BaseException, setting: str) -> Failure | None:
+    """Return what an error means, for a model that `setting` names; None for one of ours."""
+    if not isinstance(error, (OpenAIError, TimeoutError, *_UNREADABLE)):
+        return None
+    if isinstance(error, APIStatusError):
+        return Failure(
+            _of_status(error, error.status_code, setting),
+            _is_transient(error),
+            retry_after(error.response.headers),
+        )
+
     if is_distrusted(error):
-        return False
-    if type(error) is APIError:  # told within a stream, which has begun with status 200
-        return not _code(error)
+        return Failure(
+            ModelMisconfiguredError(
+                "The model server's certificate is not trusted: check the host of OAI_BASE_URL, "
+                "and the certificates here."
+            )
+        )
 
-    return isinstance(error, APIConnectionError | TimeoutError | json.JSONDecodeError)
+    if isinstance(error, TimeoutError | APITimeoutError):
+        said = "The model server did not answer in time."
+    elif name_is_unknown(error):
+        said = "The model server's name is not known: check the host of OAI_BASE_URL, and DNS."
+    elif isinstance(error, APIConnectionError | json.JSONDecodeError):
+        said = "The model server cannot be reached, or broke off its answer."
+    else:
+        return Failure(not_this_api())
+    return Failure(ModelUnavailableError(said), is_transient=True)
 
 
-def asked_wait(error: BaseException) -> float:
-    """Return the seconds that the server asked to wait with this error."""
-    response = getattr(error, "response", None)
-    return retry_after(response.headers) if response is not None else 0.0
+def not_this_api() -> ModelMisconfiguredError:
+    """Return the error for an answer of another shape than the API's."""
+    return ModelMisconfiguredError("The answer is not one of the OpenAI API: check OAI_BASE_URL.")
 
 
-def is_known(error: BaseException) -> bool:
+def is_known(error: APIStatusError) -> bool:
     """Tell whether the provider's code of an error says what is wrong."""
     return bool(_code(error))
 
 
-def translated(error: Exception, setting: str) -> DriftError:
-    """Return the error of ours for one of the SDK; its text holds nothing of the provider's.
-
-    `setting` names the one that the model comes from.
-    """
-    told_within = type(error) is APIError
-    status = 0 if told_within else getattr(error, "status_code", None)
-    if isinstance(status, int):
-        return _of_status(error, status, setting)
-    if isinstance(error, TimeoutError | APITimeoutError):
-        return ModelUnavailableError("The model server did not answer in time.")
-
-    if is_distrusted(error):
-        return ModelMisconfiguredError(
-            "The model server's certificate is not trusted: check the host of OAI_BASE_URL, and "
-            "the certificates here."
-        )
-
-    if name_is_unknown(error):
-        return ModelUnavailableError(
-            "The model server's name is not known: check the host of OAI_BASE_URL, and DNS."
-        )
-
-    if is_transient(error):
-        return ModelUnavailableError("The model server cannot be reached, or broke off its answer.")
-    return not_this_api()
+def _is_transient(error: APIStatusError) -> bool:
+    """Tell whether the same request may succeed later."""
+    status = error.status_code
+    return (status in _TRANSIENT or status >= _SERVER_ERRORS) and _code(error) not in (
+        _SPENT | _FILTERED | _TOO_LONG
+    )
 
 
-def _of_status(error: Exception, status: int, setting: str) -> DriftError:
-    code, said = _code(error), f"HTTP {status}" if status else "within its answer"
+def _of_status(error: APIStatusError, status: int, setting: str) -> DriftError:
+    code, said = _code(error), f"HTTP {status}"
     if code in _FILTERED:
         return UnusableReplyError("content_filter")
 
@@ -98,7 +128,7 @@ def _of_status(error: Exception, status: int, setting: str) -> DriftError:
 
     if status == _TOO_MANY_REQUESTS:
         return ModelUnavailableError(f"The model server has too many requests ({said}).")
-    if is_transient(error):
+    if _is_transient(error):
         return ModelUnavailableError(f"The model server fails ({said}).")
 
     if code in _TOO_LONG:
@@ -134,8 +164,9 @@ def _refusal(status: int, code: str, setting: str, said: str) -> str:
     )
 
 
-def _code(error: BaseException) -> str:
+def _code(error: APIStatusError) -> str:
     """Return the provider's own code of an error, or its type where it has none."""
     known = _SPENT | _TOO_LONG | _FILTERED | _NO_MODEL
-    named = (getattr(error, name, None) for name in ("code", "type"))
+    body = error.body if isinstance(error.body, Mapping) else {}
+    named = (body.get("code"), body.get("type"), error.code, error.type)
     return next((name for name in named if isinstance(name, str) and name in known), "")

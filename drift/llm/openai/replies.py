@@ -1,12 +1,13 @@
 """What is read of a chat completion, whole or in pieces; the rest of it is not looked at.
 
 The SDK builds an object for every part of an answer without checking any; here the few that count
-are checked at once.
+are checked at once, and read as servers of other makes mean them (docs/replies.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any
 
 import httpx2
@@ -14,24 +15,27 @@ from openai import APIConnectionError
 from pydantic import (
     AliasChoices,
     BaseModel,
+    BeforeValidator,
     Field,
     ValidationError,
     ValidatorFunctionWrapHandler,
     field_validator,
 )
 
-from drift.core.errors import DriftError, ModelMisconfiguredError, UnusableReplyError
+from drift.core.reply_text import is_json
+from drift.llm.growing import GrowingText
+from drift.llm.openai.errors import not_this_api, told_error
+from drift.llm.provider import Completion, End
 from drift.model.calls import TextCallback, Tokens
 
 EVENT_STREAM = "text/event-stream"
-MAX_CHARACTERS = 200_000
-"""A reply that is longer is taken for one that would not end; no reply of a search comes near."""
-MOST_AT_EVERY_PIECE = 1_000
-"""A longer text is told of only when it has grown by a share of itself, so that all looks at it
-together cost no more than some at the whole."""
-_GROWTH = 32
-"""One part of so many, which a look has to read anew: it holds up other requests for so long."""
-_FIRST_HALVES = "".join(map(chr, range(0xD800, 0xDC00)))
+_ENDS: Mapping[str, End] = {
+    "length": "length",
+    "max_tokens": "length",
+    "model_length": "length",
+    "content_filter": "content_filter",
+}
+_NO_THOUGHTS = frozenset({"text", "output_text", ""})
 
 
 class PromptTokensDetails(BaseModel):
@@ -64,26 +68,65 @@ class Usage(BaseModel):
     cache_creation_input_tokens: int | None = None
 
 
-class Message(BaseModel):
-    """What the model wrote, or why it would not."""
+def _said(content: object) -> object:
+    """Return the text of a content; of a list of parts, of those that are no thoughts."""
+    if content is None:
+        return ""
+    if not isinstance(content, list):
+        return content
 
-    content: str | None = None
+    parts = [{"text": part} if isinstance(part, str) else part for part in content]
+    texts = [
+        part.get("text")
+        for part in parts
+        if isinstance(part, dict) and part.get("type", "") in _NO_THOUGHTS
+    ]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _arguments(calls: object) -> object:
+    """Return the arguments of calls of tools by the number of the call; a reply may be one."""
+    arguments: dict[int, str] = {}
+    for place, call in enumerate(calls if isinstance(calls, list) else []):
+        function = call.get("function") if isinstance(call, dict) else None
+        given = function.get("arguments") if isinstance(function, dict) else None
+        if isinstance(given, dict):
+            given = json.dumps(given)
+        if isinstance(given, str):
+            number = call.get("index")
+            arguments[number if isinstance(number, int) else place] = given
+
+    return arguments
+
+
+Said = Annotated[str, BeforeValidator(_said)]
+
+
+class Message(BaseModel):
+    """What the model wrote, or a piece of it, or why it would not."""
+
+    content: Said = ""
     refusal: str | None = None
+    tool_calls: Annotated[dict[int, str], BeforeValidator(_arguments)] = Field(default_factory=dict)
 
 
 class Choice(BaseModel):
-    """One of the model's messages, and why it ended there."""
+    """One of the model's messages, and why it ended there; a stream has pieces of it, `delta`."""
 
-    message: Message | None = None
+    message: Annotated[Message | None, Field(validation_alias=AliasChoices("message", "delta"))] = (
+        None
+    )
     finish_reason: str | None = None
+    error: object = None
 
 
 class ChatCompletion(BaseModel):
-    """A chat completion of the OpenAI API; compatible servers leave out parts of it."""
+    """A chat completion of the OpenAI API, or an event of one; servers leave out parts of it."""
 
-    choices: list[Choice]
+    choices: list[Choice] | None = None
     usage: Usage | None = None
     model: str | None = None
+    error: object = None
 
     @field_validator("usage", "model", mode="wrap")
     @classmethod
@@ -97,58 +140,55 @@ class ChatCompletion(BaseModel):
         except ValidationError:
             return None
 
-    @classmethod
-    def read(cls, response: httpx2.Response) -> ChatCompletion:
-        """Return the completion of a response with status 200.
 
-        Raises:
-            json.JSONDecodeError: the answer broke off.
-            ModelMisconfiguredError: it is of no such API.
-        """
-        if "json" not in response.headers.get("content-type", ""):
-            raise not_this_api()
-        try:
-            return cls.model_validate(response.json())
-        except (ValidationError, RecursionError) as error:
-            raise not_this_api() from error
+def _validated(value: object, response: httpx2.Response) -> ChatCompletion:
+    """Return what was sent as a completion, or raise the error that it holds."""
+    try:
+        read = ChatCompletion.model_validate(value)
+    except (ValidationError, RecursionError) as error:
+        raise not_this_api() from error
 
-    def text(self) -> str:
-        """Return what the model wrote.
-
-        Raises:
-            UnusableReplyError: refused, content_filter, length or empty.
-        """
-        choice = self.choices[0] if self.choices else Choice()
-        message = choice.message or Message()
-        if message.refusal:
-            raise UnusableReplyError("refused")
-        if choice.finish_reason in ("content_filter", "length"):
-            raise UnusableReplyError(choice.finish_reason)
-
-        text = whole_characters(message.content or "")
-        if not text.strip():
-            raise UnusableReplyError("empty")
-        return text
+    errors = [read.error, *(choice.error for choice in read.choices or ())]
+    if told := next(filter(None, errors), None):
+        raise told_error(told, response)
+    if any(choice.finish_reason == "error" for choice in read.choices or ()):
+        raise told_error("error", response)
+    return read
 
 
-def whole_characters(text: str) -> str:
-    """Return a text with halves of a character joined, and U+FFFD for a half that stands alone.
+def read_whole(response: httpx2.Response) -> Completion:
+    """Return the completion of a response with status 200.
 
-    A half could neither be parsed nor be sent in the next prompt.
+    Raises:
+        json.JSONDecodeError: the answer broke off.
+        APIStatusError: it holds an error.
+        ModelMisconfiguredError: it is of no such API.
     """
-    if text.isascii():
-        return text
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if "json" not in response.headers.get("content-type", ""):
+        raise not_this_api()
+    try:
+        value = response.json()
+    except RecursionError as error:
+        raise not_this_api() from error
+
+    read = _validated(value, response)
+    if read.choices is None and "choices" not in read.model_fields_set:
+        raise not_this_api()
+    choice = next(iter(read.choices or ()), Choice())
+    message = choice.message or Message()
+    text = message.content or "\n".join(message.tool_calls.values())
+    return _completion(read, text, bool(message.refusal), choice.finish_reason)
 
 
-def not_this_api() -> ModelMisconfiguredError:
-    """Return the error for an answer of another shape than the API's."""
-    return ModelMisconfiguredError("The answer is not one of the OpenAI API: check OAI_BASE_URL.")
+def _completion(
+    read: ChatCompletion, text: str, is_refused: bool, finish_reason: str | None
+) -> Completion:
+    end: End = "refused" if is_refused else _ENDS.get(finish_reason or "", "")
+    return Completion(text, end, tokens_of(read.usage), read.model or "")
 
 
-def tokens_of(answer: Any) -> Tokens:  # noqa: ANN401 - a chat completion or embeddings
+def tokens_of(usage: Any) -> Tokens:  # noqa: ANN401 - of a chat completion or of embeddings
     """Read the usage; compatible servers leave out parts of it, or all."""
-    usage = getattr(answer, "usage", None)
     prompt = getattr(usage, "prompt_tokens_details", None)
     completion = getattr(usage, "completion_tokens_details", None)
 
@@ -170,111 +210,88 @@ def tokens_of(answer: Any) -> Tokens:  # noqa: ANN401 - a chat completion or emb
 
 
 # ------------------------------------------------------------------------------------ in pieces
-class ListenerError(RuntimeError):
-    """What hears of a growing reply has failed: a fault of ours, none of the model's server."""
-
-
-class _Piece(BaseModel):
-    content: str | None = None
-    refusal: str | None = None
-
-
-class _PieceOfChoice(BaseModel):
-    delta: _Piece | None = None
-    finish_reason: str | None = None
-
-
-class _StreamChunk(BaseModel):
-    """One event; the last one of some servers holds the usage and no choice."""
-
-    choices: list[_PieceOfChoice] | None = None
-    usage: object = None
-    model: object = None
-
-
 class GrowingCompletion:
-    """What has come so far; `hear` is told of a short text at every piece, of a long one seldom.
+    """A completion that comes in events."""
 
-    Whoever needs the end of it reads the completion.
-    """
-
-    def __init__(self, hear: TextCallback) -> None:
-        """Begin with nothing."""
-        self._hear = hear
-        self._pieces: list[str] = []
-        self._length = 0
-        self._look_at = 0
-        self._refusal = ""
+    def __init__(self, response: httpx2.Response, hear: TextCallback) -> None:
+        """Begin with nothing; `hear` is told of the text as it grows."""
+        self._response = response
+        self._growing = GrowingText(hear)
+        self._arguments: dict[int, list[str]] = {}
+        self._is_refused = False
         self._finish_reason: str | None = None
-        self._usage: object = None
-        self._model: object = None
+        self._read = ChatCompletion()
 
     def take(self, event: object) -> None:
-        """Add one event.
-
-        Raises:
-            ModelMisconfiguredError: it is none of the API.
-            UnusableReplyError: the reply does not end.
-            ListenerError: `hear` failed.
-        """
-        try:
-            chunk = _StreamChunk.model_validate(event)
-        except (ValidationError, RecursionError) as error:
-            raise not_this_api() from error
-
-        self._usage = chunk.usage or self._usage
-        self._model = chunk.model or self._model
-        for choice in (chunk.choices or ())[:1]:
+        """Add one event; errors as those of `read_whole`, and of GrowingText."""
+        read = _validated(event, self._response)
+        self._read.usage = read.usage or self._read.usage
+        self._read.model = read.model or self._read.model
+        for choice in (read.choices or ())[:1]:
             self._finish_reason = choice.finish_reason or self._finish_reason
-            piece = choice.delta or _Piece()
-            self._refusal += piece.refusal or ""
-            if piece.content:
-                self._pieces.append(piece.content)
-                self._length += len(piece.content)
-                if self._length > MAX_CHARACTERS:
-                    raise UnusableReplyError("length")
-                if self._length >= self._look_at:
-                    self._tell()
+            piece = choice.message or Message()
+            self._is_refused |= bool(piece.refusal)
+            self._growing.add(piece.content)
+            for number, arguments in piece.tool_calls.items():
+                self._arguments.setdefault(number, []).append(arguments)
 
-    def _tell(self) -> None:
-        """Tell of the text; a long one again only when it has grown by its share."""
-        if self._length >= MOST_AT_EVERY_PIECE:
-            self._look_at = self._length + self._length // _GROWTH
+    def completion(self, *, is_done: bool) -> Completion:
+        """Return all of it; APIConnectionError where it broke off.
 
-        text = "".join(self._pieces)
-        self._pieces = [text]
-        try:
-            self._hear(whole_characters(text.rstrip(_FIRST_HALVES)))
-        except DriftError:
-            raise
-        except Exception as error:
-            raise ListenerError from error
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether the model has said why it ended; a stream without that was cut."""
-        return self._finish_reason is not None
-
-    def completion(self) -> ChatCompletion:
-        """Return all of it, as a server sends it at once."""
-        message = Message(content="".join(self._pieces), refusal=self._refusal or None)
-        whole = Choice(message=message, finish_reason=self._finish_reason)
-        read = {"choices": [whole], "usage": self._usage, "model": self._model}
-        return ChatCompletion.model_validate(read)
+        It has ended where the model said why, the server said that it `is_done`, or the text is
+        whole by itself.
+        """
+        calls = ("".join(pieces) for pieces in self._arguments.values())
+        text = self._growing.text or "\n".join(calls)
+        if not (self._finish_reason or self._is_refused or is_done or is_json(text)):
+            raise APIConnectionError(
+                message="The stream broke off.", request=self._response.request
+            )
+        return _completion(self._read, text, self._is_refused, self._finish_reason)
 
 
-async def put_together(
-    events: AsyncIterator[object], request: httpx2.Request, hear: TextCallback
-) -> ChatCompletion:
+async def put_together(response: httpx2.Response, hear: TextCallback) -> Completion:
     """Return the completion of a stream, which `hear` is told of as it grows.
 
     Raises:
         APIConnectionError: the stream ended before the completion did.
+        APIStatusError: it holds an error.
         ModelMisconfiguredError: it is none of the API.
     """
-    growing = GrowingCompletion(hear)
-    async for event in events:
+    growing = GrowingCompletion(response, hear)
+    async for data in _events(response):
+        if data.startswith("[DONE]"):
+            return growing.completion(is_done=True)
+        try:
+            event = json.loads(data)
+        except RecursionError as error:
+            raise not_this_api() from error
         growing.take(event)
-    if not growing.has_ended:
-        raise APIConnectionError(message="The stream broke off.", request=request)
-    return growing.completion()
+
+    return growing.completion(is_done=False)
+
+
+async def _events(response: httpx2.Response) -> AsyncIterator[str]:
+    """Yield the data of each event of a stream; comments and names of events are passed over.
+
+    The SDK's reader does not say whether the last one, `[DONE]`, came.
+    """
+    data: list[bytes] = []
+    begun: list[bytes] = []
+    async for piece in response.aiter_bytes():
+        *lines, rest = piece.split(b"\n")
+        for end in lines:
+            line = b"".join([*begun, end]).rstrip(b"\r")
+            begun = []
+            if line.startswith(b"data:"):
+                data.append(line[5:].strip())
+            elif not line and data:
+                yield b"\n".join(data).decode("utf-8", "replace")
+                data = []
+        begun.append(rest)
+
+    last = b"".join(begun)
+    if last.startswith(b"data:"):
+        data.append(last[5:].strip())
+    if data:
+        yield b"\n".join(data).decode("utf-8", "replace")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -107,7 +107,7 @@ async def _tools(values: Settings) -> AsyncIterator[_Tools]:
 
     rules = node_rules(values)
     chat, model = wiring.build_models(values)
-    async with chat.client, Connection(*wiring.database(values)) as connection:
+    async with aclosing(chat), Connection(*wiring.database(values)) as connection:
         nodes = Neo4jNodeStore(connection)
         await nodes.prepare(rules.dimensions)
         embedder = EmbeddingCalls(model, rules.dimensions)

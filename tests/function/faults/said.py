@@ -13,7 +13,7 @@ from neo4j.exceptions import Neo4jError
 
 from drift.core.errors import DriftError
 from drift.graph.errors import translation
-from drift.llm.openai.errors import translated
+from drift.llm.openai.errors import failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +32,18 @@ class Said:
         """Return the error that a request gets."""
         if self.of.startswith("Neo."):
             code, _, words = self.of.partition(": ")
-            error = Neo4jError(f"canary: the server's own words, {words}")
-            error._neo4j_code = code
-            error._message = str(error)
-            return translation(error)
+            told = Neo4jError(f"canary: the server's own words, {words}")
+            told._neo4j_code = code
+            told._message = str(told)
+            return translation(told)
         status, _, code = self.of.removeprefix("HTTP ").partition(" ")
         response = httpx2.Response(
             int(status), request=httpx2.Request("POST", "https://canary.example")
         )
-        return translated(
-            openai.APIStatusError("canary", response=response, body={"code": code}), "OAI_MODEL"
-        )
+        error = openai.APIStatusError("canary", response=response, body={"code": code})
+        read = failure(error, "OAI_MODEL")
+        assert read
+        return read.error
 
 
 _WRONG, _AWAY = "graph_misconfigured", "graph_unavailable"

@@ -1,0 +1,74 @@
+"""What a provider of chat models has to do; each stands in a folder of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+from drift.core.errors import DriftError
+from drift.llm.options import Effort
+from drift.model.calls import Prompt, TextCallback, Tokens
+
+End = Literal["", "length", "content_filter", "refused"]
+"""Why a reply is not whole; empty for one that is, as far as the provider says."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One prompt for one model; of what is None the provider's own default counts."""
+
+    model: str
+    prompt: Prompt
+    effort: Effort | None = None
+    length: int | None = None
+    """The most tokens of the reply."""
+    temperature: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a model wrote, with thoughts that it wrote into its text.
+
+    `refusals` counts requests that the server refused and took with less in them.
+    """
+
+    text: str
+    end: End = ""
+    tokens: Tokens = field(default_factory=Tokens)
+    model: str = ""
+    refusals: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What an error of an SDK means: the error of ours for it, and whether to try again.
+
+    `wait_s` are the seconds that the server asks to wait.
+    """
+
+    error: DriftError
+    is_transient: bool = False
+    wait_s: float = 0.0
+
+
+class ChatProvider(Protocol):
+    """Chat models of one provider, over its own SDK."""
+
+    async def complete(self, request: ChatRequest, hear: TextCallback | None = None) -> Completion:
+        """Return the model's reply to one attempt; with `hear`, tell of its text as it grows.
+
+        Raises:
+            DriftError: and errors of the SDK, which `failure` reads.
+        """
+
+    def failure(self, error: BaseException, setting: str) -> Failure | None:
+        """Return what an error of the SDK means, for a model that `setting` names; None if ours."""
+
+    def ignored_schema(self, model: str) -> None:
+        """Note that the last reply of a model did not keep the schema that it was given."""
+
+    def described(self, model: str) -> str:
+        """Say what the model's server was found to take and to refuse, in a few words."""
+
+    async def close(self) -> None:
+        """Close the connections."""
