@@ -66,7 +66,7 @@ def _event_loop_stays_free(request: pytest.FixtureRequest) -> Iterator[None]:
         # these tests build clients where they use them; the service does so in a thread
         if request.path.parent.name == "wire":
             for function in detector.functions.values():
-                function.can_block_in("drift/llm/client.py", "build_client")
+                function.can_block_in("drift/llm/openai/client.py", "build_client")
         yield
 
 

@@ -178,7 +178,8 @@ async def test_refusals_take_no_attempt_from_those_of_a_server_that_fails(
     model_server.fail({"fault": "refuses_json_schema", "times": None}, fails)
     async with chat_of(model_server) as chat:
         reply = await chat.complete(LOCAL, soon())
-    assert reply.retries == 1 + (ATTEMPTS - 1)
+    assert reply.retries == ATTEMPTS - 1
+    assert len(model_server.requests()) == 1 + ATTEMPTS
 
 
 @pytest.mark.parametrize("prompt", [LOCAL, prompts.aggregate("Who?", {"followups": []}, ["K1"])])

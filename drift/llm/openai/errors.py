@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 
 import httpx2
+from httpx2 import TimeoutException, TransportError
 from openai import APIConnectionError, APIStatusError, APITimeoutError, OpenAIError
 
 from drift.core.causes import is_distrusted, name_is_unknown
@@ -48,8 +49,6 @@ _STATUS_OF: Mapping[str, int] = {
     "not_found": 404,
     "filter": 400,
     "policy": 400,
-    "invalid": 400,
-    "length": 400,
 }
 """By which word of an error's code or type a status is known that is told with another one."""
 
@@ -69,7 +68,7 @@ def told_error(told: object, response: httpx2.Response) -> APIStatusError:
 
 def failure(error: BaseException, setting: str) -> Failure | None:
     """Return what an error means, for a model that `setting` names; None for one of ours."""
-    if not isinstance(error, (OpenAIError, TimeoutError, *_UNREADABLE)):
+    if not isinstance(error, (OpenAIError, TransportError, TimeoutError, *_UNREADABLE)):
         return None
     if isinstance(error, APIStatusError):
         return Failure(
@@ -86,11 +85,11 @@ def failure(error: BaseException, setting: str) -> Failure | None:
             )
         )
 
-    if isinstance(error, TimeoutError | APITimeoutError):
+    if isinstance(error, TimeoutError | TimeoutException | APITimeoutError):
         said = "The model server did not answer in time."
     elif name_is_unknown(error):
         said = "The model server's name is not known: check the host of OAI_BASE_URL, and DNS."
-    elif isinstance(error, APIConnectionError | json.JSONDecodeError):
+    elif isinstance(error, APIConnectionError | TransportError | json.JSONDecodeError):
         said = "The model server cannot be reached, or broke off its answer."
     else:
         return Failure(not_this_api())
