@@ -225,9 +225,25 @@ class DeadlineError(UpstreamError):
 
 
 class UnusableReplyError(DriftError):
-    """The model's reply is refused, filtered, cut, empty or not of the requested shape."""
+    """The model's reply is refused, filtered, cut, empty or not of the requested shape.
+
+    `detail` is one word for that, or says what is wrong with the shape.
+    """
 
     code = "unusable_reply"
+
+    @property
+    def sentence(self) -> str:
+        """What happened and what to do, for whoever asked."""
+        return f"The model gave no usable answer: {_UNUSABLE.get(self.detail, self.detail)}."
+
+
+_UNUSABLE = {
+    "refused": "it refuses to reply",
+    "content_filter": "its content filter cut the reply",
+    "length": "its reply was cut, raise MAX_COMPLETION_TOKENS or lower OAI_REASONING_EFFORT",
+    "empty": "its reply is empty or holds thoughts alone, try OAI_REASONING_EFFORT=none",
+}
 
 
 class IngestError(DriftError):

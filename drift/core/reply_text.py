@@ -41,13 +41,17 @@ def without_thoughts(text: str) -> str:
 
     A thought ends at its closing mark, with or without an opening one, or never.
     """
-    if "<|message|>" in text and not is_json(text):
+    if is_json(text):
+        return text
+    if "<|message|>" in text:
         return _final_channel(text)
     if bare := _BARE_CHANNELS.match(text):
         return text[bare.end() :].strip()
-    if not _MARK.search(text) or is_json(text):
-        return text
+    return _without_marked(text) if _MARK.search(text) else text
 
+
+def _without_marked(text: str) -> str:
+    """Return a text without what stands between marks, or before one that none has opened."""
     kept, depth, at, looks = list[str](), 0, 0, 0
     for mark in _MARK.finditer(text):
         if mark["open"]:
@@ -134,9 +138,10 @@ def json_values(text: str) -> Iterator[object]:
     last of several is the one that the model settled on. Arguments of a call come before the call,
     JSON in a JSON string as what it says. Nothing is yielded of an object that was cut.
     """
-    texts = [text.strip(), *reversed(_FENCED.findall(text))]
-    found = [value for one in texts if (value := _whole(one)) is not None]
-    for value in found or reversed(_between_words(text)):
+    found = [_whole(text.strip())]
+    if found == [None]:
+        found = [_whole(fenced) for fenced in reversed(_FENCED.findall(text))]
+    for value in [one for one in found if one is not None] or reversed(_between_words(text)):
         yield from _called_with(value)
         yield value
 

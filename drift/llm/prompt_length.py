@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from drift.core.logs import log
 from drift.model.calls import Prompt
+from drift.prompting.tokens import most_tokens
 
-LEAST_WORDS = 500
+LEAST_BYTES = 4_000
 """Of a shorter prompt a wrong count means nothing."""
+BYTES_PER_TOKEN = 4.8
+"""What a tokenizer makes of most texts is no longer; only else the prompt is looked at."""
+SURPLUS = 1.5
+"""How many times more tokens than a tokenizer our upper bound counts at most: 1.3 was measured."""
 ROOM = 0.85
 """The share of what a server reads that our part of a prompt takes; marks of turns and a schema
 take the rest."""
 
+_RULE = re.compile(r"([^\w\s])\1{3,}")
+"""Many of one sign, such as the rules of a table, which a tokenizer makes few tokens of."""
+
 
 @dataclass(slots=True)
 class PromptLength:
-    """How much of its prompts the server of one model was seen to read.
-
-    No tokenizer of a chat model joins two words over a space, so a prompt has no fewer tokens than
-    words. A server that counts fewer has cut it.
-    """
+    """How much of its prompts the server of one model was seen to read."""
 
     most: int = 0
     is_cut: bool = False
@@ -30,14 +35,19 @@ class PromptLength:
         if tokens <= 0:
             return False
 
+        is_longest = tokens > self.most
         self.most = max(self.most, tokens)
-        words = len(prompt.system.split()) + len(prompt.user.split())
-        is_cut = words >= LEAST_WORDS and tokens < words
+        sent, size = 0.0, _bytes(prompt.system) + _bytes(prompt.user)
+        if size > max(LEAST_BYTES, tokens * BYTES_PER_TOKEN):
+            text = f"{prompt.system}\n{prompt.user}"
+            sent = most_tokens(_RULE.sub(r"\1", text)) / SURPLUS
+
+        is_cut = tokens < sent
         if is_cut and not self.is_cut:
-            log.warning("prompt_cut", extra={"words": words, "prompt_tokens": tokens})
+            log.warning("prompt_cut", extra={"sent": int(sent), "prompt_tokens": tokens})
 
         # A longer prompt that was read whole takes back what a wrong count said.
-        self.is_cut = is_cut or (self.is_cut and words <= self.most)
+        self.is_cut = is_cut or (self.is_cut and not is_longest)
         return is_cut
 
     @property
@@ -55,3 +65,7 @@ class PromptLength:
             "it a longer context (OLLAMA_CONTEXT_LENGTH for Ollama), or set MAX_PROMPT_TOKENS to "
             "what it reads"
         )
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode(errors="replace"))

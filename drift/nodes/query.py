@@ -162,7 +162,7 @@ class RagSearch:
             reply = await self._ports.chat.complete(again, deadline, hear)
             return _usable(reply.text, shown)
         except UnusableReplyError as error:
-            raise ModelUnavailableError("The model did not give a usable answer.") from error
+            raise ModelUnavailableError(error.sentence) from error
 
 
 def _usable(text: str, shown: int) -> str:

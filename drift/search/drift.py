@@ -186,7 +186,7 @@ class _Retrieval:
             return await look_once(self.scope, telling)
         except UnusableReplyError as error:
             if self.request.depth == "quick":
-                raise ModelUnavailableError("The model did not give a usable answer.") from error
+                raise ModelUnavailableError(error.sentence) from error
             return unusable(self.scope, error)
 
     async def look_at_whole(self, look: Look | None) -> Look | None:

@@ -129,9 +129,9 @@ class Followups:
                 raise failure
 
         if self.failures:
-            raise ModelUnavailableError(
-                "The model did not answer any follow-up question."
-            ) from self.failures[0]
+            first = self.failures[0]
+            why = first.sentence if isinstance(first, UnusableReplyError) else first.detail
+            raise ModelUnavailableError(why) from first
 
         if SKIPPED_DEADLINE in states:
             raise self.scope.deadline.error()

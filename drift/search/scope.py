@@ -94,7 +94,7 @@ class _MisfitError(UnusableReplyError):
     """A reply that is not JSON of the asked shape."""
 
     def __init__(self, reply: str, problem: str) -> None:
-        super().__init__("not of the asked shape")
+        super().__init__(f"its reply is not of the asked shape, {problem}")
         self.reply = reply
         self.problem = problem
 
@@ -104,7 +104,7 @@ def parse(text: str, shape: type[R]) -> R:
     problem = ""
     for value in json_values(text):
         if _is_schema(value):
-            problem = problem or "it repeats the JSON schema; fill it in instead"
+            problem = problem or "it repeats the JSON schema instead of a value"
             continue
         try:
             return shape.model_validate(value)

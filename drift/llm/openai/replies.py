@@ -21,6 +21,7 @@ from pydantic import (
     ValidatorFunctionWrapHandler,
     field_validator,
 )
+from pydantic_core import from_json
 
 from drift.core.reply_text import is_json
 from drift.llm.growing import GrowingText
@@ -167,9 +168,9 @@ def read_whole(response: httpx2.Response) -> Completion:
     if "json" not in response.headers.get("content-type", ""):
         raise not_this_api()
     try:
-        value = response.json()
-    except RecursionError as error:
-        raise not_this_api() from error
+        value = from_json(response.content)
+    except ValueError:  # halves of characters are told by the slower reader
+        value = _read_slowly(response)
 
     read = _validated(value, response)
     if read.choices is None and "choices" not in read.model_fields_set:
@@ -178,6 +179,13 @@ def read_whole(response: httpx2.Response) -> Completion:
     message = choice.message or Message()
     text = message.content or "\n".join(message.tool_calls.values())
     return _completion(read, text, bool(message.refusal), choice.finish_reason)
+
+
+def _read_slowly(response: httpx2.Response) -> object:
+    try:
+        return response.json()
+    except RecursionError as error:
+        raise not_this_api() from error
 
 
 def _completion(
