@@ -203,6 +203,8 @@ async def test_a_stream_of_nothing_near_tells_the_sentence(
 async def test_words_come_while_the_model_writes_and_who_leaves_ends_its_call(
     function: Caller, model_server: ModelServerControl
 ) -> None:
+    # A model of which no reply was seen is told of at its end: it might begin with a thought.
+    await function.client.get("/health/ready")
     model_server.fail({"fault": "stream_stalls", "kind": "rag_answer", "text": CITES})
     async with streaming(function) as reader:
         text = ""
