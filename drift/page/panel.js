@@ -29,6 +29,8 @@ export function preparePanel() {
 }
 
 function closed() {
+  // told a little later: it may be open again by then
+  if (panel().open) return;
   loading.abort();
   opened = [];
   document.body.classList.remove("has-panel");

@@ -136,7 +136,7 @@ async def test_every_query_reads_fields_and_values_that_are_written(
 ) -> None:
     found = {name: wrong(query, log, known) for name, query in QUERIES.items()}
     assert {name: faults for name, faults in found.items() if faults} == {}
-    assert len(QUERIES) >= 10
+    assert len(QUERIES) >= 5
 
     alert = QUERIES["embeddings-are-slow"]
     planted = {
