@@ -62,7 +62,7 @@ class Service:
     """Answers questions for callers who were let in, and hands out what reads and writes nodes.
 
     `graph` is None where it is only searched, `sink` and `answers` where nothing is told or kept.
-    `embedding_model` is the one behind the cache in `ports`, if there is one.
+    `embedding_model` embeds what is stored; no cache stands before it.
     """
 
     settings: Settings
@@ -188,7 +188,8 @@ class Service:
             raise NotFoundError("There is nothing under this path.")
         if self.graph is None or self.graph.store is None:
             raise NotConfiguredError(_NO_PROJECTS)
-        return NodeWriting(self.graph.store, self.ports.embedder, node_rules(self.settings))
+        model = self.embedding_model or self.ports.embedder
+        return NodeWriting(self.graph.store, model, node_rules(self.settings))
 
     def reconciling(self) -> NodeReconciling:
         """Return what mends the vectors of people's nodes; no cache stands before the model."""

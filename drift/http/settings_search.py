@@ -13,6 +13,19 @@ from drift.http.settings_base import Addresses, Required, SettingsGroup, address
 from drift.search.prices import read as read_prices
 
 
+def embedding_prefixes(text: str) -> tuple[str, str]:
+    """Return the prefixes of a question and of a stored text; ValueError for none or three."""
+    if not text:
+        return "", ""
+
+    prefixes = [prefix.replace("\\n", "\n") for prefix in text.split("|")]
+    if len(prefixes) != 2:  # noqa: PLR2004 - a pair
+        raise ValueError("must be two words with one | between, such as query:|passage:")
+
+    query, passage = (p if not p or p[-1].isspace() else f"{p} " for p in prefixes)
+    return query, passage
+
+
 class ModelSettings(Addresses):
     """The model server, and what is asked of it."""
 
@@ -28,6 +41,9 @@ class ModelSettings(Addresses):
     """embedding model; compared with the name that a project's vectors were stored with"""
     oai_embed_deployment_name: str | None = None
     """its deployment on Azure; unset: the model's name"""
+    oai_embed_prefixes: Annotated[str, checked_by(embedding_prefixes)] = ""
+    """what the model wants before a question and before a stored text, such as `query:|passage:`
+    for E5 or `search_query:|search_document:` for nomic; ingest anew (`--force`) after a change"""
     oai_timeout_sec: Annotated[float, Field(gt=0, le=600)] = 60.0
     """longest wait for one reply"""
     llm_temperature: Annotated[float, Field(ge=0, le=2)] | None = None

@@ -23,6 +23,7 @@ from drift.graph.indexes import IndexNames
 from drift.http import per_step
 from drift.http.service import Service, WholeGraph
 from drift.http.settings import Settings
+from drift.http.settings_search import embedding_prefixes
 from drift.llm.options import ChatOptions
 from drift.llm.retry import RetryPolicy
 from drift.ports import Embedder, GraphStore, Ports
@@ -78,7 +79,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         Quotas(counter),
         Claims(claims),
         answers,
-        model,
+        model.of_passages,
         tuple(one.health for one in (entries, shared, claims) if one),
         closers,
     )
@@ -94,6 +95,7 @@ def cached(model: Embedder, settings: Settings, entries: RedisEntries | None) ->
         settings.oai_embed_model_name,
         settings.oai_embed_deployment_name,
         settings.vector_index_dimensions,
+        embedding_prefixes(settings.oai_embed_prefixes)[0],
     )
 
     return CachedEmbedder(model, space, CacheEntries(entries))
@@ -163,6 +165,7 @@ def build_models(settings: Settings) -> tuple[Chat, OpenAIEmbedder]:
             settings.vector_index_dimensions,
             settings.oai_embed_deployment_name,
             caller,
+            *embedding_prefixes(settings.oai_embed_prefixes),
         ),
     )
 

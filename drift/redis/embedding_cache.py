@@ -27,9 +27,11 @@ class Space:
     model: str
     deployment: str | None
     dimensions: int
+    prefix: str = ""
 
     def key(self, text: str) -> str:
         """Return the key of a text; another space has other keys."""
+        text = self.prefix + text
         named = [_FORMAT, self.server, self.model, self.deployment, self.dimensions, text]
         return f"embed:{hashlib.sha256(json.dumps(named).encode()).hexdigest()}"
 

@@ -87,7 +87,7 @@ def test_searches_have_a_cache_of_the_model_that_the_settings_name() -> None:
     assert isinstance(cached, CachedEmbedder)
     assert cached.space == Space("http://127.0.0.1:9/v1", "e", "d", 4)
     assert cached.entries.shared is not None
-    assert cached.model is built.embedding_model
+    assert cached.model == built.embedding_model
 
 
 def test_without_redis_there_is_the_cache_of_the_process_and_with_cache_off_none() -> None:
@@ -97,7 +97,7 @@ def test_without_redis_there_is_the_cache_of_the_process_and_with_cache_off_none
     assert cached.entries.shared is None
     for off in ("off", "OFF"):
         built = build_service(load({**LOCAL, "CACHE": off}), StubGraph(PrimerEvidence()))
-        assert built.ports.embedder is built.embedding_model
+        assert built.ports.embedder == built.embedding_model
 
 
 # ------------------------------------------------------------------------------------- the provider

@@ -67,7 +67,7 @@ async def test_vectors_of_another_size_than_the_setting_name_both_numbers(
     ("fault", "error", "says", "requests"),
     [
         ({"fault": "wrong_count"}, ModelMisconfiguredError, "1 vectors for 2 texts", 1),
-        ({"fault": "wrong_dimensions"}, ModelMisconfiguredError, "255 floats", 1),
+        ({"fault": "wrong_dimensions"}, ModelMisconfiguredError, "255 floats", 2),
         (
             {"fault": "status", "status": 404},
             ModelMisconfiguredError,

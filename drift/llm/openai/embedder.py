@@ -1,47 +1,68 @@
 """Embedder over the official SDK.
 
-Azure OpenAI, OpenAI, or any server that speaks the same API.
-
-The client is built by `client.build_client` and shared with the chat model. Its own retries are
-off: `retry.py` decides.
+Azure OpenAI, OpenAI, or any server that speaks the same API. How many texts a request may have,
+how long one may be, and whether `dimensions` is taken are found out by what a server refuses.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
 from typing import Any
 
-from openai import AsyncOpenAI
+from openai import APIStatusError, AsyncOpenAI
 
 from drift.core.deadline import Deadline, task_group
 from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.core.logs import log
 from drift.llm.caller import ModelCaller
-from drift.llm.openai.errors import failure
+from drift.llm.openai.errors import failure, is_known, is_too_long, words_of
 from drift.llm.openai.replies import tokens_of
-from drift.llm.openai.vectors import ENCODING, most_bytes, vectors
+from drift.llm.openai.vectors import ENCODING, most_bytes, require_size, vectors
+from drift.llm.provider import Failure
 from drift.llm.reply_limits import Limit, limited
 from drift.model.calls import Embeddings, Tokens
+from drift.prompting.tokens import cut_to, most_tokens
 from drift.telemetry import parts
 
 TEXTS_PER_REQUEST = 256
-"""Under the 2,048 texts and 300,000 tokens that one request may have."""
+"""Under the 2,048 texts and 300,000 tokens that one request may have; some servers take fewer."""
 EMBEDDING_REQUESTS_AT_ONCE = 4
 MAX_TEXTS_LOGGED = 3
 """Of a request that failed: which of its texts the model refused is not known."""
+MAX_CUTS = 8
+"""How often a text that is refused as too long is cut before that is given up."""
 
 DEFAULT_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072}
-"""Floats that these models give unless fewer are asked for, which no other model can be."""
+"""Floats that these models give unless others are asked for."""
+
+_REFUSED = {
+    HTTPStatus.BAD_REQUEST,
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    HTTPStatus.UNPROCESSABLE_ENTITY,
+}
+_NUMBER = re.compile(r"\d{2,7}")
+
+
+@dataclass(slots=True)
+class _Taken:
+    """What a server takes, as far as it is known: texts a request, tokens a text, `dimensions`."""
+
+    texts: int = TEXTS_PER_REQUEST
+    tokens: int | None = None
+    dimensions: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class OpenAIEmbedder:
     """Embedder: vectors of exactly `dimensions` floats.
 
-    `deployment` is what the server calls `model`.
+    `deployment` is what the server calls `model`. Before each text comes `prefix`: by itself that
+    of questions, of `of_passages` the other one.
     """
 
     client: AsyncOpenAI
@@ -49,19 +70,26 @@ class OpenAIEmbedder:
     dimensions: int
     deployment: str | None = None
     caller: ModelCaller = field(default_factory=ModelCaller)
+    prefix: str = ""
+    passage_prefix: str = ""
+    _taken: _Taken = field(default_factory=_Taken)
+
+    @property
+    def of_passages(self) -> OpenAIEmbedder:
+        """The same model for texts that are stored and searched in."""
+        return replace(self, prefix=self.passage_prefix)
 
     async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
         """Return one vector a text, in order; see ports.Embedder for the errors."""
-        batches = [
-            list(texts[at : at + TEXTS_PER_REQUEST])
-            for at in range(0, len(texts), TEXTS_PER_REQUEST)
-        ]
+        prefixed = [self.prefix + text for text in texts]
+        size = self._taken.texts
+        batches = [prefixed[at : at + size] for at in range(0, len(prefixed), size)]
         limit = asyncio.Semaphore(EMBEDDING_REQUESTS_AT_ONCE)
 
         async def embedded(batch: list[str]) -> Embeddings:
             async with limit:
                 try:
-                    return await self._embed_batch(batch, deadline)
+                    return await self._embed(batch, deadline)
                 except DriftError as error:
                     _log_failed(batch, error)
                     raise
@@ -69,30 +97,103 @@ class OpenAIEmbedder:
         with parts.waiting() as cost:
             async with task_group() as group:
                 tasks = [group.create_task(embedded(batch)) for batch in batches]
-
-            done = [task.result() for task in tasks]
-            embeddings = Embeddings(
-                vectors=tuple(vector for one in done for vector in one.vectors),
-                tokens=Tokens(prompt=sum(one.tokens.prompt for one in done)),
-                retries=sum(one.retries for one in done),
-            )
+            embeddings = _joined([task.result() for task in tasks])
             cost.embedding_calls += 1
             cost.replied(embeddings)
 
         return embeddings
 
-    async def _embed_batch(self, batch: list[str], deadline: Deadline) -> Embeddings:
+    async def _embed(self, batch: list[str], deadline: Deadline) -> Embeddings:
+        """Embed a batch; halves of one that is refused, down to a text, and that cut shorter."""
+        if most := self._taken.tokens:
+            batch = [cut_to(text, most) for text in batch]
+        if len(batch) > self._taken.texts:  # learned meanwhile
+            return await self._embed_in_parts(batch, self._taken.texts, deadline)
+
+        try:
+            return await self._request(batch, deadline)
+        except _RefusedError as refused:
+            if len(batch) == 1:
+                return await self._embed_shorter(batch[0], refused, deadline)
+
+        half, longest = -(-len(batch) // 2), self._taken.tokens
+        embeddings = await self._embed_in_parts(batch, half, deadline)
+        if self._taken.tokens == longest:  # it was not one text that was too long
+            self._taken.texts = min(self._taken.texts, half)
+        return embeddings
+
+    async def _embed_in_parts(self, batch: list[str], size: int, deadline: Deadline) -> Embeddings:
+        starts = range(0, len(batch), size)
+        return _joined([await self._embed(batch[at : at + size], deadline) for at in starts])
+
+    async def _embed_shorter(
+        self, text: str, refused: _RefusedError, deadline: Deadline
+    ) -> Embeddings:
+        """Embed the beginning of a text that is too long for the model, and remember how long."""
+        for _ in range(MAX_CUTS):
+            if not is_too_long(refused.error):
+                break
+            text = cut_to(text, int(most_tokens(text) * _share(words_of(refused.error))))
+            try:
+                embeddings = await self._request([text], deadline)
+            except _RefusedError as again:
+                refused = again
+            else:
+                if self._taken.tokens is None:
+                    log.warning("embedding_input_cut", extra={"characters": len(text)})
+                self._taken.tokens = max(self._taken.tokens or 0, most_tokens(text))
+                return embeddings
+
+        raise refused.ours from refused.error
+
+    async def _request(self, batch: list[str], deadline: Deadline) -> Embeddings:
+        """Send one request; another one with `dimensions` where that may bring the right size.
+
+        Raises:
+            _RefusedError: a smaller one might be taken.
+        """
+        sends = self._taken.dimensions
+        if sends is None and self.model in DEFAULT_DIMENSIONS:
+            sends = self.dimensions != DEFAULT_DIMENSIONS[self.model]
+
+        response, retries = await self._send(batch, deadline, with_dimensions=bool(sends))
+        found = vectors(response, len(batch))
+        sizes = {len(vector) for vector in found}
+        if sends is None and sizes != {self.dimensions}:
+            sized = await self._with_dimensions(batch, deadline)
+            self._taken.dimensions = sized is not None
+            if sized is not None:
+                return sized
+
+        require_size(found, self.dimensions)
+        return Embeddings(found, tokens_of(response.usage), retries)
+
+    async def _with_dimensions(self, batch: list[str], deadline: Deadline) -> Embeddings | None:
+        """Return vectors of the size that is asked for; None from a server that has no others."""
+        try:
+            response, retries = await self._send(batch, deadline, with_dimensions=True)
+        except _RefusedError:
+            return None
+
+        found = vectors(response, len(batch))
+        if {len(vector) for vector in found} != {self.dimensions}:
+            return None
+        return Embeddings(found, tokens_of(response.usage), retries + 1)
+
+    async def _send(
+        self, batch: list[str], deadline: Deadline, *, with_dimensions: bool
+    ) -> tuple[Any, int]:
         request: dict[str, Any] = {
             "model": self.deployment or self.model,
             "input": batch,
             "encoding_format": ENCODING,
         }
-        if self.dimensions < DEFAULT_DIMENSIONS.get(self.model, 0):
+        if with_dimensions:
             request["dimensions"] = self.dimensions
 
         try:
             with self._limited(len(batch)):
-                response, retries = await self.caller.repeat(
+                return await self.caller.repeat(
                     lambda: self.caller.send(
                         lambda: self.client.embeddings.create(**request),
                         "embeddings",
@@ -100,16 +201,19 @@ class OpenAIEmbedder:
                         lambda answer: (tokens_of(answer.usage), str(answer.model or "")),
                     ),
                     deadline,
-                    lambda error: failure(error, "OAI_EMBED_DEPLOYMENT_NAME"),
+                    _read_failure,
                 )
         except UnusableReplyError as error:
             raise ModelUnavailableError(
                 "The embedding model's content filter refuses a text."
             ) from error
-
-        return Embeddings(
-            vectors(response, len(batch), self.dimensions), tokens_of(response.usage), retries
-        )
+        except DriftError as error:
+            cause = error.__cause__
+            if not isinstance(cause, APIStatusError) or cause.status_code not in _REFUSED:
+                raise
+            if is_known(cause) and not is_too_long(cause):
+                raise
+            raise _RefusedError(cause, error) from cause
 
     def _limited(self, texts: int) -> AbstractContextManager[None]:
         """Limit the answer to what the vectors of so many texts can take."""
@@ -121,6 +225,35 @@ class OpenAIEmbedder:
                 f"({size:,} bytes): check OAI_BASE_URL and OAI_EMBED_DEPLOYMENT_NAME.",
             )
         )
+
+
+class _RefusedError(DriftError):
+    """A request was refused that might be taken in parts; `ours` is what it means otherwise."""
+
+    def __init__(self, error: APIStatusError, ours: DriftError) -> None:
+        super().__init__(ours.detail)
+        self.error = error
+        self.ours = ours
+
+
+def _read_failure(error: BaseException) -> Failure | None:
+    return failure(error, "OAI_EMBED_DEPLOYMENT_NAME", "embedding")
+
+
+def _share(words: str) -> float:
+    """Return the share of a text to keep: by the two numbers of an error that names them."""
+    numbers = sorted({int(number) for number in _NUMBER.findall(words)})
+    if len(numbers) == 2:  # noqa: PLR2004 - how many are taken, and how many came
+        return min(max(numbers[0] / numbers[1] * 0.95, 0.1), 0.9)
+    return 0.5
+
+
+def _joined(several: Sequence[Embeddings]) -> Embeddings:
+    return Embeddings(
+        vectors=tuple(vector for one in several for vector in one.vectors),
+        tokens=Tokens(prompt=sum(one.tokens.prompt for one in several)),
+        retries=sum(one.retries for one in several),
+    )
 
 
 def _log_failed(batch: Sequence[str], error: DriftError) -> None:

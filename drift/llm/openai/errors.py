@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import Literal
 
 import httpx2
 from httpx2 import TimeoutException, TransportError
@@ -31,6 +32,9 @@ _SPENT = frozenset({"insufficient_quota", "billing_hard_limit_reached", "quota_e
 _TOO_LONG = frozenset({"context_length_exceeded", "string_above_max_length", "max_tokens_exceeded"})
 _FILTERED = frozenset({"content_filter", "content_policy_violation"})
 _NO_MODEL = frozenset({"model_not_found", "DeploymentNotFound"})
+
+Kind = Literal["chat", "embedding"]
+"""What was asked for: an error names what may be wrong with that."""
 
 _UNREADABLE = (ValueError, TypeError, AttributeError, RecursionError)
 """What the SDK raises on an answer of another shape, which it does not validate."""
@@ -66,13 +70,13 @@ def told_error(told: object, response: httpx2.Response) -> APIStatusError:
     return APIStatusError("told within the answer", response=answer, body=body)
 
 
-def failure(error: BaseException, setting: str) -> Failure | None:
+def failure(error: BaseException, setting: str, kind: Kind = "chat") -> Failure | None:
     """Return what an error means, for a model that `setting` names; None for one of ours."""
     if not isinstance(error, (OpenAIError, TransportError, TimeoutError, *_UNREADABLE)):
         return None
     if isinstance(error, APIStatusError):
         return Failure(
-            _of_status(error, error.status_code, setting),
+            _of_status(error, error.status_code, setting, kind),
             _is_transient(error),
             retry_after(error.response.headers),
         )
@@ -101,6 +105,19 @@ def not_this_api() -> ModelMisconfiguredError:
     return ModelMisconfiguredError("The answer is not one of the OpenAI API: check OAI_BASE_URL.")
 
 
+def is_too_long(error: APIStatusError) -> bool:
+    """Tell whether a text was refused for its length."""
+    if _code(error) in _TOO_LONG:
+        return True
+    words = words_of(error)
+    return "token" in words or ("length" in words and "batch" not in words) or "too long" in words
+
+
+def words_of(error: APIStatusError) -> str:
+    """Return the first of an error's own words; some servers repeat the whole request."""
+    return str(error.body)[:2000].casefold()
+
+
 def is_known(error: APIStatusError) -> bool:
     """Tell whether the provider's code of an error says what is wrong."""
     return bool(_code(error))
@@ -114,7 +131,7 @@ def _is_transient(error: APIStatusError) -> bool:
     )
 
 
-def _of_status(error: APIStatusError, status: int, setting: str) -> DriftError:
+def _of_status(error: APIStatusError, status: int, setting: str, kind: Kind) -> DriftError:
     code, said = _code(error), f"HTTP {status}"
     if code in _FILTERED:
         return UnusableReplyError("content_filter")
@@ -130,16 +147,16 @@ def _of_status(error: APIStatusError, status: int, setting: str) -> DriftError:
     if _is_transient(error):
         return ModelUnavailableError(f"The model server fails ({said}).")
 
-    if code in _TOO_LONG:
+    if kind == "chat" and code in _TOO_LONG:
         return ModelMisconfiguredError(
             f"The prompt is longer than the model of {setting} takes ({said}): lower "
             "MAX_CHUNKS_FOR_PROMPT, or use a model with a larger context."
         )
 
-    return ModelMisconfiguredError(_refusal(status, code, setting, said))
+    return ModelMisconfiguredError(_refusal(status, code, setting, said, kind))
 
 
-def _refusal(status: int, code: str, setting: str, said: str) -> str:
+def _refusal(status: int, code: str, setting: str, said: str, kind: Kind) -> str:
     if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
         return (
             f"The model server refuses the credentials ({said}): check OAI_KEY, or the role of the "
@@ -157,6 +174,11 @@ def _refusal(status: int, code: str, setting: str, said: str) -> str:
 
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
         return f"The model server is at another address ({said}): check OAI_BASE_URL."
+    if kind == "embedding":
+        return (
+            f"The model server refused to embed a text ({said}): check that {setting} or "
+            "OAI_EMBED_MODEL_NAME names an embedding model, and how long its texts may be."
+        )
     return (
         f"The model server refused the request ({said}): check that the model of {setting} takes "
         "what is sent, LLM_TEMPERATURE and JSON schemas among it."

@@ -9,7 +9,7 @@ import base64
 import binascii
 import math
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drift.core.errors import ModelMisconfiguredError
@@ -35,8 +35,8 @@ def most_bytes(texts: int, dimensions: int) -> int:
     return texts * max(dimensions, MAX_FLOATS) * BYTES_PER_FLOAT + BYTES_BESIDE_FLOATS
 
 
-def vectors(answer: Any, texts: int, dimensions: int) -> tuple[Vector, ...]:  # noqa: ANN401 - the SDK does not validate
-    """Return one vector a text, in their order.
+def vectors(answer: Any, texts: int) -> tuple[Vector, ...]:  # noqa: ANN401 - the SDK does not validate
+    """Return one vector a text, in their order, of any size.
 
     Raises:
         ModelMisconfiguredError: saying what came instead.
@@ -53,18 +53,19 @@ def vectors(answer: Any, texts: int, dimensions: int) -> tuple[Vector, ...]:  # 
 
     try:
         ordered = sorted(data, key=lambda item: item.index or 0)  # some servers number none of them
-        read = tuple(_vector(item.embedding) for item in ordered)
+        return tuple(_vector(item.embedding) for item in ordered)
     except (TypeError, AttributeError) as error:
         raise not_this_api() from error
 
-    wrong = next((len(v) for v in read if len(v) != dimensions), None)
+
+def require_size(found: Sequence[Vector], dimensions: int) -> None:
+    """Raise ModelMisconfiguredError, naming both numbers, for vectors of another size."""
+    wrong = next((len(v) for v in found if len(v) != dimensions), None)
     if wrong is not None:
         raise ModelMisconfiguredError(
             f"The embedding model returned vectors of {wrong} floats, but VECTOR_INDEX_DIMENSIONS "
             f"is {dimensions}: set it to the model's number, and build the indexes with it."
         )
-
-    return read
 
 
 def _vector(embedding: object) -> Vector:

@@ -110,7 +110,7 @@ async def _tools(values: Settings) -> AsyncIterator[_Tools]:
     async with aclosing(chat), Connection(*wiring.database(values)) as connection:
         nodes = Neo4jNodeStore(connection)
         await nodes.prepare(rules.dimensions)
-        embedder = EmbeddingCalls(model, rules.dimensions)
+        embedder = EmbeddingCalls(model.of_passages, rules.dimensions)
         yield _Tools(nodes, NodeReconciling(nodes, embedder, rules), rules.own_labels)
 
 

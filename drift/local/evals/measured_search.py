@@ -136,8 +136,10 @@ async def open_search(
             AsyncGraphDatabase.driver(values.neo4j_uri, auth=login, telemetry_disabled=True)
         )
         baselines = Baselines(driver, values.neo4j_database, values.chunk_fulltext_index_name)
+        asked = wiring.build_models(values)[1]
         embedder = local or configured(
-            wiring.build_models(values)[1],
+            asked.of_passages,
+            asked,
             values.oai_embed_model_name,
             values.vector_index_dimensions,
         )

@@ -53,7 +53,7 @@ async def ingest_documents(
     """
     require_default_schema(values, "ingest")
     writer = build_writer(values)
-    _, embedder = wiring.build_models(values)
+    embedder = wiring.build_models(values)[1].of_passages
     last = _LastStage()
     try:
         with progress_bar(stderr) as show:
