@@ -16,7 +16,7 @@ from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import UpstreamError
 from drift.core.logs import log
-from drift.model.graph import Chunk, Vector
+from drift.model.graph import Chunk, LocalVector, Vector
 from drift.model.passages import Passages, PassagesQuery
 from drift.ports import Ports
 
@@ -93,7 +93,8 @@ class ReferenceLookup:
             return Known(now=now, unread=(NO_GRAPH,))
 
         threshold = found.threshold
-        fits = threshold is not None and threshold.fits(len(vector), self.model)
+        is_local = isinstance(vector, LocalVector)  # the threshold is of the provider's vectors
+        fits = threshold and not is_local and threshold.fits(len(vector), self.model)
         passages = {passage.chunk_id: passage for passage in found.passages}
         return Known(passages, threshold if fits else None, now, unread)
 

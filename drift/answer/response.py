@@ -25,6 +25,8 @@ from drift.model.graph import Chunk, PrimerEvidence
 from drift.model.tree import SKIPPED_DEADLINE, Citation, Node, Tree, cited_by
 from drift.prompting.elements import place_of
 
+FOUND_LOCALLY = "The embedding model did not answer: a smaller one found the evidence."
+
 
 @dataclass(frozen=True, slots=True)
 class Searched:
@@ -63,6 +65,13 @@ def with_references(
     ]
 
     return answered.model_copy(update={"key_facts": facts, "references": references})
+
+
+def of_local_vectors(answered: RetrieveResponse) -> RetrieveResponse:
+    """Return an answer that says that its evidence was found by the local model's vectors."""
+    said = f"{answered.residual_uncertainty} {FOUND_LOCALLY}".strip()
+    trace = answered.trace and answered.trace.model_copy(update={"embedding": "local"})
+    return answered.model_copy(update={"residual_uncertainty": said, "trace": trace})
 
 
 def nothing_found(searched: Searched, include: Sequence[Include]) -> RetrieveResponse:

@@ -190,7 +190,11 @@ class DepthOut(BaseModel):
 
 
 class TraceOut(BaseModel):
-    """How the answer came about; the quick look is the follow-up of number -1 and pass 0."""
+    """How the answer came about; the quick look is the follow-up of number -1 and pass 0.
+
+    `embedding` is `local` where the evidence was found by the local model's vectors
+    (`EMBED_FALLBACK`), and is left out otherwise.
+    """
 
     depth: DepthOut
     initial_answer: str
@@ -198,6 +202,7 @@ class TraceOut(BaseModel):
     communities: list[int | str]
     followups: list[TraceNode]
     citations: CitationCountsOut
+    embedding: Literal["", "local"] = Field(default="", exclude_if=operator.not_)
 
 
 class RetrieveResponse(BaseModel):

@@ -12,7 +12,7 @@ from drift.core.errors import GraphMisconfiguredError
 from drift.graph.careful import COLD_TIMEOUT_S, CarefulReads
 from drift.graph.connection import Connection
 from drift.graph.cypher import statements
-from drift.graph.cypher.schema import DEFAULT, SCHEMAS, Schema, SchemaName
+from drift.graph.cypher.schema import DEFAULT, FALLBACK_VECTOR, SCHEMAS, Schema, SchemaName
 from drift.graph.indexes import IndexNames
 from drift.graph.inventory import Inventory, Probe
 from drift.graph.node_finder import Neo4jNodeFinder
@@ -146,6 +146,17 @@ class Neo4jGraph:
     def passages(self) -> Neo4jPassages:
         """Return what reads of cited chunks, in the same graph over the same connection."""
         return Neo4jPassages(self._connection, self._parameters.schema)
+
+    def fallback(self) -> Neo4jGraph:
+        """Return what searches the second vectors of the same graph over the same connection."""
+        parameters = self._parameters
+        return Neo4jGraph(
+            self._connection,
+            parameters.names.fallback(),
+            "hard" if parameters.hard else "soft",
+            parameters.exact_limit,
+            replace(parameters.schema, vector=FALLBACK_VECTOR),
+        )
 
     def node_store(self) -> Neo4jNodeStore:
         """Return what looks at people's own nodes and writes them, over the same connection."""

@@ -37,6 +37,10 @@ class IndexNames:
             if not (name.isascii() and name.isidentifier()):
                 raise ValueError(f"An index name must be a plain identifier, not {name!r}.")
 
+    def fallback(self) -> IndexNames:
+        """Return the names of the indexes of second vectors, beside the same full text."""
+        return IndexNames(f"{self.community}_local", f"{self.chunk}_local", self.fulltext)
+
 
 @dataclass(frozen=True, slots=True)
 class WantedIndex:

@@ -38,7 +38,8 @@ class Inventory:
     @property
     def wanted(self) -> tuple[WantedIndex, WantedIndex, WantedIndex]:
         """What a search asks: communities by vector, chunks by vector, chunks by their words."""
-        of_communities, of_chunks = ("__Community__", ("embedding",)), ("__Chunk__", ("embedding",))
+        vector = (self.schema.vector,)
+        of_communities, of_chunks = ("__Community__", vector), ("__Chunk__", vector)
         return (
             WantedIndex(
                 self.names.community, "vector", *of_communities, "COMMUNITY_VECTOR_INDEX_NAME"

@@ -16,7 +16,7 @@ from neo4j import Record
 from drift.core.errors import GraphMisconfiguredError, UpstreamError
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.cypher import unprepared as statements
-from drift.graph.cypher.schema import Schema
+from drift.graph.cypher.schema import FIRST_VECTOR, Schema
 from drift.graph.parameters import stored_ids
 from drift.graph.vector_models import other_models
 from drift.model.health import Lack
@@ -146,16 +146,21 @@ class Unseen:
         # A count is no reason to call a server down that answers.
         with suppress(UpstreamError):
             lacking: list[Lack] = []
-            if self._schema.has_projects:
+            is_first = self._schema.vector == FIRST_VECTOR
+            if self._schema.has_projects and is_first:
                 lacking += await self._outside_projects(timeout_s)
                 lacking += await self._of_other_models(timeout_s)
 
             nothing = ""
             if dimensions:
                 values = {"dimensions": dimensions, "careful": True, "looked_at": USABLE_AMONG}
-                found = await self._connection.read(statements.USABLE, values, timeout_s)
+                found = await self._connection.read(
+                    statements.usable(self._schema.vector), values, timeout_s
+                )
                 row = found.records[0]
                 nothing = _why_nothing(row, dimensions)
+                if row["bare"] and not is_first:
+                    lacking.append(_without_second(row["bare"]))
                 if row["others"] and not row["chunks"]:  # an empty graph lacks nothing yet
                     problem = f"there is no __Chunk__ node beside {row['others']:,} others"
                     lacking.append(Lack("__Chunk__", problem, "nothing can be asked of this graph"))
@@ -194,6 +199,15 @@ class Unseen:
             )
             for model in other_models(rows, self._model)
         ]
+
+
+def _without_second(chunks: int) -> Lack:
+    return Lack(
+        "second vectors",
+        f"{chunks:,} chunks or more have no second vector",
+        "nothing finds them while the provider of embeddings fails",
+        "run `python -m drift prepare --project ... --embed`, or ingest again",
+    )
 
 
 def _why_nothing(row: Record, dimensions: int) -> str:

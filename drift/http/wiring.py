@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,9 +25,10 @@ from drift.http import per_step
 from drift.http.service import Service, WholeGraph
 from drift.http.settings import Settings
 from drift.http.settings_search import embedding_prefixes
+from drift.llm.local_embedder import LocalEmbedder
 from drift.llm.options import ChatOptions
 from drift.llm.retry import RetryPolicy
-from drift.ports import Embedder, GraphStore, Ports
+from drift.ports import Embedder, GraphStore, PassageReader, Ports
 from drift.redis.answer_cache import LOCAL_BYTES, AnswerCache
 from drift.redis.claims import RedisClaims
 from drift.redis.counter import RedisCounter
@@ -34,7 +36,7 @@ from drift.redis.embedding_cache import CachedEmbedder, Space
 from drift.redis.entries import CacheEntries, RedisEntries
 from drift.redis.progress import RedisProgress
 from drift.redis.server import REDIS_SCOPE, RedisServer
-from drift.search import prices
+from drift.search import fallback, prices
 from drift.search.prices import PriceTable
 
 if TYPE_CHECKING:
@@ -56,10 +58,18 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     # In mode `function` everybody is one caller.
     claims = RedisClaims(redis) if redis and settings.auth_mode != "function" else None
     closers = (chat.aclose, *(one.close for one in (sink, counter, claims, entries) if one))
-    passages = answers = shared = whole = None
+    embedder = cached(model, settings, entries)
+    passages: PassageReader | None = None
+    answers = shared = whole = local = None
     if graph is None:
         graph = neo4j = build_graph(settings)
         closers, passages = (neo4j.close, *closers), neo4j.passages()
+        if settings.embed_fallback == "local":
+            local = neo4j.fallback()
+            graph = fallback.FallbackGraph(neo4j, local)
+            passages = fallback.FallbackPassages(neo4j.passages(), local.passages())
+            known = fallback.breaker(time.monotonic)
+            embedder = fallback.FallbackEmbedder(embedder, LocalEmbedder(), known)
         own = neo4j.node_store() if settings.graph_schema == "default" else None
         whole = WholeGraph(neo4j.reader(), neo4j.finder(), own, own)
         if settings.cache == "on" and settings.cache_answers:
@@ -72,7 +82,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
 
     return Service(
         settings,
-        Ports(graph, chat, cached(model, settings, entries), passages),
+        Ports(graph, chat, embedder, passages),
         sink,
         whole,
         build_prices(settings),
@@ -80,6 +90,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         Claims(claims),
         answers,
         model.of_passages,
+        local,
         tuple(one.health for one in (entries, shared, claims) if one),
         closers,
     )

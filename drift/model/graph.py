@@ -10,6 +10,12 @@ CommunityId = int | str
 Vector = tuple[float, ...]
 
 
+class LocalVector(Vector):
+    """A vector by the local model, which answers while the provider fails."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A piece of a document as it was retrieved.

@@ -12,7 +12,13 @@ from typing import Literal
 from drift.answer import conclusion
 from drift.answer.conclusion import Conclusion
 from drift.answer.reference_lookup import Clock, ReferenceLookup, is_unread, utc_now
-from drift.answer.response import Searched, build_response, nothing_found, with_references
+from drift.answer.response import (
+    Searched,
+    build_response,
+    nothing_found,
+    of_local_vectors,
+    with_references,
+)
 from drift.answer.streaming import GrowingAnswer, Telling
 from drift.contracts.answer import NO_DATA_STATE, DepthOut, RetrieveResponse
 from drift.contracts.progress import Phase
@@ -24,7 +30,7 @@ from drift.core.logs import log
 from drift.evidence import citations
 from drift.evidence.handles import without_handles
 from drift.evidence.names import unseen_name
-from drift.model.graph import Evidence, Position, PrimerEvidence, PrimerQuery, Vector
+from drift.model.graph import Evidence, LocalVector, Position, PrimerEvidence, PrimerQuery, Vector
 from drift.model.limits import Limits
 from drift.model.tree import Proposal, Tree
 from drift.ports import AnswerSlot, Listener, Ports
@@ -88,6 +94,9 @@ class DriftSearch:
                 except (UpstreamError, UnusableReplyError) as error:
                     response = await retrieval.answer_in_spite_of(error)
 
+                if LocalVector in scope.embedded_by:
+                    response = of_local_vectors(response)
+                    retrieval.is_whole = False
                 if slot and retrieval.is_whole:
                     slot.keep(response)
                 if response.no_data_found:

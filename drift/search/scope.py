@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -33,6 +33,8 @@ class Scope:
     limits: Limits
     request: ProjectRequest
     deadline: Deadline
+    embedded_by: set[type] = field(default_factory=set)
+    """The types of the vectors that were searched with."""
 
     @property
     def question(self) -> str:
@@ -46,7 +48,9 @@ class Scope:
 
     async def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
         """Return one vector a text; errors as for Embedder."""
-        return (await self.ports.embedder.embed(texts, self.deadline)).vectors
+        vectors = (await self.ports.embedder.embed(texts, self.deadline)).vectors
+        self.embedded_by.update(map(type, vectors))
+        return vectors
 
     async def find(
         self,

@@ -20,7 +20,7 @@ from neo4j_graphrag.experimental.pipeline.kg_builder import SimpleKGPipeline
 from neo4j_graphrag.llm.base import LLMInterface
 from neo4j_graphrag.llm.types import LLMResponse
 
-from drift.local.model_server.embedding import embed
+from drift.llm.local_embedding import embed
 from drift.local.stack.neo4j.server import Neo4jServer
 
 _MERGE = """

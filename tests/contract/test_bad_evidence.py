@@ -12,11 +12,11 @@ import pytest
 
 from drift.core.deadline import Deadline
 from drift.core.names import title_keys
+from drift.llm import local_embedding as embedding
 from drift.local.evals.comparison import half_and_half
 from drift.local.ingest.graph_records import ChunkRecord, EntityRecord
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import read_source
-from drift.local.model_server import embedding
 from drift.model.calls import Embeddings
 from drift.model.graph import Candidates, FollowupQuery, Vector
 from drift.model.limits import Limits

@@ -11,8 +11,8 @@ import pytest
 
 from drift.graph.connection import Connection
 from drift.http.settings import Settings
+from drift.llm.local_embedding import DIMENSIONS, embed
 from drift.local.hosts.local_host import serving
-from drift.local.model_server.embedding import DIMENSIONS, embed
 from drift.local.stack.neo4j.server import Neo4jServer
 from tests.contract import simple_kg
 from tests.contract.graph_backends import ask_followup, ask_primer

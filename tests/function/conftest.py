@@ -13,8 +13,8 @@ from redis import Redis
 
 import function_app  # noqa: F401 - its AUTH_MODE is that of its import
 from drift.http.settings import Settings, load
+from drift.llm.local_embedding import DIMENSIONS
 from drift.local.hosts.local_host import serving
-from drift.local.model_server.embedding import DIMENSIONS
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.local.stack.valkey_server import ValkeyServer
 from tests.function.calling import Caller, calling

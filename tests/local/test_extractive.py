@@ -8,8 +8,8 @@ import pytest
 
 from drift.answer.conclusion import NOT_FOUND
 from drift.contracts.replies import AggregateReply, CitationReply, LocalReply, PrimerReply
+from drift.llm.local_embedding import embed, vector
 from drift.local.cli.work.asking import advice_on
-from drift.local.model_server.embedding import embed, vector
 from drift.local.model_server.extractive import UNANSWERED, reply
 from drift.local.model_server.lines import LONGEST, lines
 from drift.local.model_server.relevance import choose, forms, terms

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from drift.local.model_server import embedding
+from drift.llm import local_embedding as embedding
 from drift.local.model_server.bodies import Json, encoded, error_body
 from tests.model_server.refusals import REFUSALS
 

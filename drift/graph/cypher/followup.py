@@ -49,7 +49,7 @@ CALL (picked, hard) {{
   MATCH (c){s.below}(ch)
   WITH DISTINCT ch
   WHERE {s.project_chunk("ch")}
-  {scored()}
+  {scored(s)}
   ORDER BY similarity DESC, {s.chunk_id("ch")}
   LIMIT $pool
   RETURN collect({{ch: ch, similarity: similarity}}) AS scoped
@@ -101,7 +101,7 @@ CALL (nearest, worded, walked) {{
 CALL (chosen, legs, inside) {{
   UNWIND range(0, size(chosen) - 1) AS place
   WITH place, chosen[place] AS ch, legs[place] AS leg, inside
-  WITH place, ch, leg, inside, CASE WHEN leg.similarity IS NULL THEN ch.embedding END AS embedding
+  WITH place, ch, leg, inside, CASE WHEN leg.similarity IS NULL THEN ch.{s.vector} END AS embedding
   WITH place, ch, leg, inside,
     CASE WHEN {comparable()} THEN {COSINE} ELSE leg.similarity END AS similarity
   WITH place, ch, {{

@@ -61,9 +61,9 @@ def listed(*properties: str) -> str:
     return ", ".join(f".{name}" for name in properties)
 
 
-def scored() -> str:
+def scored(s: Schema) -> str:
     """Return the clauses after which `ch` has a `similarity`; what is not usable is left out."""
-    return f"""WITH ch, ch.embedding AS embedding
+    return f"""WITH ch, ch.{s.vector} AS embedding
   WHERE {comparable()} AND {readable()}
   WITH ch, {COSINE} AS similarity"""
 
@@ -131,7 +131,7 @@ CALL (chunk_count, whole) {{
     }}
     RETURN ch
   }}
-  {scored()}
+  {scored(s)}
   ORDER BY similarity DESC, {s.chunk_id("ch")}
   LIMIT $pool
   RETURN collect({{ch: ch, similarity: similarity}}) AS near

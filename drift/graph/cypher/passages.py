@@ -23,7 +23,7 @@ CALL (asked) {{
 }}
 {_home(s)}
 {_witnesses(s)}
-WITH threshold, asked, ch, home, named, witnesses, ch.embedding AS embedding
+WITH threshold, asked, ch, home, named, witnesses, ch.{s.vector} AS embedding
 WITH threshold, asked, ch, home, named, witnesses,
   CASE WHEN {comparable()} THEN {nearest.COSINE} END AS similarity
 RETURN threshold, asked.id AS id, {still_there()} AS is_there, similarity, named, witnesses,

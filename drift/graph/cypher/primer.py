@@ -12,7 +12,7 @@ def primer(s: Schema, hits: str) -> str:
 {visible(s)}{_best_communities(s)}{count(s)}{_ranked(s, hits)}{_communities(s)}
 CALL (best, ranked) {{
   UNWIND CASE WHEN size(best) = 0 THEN ranked[0..$most_rescored] ELSE [] END AS ch
-  {scored()}
+  {scored(s)}
   ORDER BY similarity DESC, {s.chunk_id("ch")}
   LIMIT $spare_chunks
   {shown(s, "chunks")}
@@ -52,7 +52,7 @@ CALL (linked, upwards, generation) {{
 # none from below the level that completes them. Only vectors that may decide are read: they are
 # most of what a community costs.
 def _best_communities(s: Schema) -> str:
-    usable = f"{comparable('known[i].embedding')} AND {readable('known[i]', 'summary')}"
+    usable = f"{comparable(f'known[i].{s.vector}')} AND {readable('known[i]', 'summary')}"
     return f"""{_heights(s)}CALL (known, heights) {{
   WITH known, heights,
     [i IN range(0, $first_looked_at - 1) WHERE i < size(known) AND {usable}] AS first
@@ -69,7 +69,7 @@ CALL (known, heights, floor) {{
   UNWIND range(0, size(known) - 1) AS i
   WITH known[i] AS c, heights[i] AS height, floor
   WHERE height >= floor
-  WITH c, height, c.embedding AS embedding
+  WITH c, height, c.{s.vector} AS embedding
   WHERE {comparable()} AND {readable("c", "summary")}
   WITH c, height, {COSINE} AS score
   ORDER BY height DESC, score DESC, {s.community_id("c")}
@@ -82,7 +82,7 @@ CALL (known, heights, floor) {{
 def _odd_communities(s: Schema) -> str:
     return f"""CALL (known) {{
   UNWIND known[0..$first_looked_at] AS c
-  WITH c, c.embedding AS embedding
+  WITH c, c.{s.vector} AS embedding
   WHERE NOT ({readable("c", "summary")} AND (embedding IS NULL OR coalesce({comparable()}, false)))
   RETURN collect({s.community_id("c")}) AS odd_communities
 }}
@@ -117,7 +117,7 @@ CALL (chunk_count) {{
     CALL () {{
       MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
       WHERE {s.project_chunk("ch")}
-      WITH ch, ch.embedding AS embedding
+      WITH ch, ch.{s.vector} AS embedding
       WITH ch, embedding, coalesce({comparable()} AND {readable()}, false) AS usable
       WITH ch, embedding, usable, CASE WHEN usable THEN {COSINE} END AS similarity
       ORDER BY similarity DESC, {s.chunk_id("ch")}
@@ -185,7 +185,7 @@ def _samples(s: Schema) -> str:
       RETURN ch LIMIT $spare_samples
     }}
     WITH DISTINCT ch
-    {scored()}
+    {scored(s)}
     ORDER BY similarity DESC, {s.chunk_id("ch")}
     LIMIT $samples
     {shown(s, "samples")}

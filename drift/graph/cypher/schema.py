@@ -24,6 +24,10 @@ FILE_NAMES = ("`metadata.file_name`", "file_name")
 
 SchemaName = Literal["default", "v1"]
 
+FIRST_VECTOR = "embedding"
+FALLBACK_VECTOR = "embedding_local"
+"""The property of a second vector, by a local model (`EMBED_FALLBACK`)."""
+
 Of = Callable[[str], str]
 """Cypher about the node, or relation, of that name."""
 
@@ -101,6 +105,8 @@ class Schema:
     name_properties: frozenset[str]
     """What the index of titles has to hold."""
     has_projects: bool
+    vector: str = FIRST_VECTOR
+    """The property of chunks and communities that is compared with a question's vector."""
 
 
 def _property(name: str) -> Of:

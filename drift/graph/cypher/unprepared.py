@@ -108,18 +108,18 @@ def why_nothing(s: Schema) -> str:
 MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
 WHERE {s.project_chunk("ch")}
 WITH ch LIMIT $most
-WITH ch, ch.embedding AS embedding, {chunk_id} IS NULL OR NOT ({is_key(chunk_id)}) AS is_nameless
+WITH ch, ch.{s.vector} AS embedding, {chunk_id} IS NULL OR NOT ({is_key(chunk_id)}) AS is_nameless
 WITH CASE WHEN is_nameless THEN 'nameless' ELSE {_state(readable())} END AS state
 RETURN state, count(*) AS nodes
 ORDER BY nodes DESC, state
 """
 
 
-def _any_usable(label: str, text: str) -> str:
+def _any_usable(label: str, text: str, vector: str) -> str:
     return f"""CALL () {{
   MATCH (n:{label})
   WITH n LIMIT $looked_at
-  WITH n, n.embedding AS embedding
+  WITH n, n.{vector} AS embedding
   WITH n, {_state(readable("n", text))} AS state
   RETURN count(n) AS all_{label}, count(CASE WHEN state = 'usable' THEN 1 END) AS usable_{label},
     count(CASE WHEN state = 'bare' THEN 1 END) AS bare_{label}
@@ -127,14 +127,18 @@ def _any_usable(label: str, text: str) -> str:
 """
 
 
-USABLE = f"""{_any_usable("__Chunk__", "text")}{_any_usable("__Community__", "summary")}{_OTHERS}
+def usable(vector: str = "embedding") -> str:
+    """Return the statement that counts chunks and what can be searched by a vector of this name.
+
+    It looks at the first nodes of the whole graph. Beside them it counts those that are neither
+    people's own nor a beginning of ours.
+    """
+    chunks = _any_usable("__Chunk__", "text", vector)
+    return f"""{chunks}{_any_usable("__Community__", "summary", vector)}{_OTHERS}
 RETURN all___Chunk__ AS chunks, bare___Chunk__ AS bare,
   usable___Chunk__ + usable___Community__ AS usable, others
 """
-"""Of the first nodes of the whole graph: how many chunks there are, and what can be searched.
 
-Beside them, how many nodes there are that are neither people's own nor a beginning of ours.
-"""
 
 MADE_BY = f"""
 CALL () {{

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 
-def create_vector_index(name: str, label: str, *, is_filtered: bool) -> tuple[str, ...]:
+def create_vector_index(
+    name: str, label: str, *, is_filtered: bool, vector: str = "embedding"
+) -> tuple[str, ...]:
     """Return statements that create an index over `$dimensions` floats, if it is not there.
 
     Where there are projects, `project_id` is its filter property. Quantisation is stated, because
@@ -11,7 +13,7 @@ def create_vector_index(name: str, label: str, *, is_filtered: bool) -> tuple[st
     """
     head = f"CREATE VECTOR INDEX `{name}` IF NOT EXISTS FOR (n:{label}) ON "
     newer = f"CYPHER 25 {head}" + (
-        "n.embedding WITH [n.project_id] " if is_filtered else "(n.embedding) "
+        f"n.{vector} WITH [n.project_id] " if is_filtered else f"(n.{vector}) "
     )
     config = "`vector.dimensions`: $dimensions, `vector.similarity_function`: 'cosine'"
     stated = (
@@ -22,7 +24,7 @@ def create_vector_index(name: str, label: str, *, is_filtered: bool) -> tuple[st
     return (
         f"{newer}OPTIONS {{indexConfig: {{{stated}}}}}",
         f"{newer}OPTIONS {{indexConfig: {{{config}}}}}",
-        f"{head}(n.embedding) OPTIONS {{indexConfig: {{{config}}}}}",
+        f"{head}(n.{vector}) OPTIONS {{indexConfig: {{{config}}}}}",
     )
 
 

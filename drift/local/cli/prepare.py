@@ -61,20 +61,23 @@ async def prepare(
 
     from drift.http import wiring
     from drift.local.cli.work.servers import running
+    from drift.local.prepare.second_vectors import fill_second_vectors
     from drift.local.wiring import build_preparer, closing
 
     async with running(_graph_alone(stack_options, embeds=embed)) as (_, values):
-        embedder = wiring.build_models(values)[1].of_passages if embed else None
+        embedder = wiring.build_models(values)[1] if embed else None
         async with closing(build_preparer(values)) as preparer:
             report = await preparer.prepare(
                 values.vector_index_dimensions, dry_run=dry_run, wait_s=wait, say=_remark
             )
             if project is not None:
+                passages = embedder.of_passages if embedder else None
                 await preparer.tend(
-                    project, values.vector_index_dimensions, report, embedder=embedder, say=_remark
+                    project, values.vector_index_dimensions, report, embedder=passages, say=_remark
                 )
                 if not dry_run:
                     await _measure(values, project, embedder)
+                    await fill_second_vectors(values, project, _remark)
 
     document = report.document()
     if as_json:

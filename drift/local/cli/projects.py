@@ -150,14 +150,15 @@ async def _remove_from(
     from drift.local.cli.work.ingestion import measure_threshold
     from drift.local.ingest import pipeline
     from drift.local.ingest.progress_bar import progress_bar
+    from drift.local.prepare.second_vectors import fill_second_vectors
 
-    embedder = wiring.build_models(values)[1].of_passages
+    _, embedder = wiring.build_models(values)
     with progress_bar(stderr) as show:
         report = await pipeline.remove(
             source,
             project_id,
             writer,
-            embedder,
+            embedder.of_passages,
             values.vector_index_dimensions,
             report=show,
             embedding_model=values.oai_embed_model_name,
@@ -166,6 +167,7 @@ async def _remove_from(
         )
 
     await measure_threshold(values, writer, embedder, report)
+    await fill_second_vectors(values, project_id, say)
     return report
 
 

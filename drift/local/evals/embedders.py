@@ -10,7 +10,7 @@ from typing import Any
 
 from drift.core.deadline import Deadline
 from drift.core.errors import LocalStackError
-from drift.local.model_server import embedding
+from drift.llm import local_embedding as embedding
 from drift.model.graph import Vector
 from drift.ports import Embedder
 

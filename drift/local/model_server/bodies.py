@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from drift.local.model_server import embedding
+from drift.llm import local_embedding as embedding
 
 Json = dict[str, Any]
 """An object of JSON."""

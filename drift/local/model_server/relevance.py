@@ -15,7 +15,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
-from drift.local.model_server.embedding import vector
+from drift.llm.local_embedding import vector
 
 MEANING = 0.4
 """Share of the cosine in a score; the rest is the share of the question's words that are found."""

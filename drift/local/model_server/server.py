@@ -21,7 +21,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from drift.core.errors import LocalStackError
-from drift.local.model_server import embedding
+from drift.llm import local_embedding as embedding
 from drift.local.model_server.api import ModelApi
 from drift.local.stack.loopback import HOST, listen
 

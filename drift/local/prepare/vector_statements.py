@@ -29,20 +29,20 @@ def count_nodes(schema: SchemaName, label: str) -> str:
     return f"{_source(schema, label)}\nRETURN count(n) AS nodes"
 
 
-def bare_nodes(schema: SchemaName, label: str) -> str:
-    """Return the statement that lists what has a text and no embedding."""
+def bare_nodes(schema: SchemaName, label: str, vector: str = "embedding") -> str:
+    """Return the statement that lists what has a text and no such vector."""
     text = f"n.{TEXTS[label]}"
-    return f"""{_source(schema, label)} AND n.embedding IS NULL
+    return f"""{_source(schema, label)} AND n.{vector} IS NULL
 WITH n WHERE {text} IS :: STRING NOT NULL
 WITH n WHERE trim({text}) <> ''
 RETURN elementId(n) AS id"""
 
 
-def read_texts(schema: SchemaName, label: str) -> str:
+def read_texts(schema: SchemaName, label: str, vector: str = "embedding") -> str:
     """Return the statement that reads texts with their heading, or their document's title."""
     heading = _heading(schema) if label == "__Chunk__" else "''"
     return f"""UNWIND $keys AS key
-MATCH (ch) WHERE elementId(ch) = key AND ch.embedding IS NULL
+MATCH (ch) WHERE elementId(ch) = key AND ch.{vector} IS NULL
 RETURN key, ch.{TEXTS[label]} AS text, {heading} AS heading"""
 
 
@@ -57,9 +57,11 @@ def _heading(schema: SchemaName) -> str:
     return f"coalesce({heading}, {title}, '')"
 
 
-WRITE_VECTORS = """UNWIND $rows AS row
-MATCH (n) WHERE elementId(n) = row.key AND n.embedding IS NULL
-CALL db.create.setNodeVectorProperty(n, 'embedding', row.vector)
+def write_vectors(vector: str = "embedding") -> str:
+    """Return the statement that gives nodes such a vector where they have none."""
+    return f"""UNWIND $rows AS row
+MATCH (n) WHERE elementId(n) = row.key AND n.{vector} IS NULL
+CALL db.create.setNodeVectorProperty(n, '{vector}', row.vector)
 RETURN count(*) AS written"""
 
 

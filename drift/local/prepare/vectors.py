@@ -40,6 +40,8 @@ class ProjectVectors:
     project_id: str
     report: PrepareReport
     say: Say
+    vector: str = "embedding"
+    """The property that holds the vectors."""
 
     async def look(self) -> None:
         """Report it when the project holds nothing that could be searched."""
@@ -69,6 +71,10 @@ class ProjectVectors:
                 what was written before stays.
         """
         await self._compare(embedder)
+        await self.embed_bare(embedder)
+
+    async def embed_bare(self, embedder: BatchEmbedder) -> None:
+        """Embed chunks and communities that lack a vector; errors as those of `embed`."""
         for label in statements.TEXTS:
             await self._embed_bare(label, embedder)
 
@@ -78,26 +84,31 @@ class ProjectVectors:
 
     # ------------------------------------------------------------------------------------- missing
     async def _embed_bare(self, label: str, embedder: BatchEmbedder) -> None:
-        rows = await self._rows(statements.bare_nodes(self.schema, label))
+        rows = await self._rows(statements.bare_nodes(self.schema, label, self.vector))
         keys = [str(row["id"]) for row in rows]
+        changed = f"{label}.{self.vector}"
         if self.report.dry_run:
-            self.report.changed[f"{label}.embedding"] += len(keys)
+            self.report.changed[changed] += len(keys)
             return
 
         for start in range(0, len(keys), NODES_A_BATCH):
             self.say(f"Embedding {label}: {start:,} of {len(keys):,} ...")
             part = keys[start : start + NODES_A_BATCH]
-            self.report.changed[f"{label}.embedding"] += await self._write(label, part, embedder)
+            self.report.changed[f"{label}.{self.vector}"] += await self._write(
+                label, part, embedder
+            )
 
     async def _write(self, label: str, keys: Sequence[str], embedder: BatchEmbedder) -> int:
-        read = await self._rows(statements.read_texts(self.schema, label), keys=list(keys))
+        read = await self._rows(
+            statements.read_texts(self.schema, label, self.vector), keys=list(keys)
+        )
         texts = [f"{row['heading']}\n{row['text']}".removeprefix("\n") for row in read]
         vectors = await embedder.embed(texts)
         rows = [
             {"key": row["key"], "vector": list(vector)}
             for row, vector in zip(read, vectors, strict=True)
         ]
-        result = await self.connection.write(statements.WRITE_VECTORS, {"rows": rows})
+        result = await self.connection.write(statements.write_vectors(self.vector), {"rows": rows})
 
         return int(result.records[0]["written"])
 

@@ -20,6 +20,7 @@ from drift.local.ingest.progress_bar import progress_bar
 from drift.local.ingest.report import STAGES, IngestReport, Report
 from drift.local.ingest.sources import Source
 from drift.local.ingest.thresholds import measure_and_keep
+from drift.local.prepare.second_vectors import fill_second_vectors
 from drift.local.wiring import build_writer, closing
 from drift.ports import Embedder
 
@@ -53,7 +54,7 @@ async def ingest_documents(
     """
     require_default_schema(values, "ingest")
     writer = build_writer(values)
-    embedder = wiring.build_models(values)[1].of_passages
+    _, embedder = wiring.build_models(values)
     last = _LastStage()
     try:
         with progress_bar(stderr) as show:
@@ -61,7 +62,7 @@ async def ingest_documents(
                 documents,
                 project,
                 writer,
-                embedder,
+                embedder.of_passages,
                 values.vector_index_dimensions,
                 report=last.then(show),
                 embedding_model=values.oai_embed_model_name,
@@ -72,6 +73,7 @@ async def ingest_documents(
                 guard=guard,
             )
         await measure_threshold(values, writer, embedder, report)
+        await fill_second_vectors(values, project, say)
     except asyncio.CancelledError:
         say(f"Stopped: {last.stored()} The same command continues from there.")
         raise

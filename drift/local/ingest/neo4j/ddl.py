@@ -76,17 +76,19 @@ def schema_objects(
         *(_keys() if has_projects else ()),
         *_ranges(_RANGES if has_projects else _V1_RANGES),
         *_fulltexts(fulltext, has_projects=has_projects),
-        _vector(
+        vector_index(
             community, "__Community__", "COMMUNITY_VECTOR_INDEX_NAME", is_filtered=has_projects
         ),
-        _vector(chunk, "__Chunk__", "CHUNK_VECTOR_INDEX_NAME", is_filtered=has_projects),
+        vector_index(chunk, "__Chunk__", "CHUNK_VECTOR_INDEX_NAME", is_filtered=has_projects),
         # Entities of V1 have no label of their own. An index of somebody else's serves as well.
         *([_entities()] if has_projects else []),
     )
 
 
 def _entities() -> SchemaObject:
-    return replace(_vector(indexes.ENTITY_INDEX, "__Entity__", "", is_filtered=True), yields=True)
+    return replace(
+        vector_index(indexes.ENTITY_INDEX, "__Entity__", "", is_filtered=True), yields=True
+    )
 
 
 def _keys() -> Iterator[SchemaObject]:
@@ -133,10 +135,12 @@ def _fulltexts(chunks: str, *, has_projects: bool) -> Iterator[SchemaObject]:
         )
 
 
-def _vector(name: str, label: str, setting: str, *, is_filtered: bool) -> SchemaObject:
+def vector_index(
+    name: str, label: str, setting: str, *, is_filtered: bool, vector: str = "embedding"
+) -> SchemaObject:
     """Return a vector index; where there are projects, `project_id` is its filter property."""
-    statements = create_vector_index(name, label, is_filtered=is_filtered)
-    properties = ("embedding", "project_id") if is_filtered else ("embedding",)
+    statements = create_vector_index(name, label, is_filtered=is_filtered, vector=vector)
+    properties = (vector, "project_id") if is_filtered else (vector,)
     return SchemaObject(name, "vector", label, properties, setting, statements=statements)
 
 
