@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from drift.contracts.replies import ANSWER_CUT, MAX_ANSWER_CHARS
 from drift.core.errors import DriftError
+from drift.llm.errors import failure
 from drift.llm.growing import whole_characters
-from drift.llm.openai.errors import failure
 from drift.llm.openai.replies import GrowingCompletion, read_whole
 from drift.local.event_stream import read_events
 from drift.nodes.node_citations import cited, cleaned

@@ -20,7 +20,7 @@ from drift.core.deadline import Deadline, task_group
 from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.core.logs import log
 from drift.llm.caller import ModelCaller
-from drift.llm.openai.errors import failure, is_known, is_too_long, words_of
+from drift.llm.errors import failure, is_known, is_too_long, words_of
 from drift.llm.openai.replies import tokens_of
 from drift.llm.openai.vectors import ENCODING, most_bytes, require_size, vectors
 from drift.llm.provider import Failure

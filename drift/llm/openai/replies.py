@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Annotated, Any
 
 import httpx2
-from openai import APIConnectionError
+from openai import APIConnectionError, APIStatusError
 from pydantic import (
     AliasChoices,
     BaseModel,
@@ -24,8 +24,8 @@ from pydantic import (
 from pydantic_core import from_json
 
 from drift.core.reply_text import is_json
+from drift.llm.errors import not_this_api
 from drift.llm.growing import GrowingText
-from drift.llm.openai.errors import not_this_api, told_error
 from drift.llm.provider import Completion, End
 from drift.model.calls import TextCallback, Tokens
 
@@ -151,10 +151,16 @@ def _validated(value: object, response: httpx2.Response) -> ChatCompletion:
 
     errors = [read.error, *(choice.error for choice in read.choices or ())]
     if told := next(filter(None, errors), None):
-        raise told_error(told, response)
+        raise _told(told, response)
     if any(choice.finish_reason == "error" for choice in read.choices or ()):
-        raise told_error("error", response)
+        raise _told("error", response)
     return read
+
+
+def _told(error: object, response: httpx2.Response) -> APIStatusError:
+    """Return the SDK's error for one that is told with status 200, whole or in a stream."""
+    body = error if isinstance(error, Mapping) else {"message": str(error)[:200]}
+    return APIStatusError("told within the answer", response=response, body=body)
 
 
 def read_whole(response: httpx2.Response) -> Completion:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drift.core.errors import ModelMisconfiguredError
-from drift.llm.openai.errors import not_this_api
+from drift.llm.errors import not_this_api
 from drift.model.graph import Vector
 
 ENCODING = "base64"

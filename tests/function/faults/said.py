@@ -13,7 +13,7 @@ from neo4j.exceptions import Neo4jError
 
 from drift.core.errors import DriftError
 from drift.graph.errors import translation
-from drift.llm.openai.errors import failure
+from drift.llm.errors import failure
 
 
 @dataclass(frozen=True, slots=True)

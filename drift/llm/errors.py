@@ -1,0 +1,239 @@
+"""The closed table from what goes wrong with a model server to errors of ours.
+
+No sentence holds its words. The SDKs of all providers come from one generator, and name their
+errors alike.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any, Literal
+
+from httpx2 import TimeoutException, TransportError
+
+from drift.core.causes import is_distrusted, name_is_unknown
+from drift.core.errors import (
+    DriftError,
+    ModelMisconfiguredError,
+    ModelUnavailableError,
+    UnusableReplyError,
+)
+from drift.llm.provider import Failure
+from drift.llm.retry import retry_after
+
+_TOO_MANY_REQUESTS = 429
+_SERVER_ERRORS = 500
+_TRANSIENT = frozenset({408, 409, _TOO_MANY_REQUESTS})
+
+_SPENT = frozenset(
+    {"insufficient_quota", "billing_hard_limit_reached", "quota_exceeded", "billing_error"}
+)
+_TOO_LONG = frozenset(
+    {
+        "context_length_exceeded",
+        "string_above_max_length",
+        "max_tokens_exceeded",
+        "request_too_large",
+    }
+)
+_FILTERED = frozenset({"content_filter", "content_policy_violation"})
+_NO_MODEL = frozenset({"model_not_found", "DeploymentNotFound"})
+
+Kind = Literal["chat", "embedding"]
+"""What was asked for: an error names what may be wrong with that."""
+
+_UNREADABLE = (ValueError, TypeError, AttributeError, RecursionError)
+"""What an SDK raises on an answer of another shape, which it does not validate."""
+
+_STATUS_OF: Mapping[str, int] = {
+    "rate": 429,
+    "too_many": 429,
+    "too many": 429,
+    "quota": 429,
+    "overload": 503,
+    "unavailable": 503,
+    "timeout": 408,
+    "auth": 401,
+    "api_key": 401,
+    "permission": 403,
+    "not_found": 404,
+    "filter": 400,
+    "policy": 400,
+}
+"""By which word of an error's code or type a status is known that is told with another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """The settings that name a model server, and what its API is called."""
+
+    api: str = "OpenAI"
+    url: str = "OAI_BASE_URL"
+    key: str = "OAI_KEY"
+    path: str = "OAI_BASE_URL and OAI_API_VERSION"
+
+
+OPENAI = ServerSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What was asked for, of which model and server."""
+
+    setting: str
+    kind: Kind
+    server: ServerSettings
+
+
+def failure(
+    error: BaseException, setting: str, kind: Kind = "chat", server: ServerSettings = OPENAI
+) -> Failure | None:
+    """Return what an error means, for a model that `setting` names; None for one of ours."""
+    if isinstance(error, DriftError) or not isinstance(error, Exception):
+        return None
+    if _is_named(error, "APIStatusError"):
+        return _of_status(error, _Asked(setting, kind, server))
+
+    if is_distrusted(error):
+        return Failure(
+            ModelMisconfiguredError(
+                f"The model server's certificate is not trusted: check the host of {server.url}, "
+                "and the certificates here."
+            )
+        )
+
+    if isinstance(error, TimeoutError | TimeoutException) or _is_named(error, "APITimeoutError"):
+        said = "The model server did not answer in time."
+    elif name_is_unknown(error):
+        said = f"The model server's name is not known: check the host of {server.url}, and DNS."
+    elif isinstance(error, TransportError | json.JSONDecodeError) or _is_named(
+        error, "APIConnectionError"
+    ):
+        said = "The model server cannot be reached, or broke off its answer."
+    elif isinstance(error, _UNREADABLE) or _is_named(error, "OpenAIError", "AnthropicError"):
+        return Failure(not_this_api(server))
+    else:
+        return None
+    return Failure(ModelUnavailableError(said), is_transient=True)
+
+
+def _is_named(error: BaseException, *names: str) -> bool:
+    return any(kind.__name__ in names for kind in type(error).__mro__)
+
+
+def not_this_api(server: ServerSettings = OPENAI) -> ModelMisconfiguredError:
+    """Return the error for an answer of another shape than the API's."""
+    return ModelMisconfiguredError(
+        f"The answer is not one of the {server.api} API: check {server.url}."
+    )
+
+
+def is_too_long(error: Any) -> bool:  # noqa: ANN401 - an error of an SDK
+    """Tell whether a text was refused for its length."""
+    if _code(error) in _TOO_LONG:
+        return True
+    words = words_of(error)
+    return "token" in words or ("length" in words and "batch" not in words) or "too long" in words
+
+
+def words_of(error: Any) -> str:  # noqa: ANN401 - the same
+    """Return the first of an error's own words; some servers repeat the whole request."""
+    return str(error.body)[:2000].casefold()
+
+
+def is_known(error: Any) -> bool:  # noqa: ANN401 - the same
+    """Tell whether the provider's code of an error says what is wrong."""
+    return bool(_code(error))
+
+
+def _of_status(error: Any, asked: _Asked) -> Failure:  # noqa: ANN401 - the same
+    code, status = _code(error), _status(error)
+    is_transient = (status in _TRANSIENT or status >= _SERVER_ERRORS) and not code
+    wait_s = retry_after(error.response.headers)
+    return Failure(_meaning(error, status, asked), is_transient, wait_s)
+
+
+def _status(error: Any) -> int:  # noqa: ANN401 - the same
+    """Return an error's status, also of one that is told within an answer of status 200."""
+    if error.status_code >= HTTPStatus.MULTIPLE_CHOICES:
+        return int(error.status_code)
+
+    words = " ".join(_names(error)).casefold()
+    told = next((int(word) for word in words.split() if word.isdecimal()), 0)
+    if HTTPStatus.BAD_REQUEST <= told <= 599:  # noqa: PLR2004 - the last of the errors
+        return told
+    return next((status for word, status in _STATUS_OF.items() if word in words), _SERVER_ERRORS)
+
+
+def _meaning(error: Any, status: int, asked: _Asked) -> DriftError:  # noqa: ANN401 - the same
+    code, said = _code(error), f"HTTP {status}"
+    if code in _FILTERED:
+        return UnusableReplyError("content_filter")
+
+    if code in _SPENT:
+        return ModelMisconfiguredError(
+            f"The model server's quota is used up ({said}): check the plan and the billing of its "
+            "account."
+        )
+
+    if status == _TOO_MANY_REQUESTS:
+        return ModelUnavailableError(f"The model server has too many requests ({said}).")
+    if status in _TRANSIENT or status >= _SERVER_ERRORS:
+        return ModelUnavailableError(f"The model server fails ({said}).")
+
+    if asked.kind == "chat" and (code in _TOO_LONG or "prompt is too long" in words_of(error)):
+        return ModelMisconfiguredError(
+            f"The prompt is longer than the model of {asked.setting} takes ({said}): lower "
+            "MAX_CHUNKS_FOR_PROMPT, or use a model with a larger context."
+        )
+
+    return ModelMisconfiguredError(_refusal(status, code, said, asked))
+
+
+def _refusal(status: int, code: str, said: str, asked: _Asked) -> str:
+    setting, server = asked.setting, asked.server
+    if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+        return (
+            f"The model server refuses the credentials ({said}): check {server.key}, or the role "
+            "of the identity."
+        )
+
+    if code in _NO_MODEL:
+        return f"The model server has no model of that name ({said}): check {setting}."
+
+    if status == HTTPStatus.NOT_FOUND:
+        return (
+            f"The model server does not know the model or the path ({said}): check {setting}, "
+            f"{server.path}."
+        )
+
+    if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
+        return f"The model server is at another address ({said}): check {server.url}."
+    if asked.kind == "embedding":
+        return (
+            f"The model server refused to embed a text ({said}): check that {setting} or "
+            "OAI_EMBED_MODEL_NAME names an embedding model, and how long its texts may be."
+        )
+    return (
+        f"The model server refused the request ({said}): check that the model of {setting} takes "
+        "what is sent, LLM_TEMPERATURE and JSON schemas among it."
+    )
+
+
+def _names(error: Any) -> tuple[str, ...]:  # noqa: ANN401 - the same
+    """Return what an error calls itself: its codes, status and types, of any make."""
+    body = error.body if isinstance(error.body, Mapping) else {}
+    inner = body.get("error")
+    bodies = (inner if isinstance(inner, Mapping) else {}, body)
+    names = [one.get(name) for one in bodies for name in ("code", "status", "type")]
+    names += [getattr(error, "code", None), getattr(error, "type", None)]
+    return tuple(str(name) for name in names if isinstance(name, str | int))
+
+
+def _code(error: Any) -> str:  # noqa: ANN401 - the same
+    """Return the provider's own code of an error, or its type where it has none."""
+    known = _SPENT | _TOO_LONG | _FILTERED | _NO_MODEL
+    return next((name for name in _names(error) if name in known), "")
