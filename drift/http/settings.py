@@ -54,7 +54,7 @@ class Settings(
     @property
     def of_answers(self) -> dict[str, Any]:
         """All settings but secrets and who may ask, as JSON: what an answer may depend on."""
-        secrets = {"neo4j_password", "oai_key", "redis_url"}
+        secrets = {"neo4j_password", "oai_key", "anthropic_key", "redis_url"}
         return self.model_dump(mode="json", exclude={*AccessSettings.model_fields, *secrets})
 
     @property

@@ -39,7 +39,14 @@ class ModelSettings(Addresses):
     oai_base_url: Annotated[Required, address("http", "https")]
     """`https://NAME.openai.azure.com/`, `https://api.openai.com`, or a server like them"""
     oai_model: Required
-    """chat model; on Azure the deployment's name"""
+    """chat model, of either provider; on Azure the deployment's name"""
+    chat_provider: Annotated[Literal["openai", "anthropic"], AnyCase] = "openai"
+    """`anthropic`: Claude writes the replies (`pip install 'drift-neo4j[anthropic]'`); embeddings
+    stay with `OAI_BASE_URL`"""
+    anthropic_base_url: Annotated[str, address("http", "https")] | None = None
+    """unset: Anthropic's own; in Foundry `https://NAME.services.ai.azure.com/anthropic/`"""
+    anthropic_key: SecretStr | None = None
+    """API key; unset in Foundry: Entra ID"""
     oai_key: SecretStr | None = None
     """API key; unset on Azure: Entra ID (managed identity, or your own login)"""
     oai_api_version: str | None = None

@@ -18,6 +18,7 @@ from drift import __version__
 from drift.auth.claims import Claims
 from drift.auth.entra import TokenSource, identity
 from drift.auth.quotas import Quotas
+from drift.core.errors import NotConfiguredError
 from drift.graph.connection import Connection
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
@@ -42,7 +43,9 @@ from drift.search.prices import PriceTable
 if TYPE_CHECKING:
     from drift.llm.chat import Chat
     from drift.llm.openai.embedder import OpenAIEmbedder
+    from drift.llm.provider import ChatProvider
 
+NO_ANTHROPIC = "CHAT_PROVIDER=anthropic needs a package: pip install 'drift-neo4j[anthropic]'."
 LIST_PRICES = Path(__file__).with_name("list_prices.json")
 """What OpenAI lists for its standard service, from genai-prices (MIT); `make prices` writes it."""
 
@@ -57,7 +60,11 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     counter = RedisCounter(redis) if redis else None
     # In mode `function` everybody is one caller.
     claims = RedisClaims(redis) if redis and settings.auth_mode != "function" else None
-    closers = (chat.aclose, *(one.close for one in (sink, counter, claims, entries) if one))
+    closers = (
+        chat.aclose,
+        model.client.close,
+        *(one.close for one in (sink, counter, claims, entries) if one),
+    )
     embedder = cached(model, settings, entries)
     passages: PassageReader | None = None
     answers = shared = whole = local = None
@@ -132,10 +139,14 @@ def build_prices(settings: Settings) -> PriceTable:
 
 
 def build_models(settings: Settings) -> tuple[Chat, OpenAIEmbedder]:
-    """Return the chat model and the embedder, over one client."""
-    from drift.llm.caller import ModelCaller  # noqa: PLC0415 - the same
+    """Return the chat model and the embedder; both close with the chat model.
+
+    Raises:
+        NotConfiguredError: the package of the provider is not installed.
+    """
+    from drift.llm.caller import ModelCaller  # noqa: PLC0415 - see the module
     from drift.llm.chat import Chat  # noqa: PLC0415 - the same
-    from drift.llm.openai import client as openai_client  # noqa: PLC0415 - see the module
+    from drift.llm.openai import client as openai_client  # noqa: PLC0415 - the same
     from drift.llm.openai.chat import OpenAIChat  # noqa: PLC0415 - the same
     from drift.llm.openai.embedder import OpenAIEmbedder  # noqa: PLC0415 - the same
 
@@ -156,29 +167,48 @@ def build_models(settings: Settings) -> tuple[Chat, OpenAIEmbedder]:
         settings.retry_backoff_max_sec,
     )
     caller = ModelCaller(settings.oai_timeout_sec, retry, openai_client.provider_name(server))
-    cache = settings.oai_prompt_cache
     options = ChatOptions(
         settings.oai_model_small,
         settings.llm_temperature,
         per_step.efforts(settings.oai_reasoning_effort),
         per_step.lengths(settings.max_completion_tokens),
     )
-    is_explicit = cache == "explicit" or (
-        cache == "auto" and openai_client.knows_cache_options(server)
+    embedder = OpenAIEmbedder(
+        client,
+        settings.oai_embed_model_name,
+        settings.vector_index_dimensions,
+        settings.oai_embed_deployment_name,
+        caller,
+        *embedding_prefixes(settings.oai_embed_prefixes),
     )
-    provider = OpenAIChat(client, caller, is_explicit)
+    if settings.chat_provider == "anthropic":
+        provider: ChatProvider = _build_anthropic(settings, retry)
+    else:
+        cache = settings.oai_prompt_cache
+        is_known = openai_client.knows_cache_options(server)
+        provider = OpenAIChat(client, caller, cache == "explicit" or (cache == "auto" and is_known))
 
-    return (
-        Chat(provider, settings.oai_model, options, caller),
-        OpenAIEmbedder(
-            client,
-            settings.oai_embed_model_name,
-            settings.vector_index_dimensions,
-            settings.oai_embed_deployment_name,
-            caller,
-            *embedding_prefixes(settings.oai_embed_prefixes),
-        ),
+    return Chat(provider, settings.oai_model, options), embedder
+
+
+def _build_anthropic(settings: Settings, retry: RetryPolicy) -> ChatProvider:
+    try:
+        from drift.llm.anthropic import chat as anthropic  # noqa: PLC0415 - an extra
+    except ImportError as error:
+        raise NotConfiguredError((NO_ANTHROPIC,)) from error
+
+    from drift.llm.caller import ModelCaller  # noqa: PLC0415 - see the module
+
+    url, key = settings.anthropic_base_url, settings.anthropic_key
+    client = anthropic.build_client(
+        url,
+        key.get_secret_value() if key else None,
+        settings.oai_timeout_sec,
+        settings.max_reply_bytes,
+        settings.azure_client_id,
     )
+    name = anthropic.provider_name(url)
+    return anthropic.AnthropicChat(client, ModelCaller(settings.oai_timeout_sec, retry, name))
 
 
 def build_graph(settings: Settings) -> Neo4jGraph:

@@ -8,12 +8,24 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from drift.core.deadline import Deadline
-from drift.llm.provider import Failure
+from drift.core.errors import DriftError
 from drift.llm.retry import RetryPolicy
 from drift.model.calls import Tokens
 from drift.telemetry import servers
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What an error of an SDK means: the error of ours for it, and whether to try again.
+
+    `wait_s` are the seconds that the server asks to wait.
+    """
+
+    error: DriftError
+    is_transient: bool = False
+    wait_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

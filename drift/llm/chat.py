@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from drift.core.deadline import Deadline
 from drift.core.errors import UnusableReplyError
 from drift.core.reply_text import json_values, shown_while_growing, without_thoughts
-from drift.llm.caller import ModelCaller
 from drift.llm.growing import whole_characters
 from drift.llm.options import EFFORTS, SMALL_STEPS, STEPS, ChatOptions, Step, step_of
 from drift.llm.prompt_length import PromptLength
@@ -60,7 +59,6 @@ class Chat:
     provider: ChatProvider
     model: str
     options: ChatOptions = field(default_factory=ChatOptions)
-    caller: ModelCaller = field(default_factory=ModelCaller)
     setting: str = "OAI_MODEL"
     models: Mapping[str, Model] = field(init=False)
 
@@ -79,7 +77,7 @@ class Chat:
         )
 
         async def ask() -> None:
-            deadline = Deadline.after(self.caller.timeout_s)
+            deadline = Deadline.after(self.provider.caller.timeout_s)
             await self._complete(model, ASKED, asking, deadline)
 
         model = Model(name, setting, ModelWatch(name, ask))
@@ -134,7 +132,7 @@ class Chat:
         request = ChatRequest(model.name, prompt, effort, length, options.temperature)
         growing = _growing(hear, model, prompt) if hear else None
 
-        completion, retries = await self.caller.repeat(
+        completion, retries = await self.provider.caller.repeat(
             lambda: self.provider.complete(request, growing),
             deadline,
             lambda error: self.provider.failure(error, model.setting),

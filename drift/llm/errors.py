@@ -21,7 +21,7 @@ from drift.core.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
-from drift.llm.provider import Failure
+from drift.llm.caller import Failure
 from drift.llm.retry import retry_after
 
 _TOO_MANY_REQUESTS = 429

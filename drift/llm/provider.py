@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from drift.core.errors import DriftError
+from drift.llm.caller import Failure, ModelCaller
 from drift.llm.options import Effort
 from drift.model.calls import Prompt, TextCallback, Tokens
 
@@ -39,20 +40,12 @@ class Completion:
     refusals: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """What an error of an SDK means: the error of ours for it, and whether to try again.
-
-    `wait_s` are the seconds that the server asks to wait.
-    """
-
-    error: DriftError
-    is_transient: bool = False
-    wait_s: float = 0.0
-
-
 class ChatProvider(Protocol):
     """Chat models of one provider, over its own SDK."""
+
+    @property
+    def caller(self) -> ModelCaller:
+        """How its server is called."""
 
     async def complete(self, request: ChatRequest, hear: TextCallback | None = None) -> Completion:
         """Return the model's reply to one attempt; with `hear`, tell of its text as it grows.
@@ -72,3 +65,12 @@ class ChatProvider(Protocol):
 
     async def close(self) -> None:
         """Close the connections."""
+
+
+def in_words(prompt: Prompt) -> str:
+    """Return the wish for a reply of the prompt's schema, to stand after the system text."""
+    schema = json.dumps(prompt.schema, ensure_ascii=False)
+    return (
+        "Reply with one JSON object and nothing else: no words around it, no fence. It has every "
+        f'field that this JSON schema, "{prompt.name}", requires:\n{schema}'
+    )

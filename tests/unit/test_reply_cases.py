@@ -107,7 +107,7 @@ async def chat_of(
         client = AsyncOpenAI(
             base_url="https://one.example/v1", api_key="k", http_client=http, max_retries=0
         )
-        yield Chat(OpenAIChat(client, calls), "m", caller=calls)
+        yield Chat(OpenAIChat(client, calls), "m")
 
 
 READ = [pytest.param(choice, id=name) for name, _, choice in cases("Read")]

@@ -66,7 +66,7 @@ def chat_over(
     explicit_cache: bool = False,
 ) -> Chat:
     provider = OpenAIChat(client, calls, explicit_cache)
-    return Chat(provider, "a-model", options or ChatOptions(), calls)
+    return Chat(provider, "a-model", options or ChatOptions())
 
 
 @asynccontextmanager

@@ -12,7 +12,8 @@ from azure.identity import CredentialUnavailableError
 
 from drift.contracts.replies import LocalReply
 from drift.core.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError
-from drift.llm.openai.client import EntraTokens, ModelServer, build_client, resource_url, v1_url
+from drift.llm.connection import EntraTokens
+from drift.llm.openai.client import ENTRA_SCOPE, ModelServer, build_client, resource_url, v1_url
 from drift.llm.options import ChatOptions
 from tests.model_server_fixture import ModelServerControl
 from tests.wire.openai_clients import (
@@ -168,7 +169,7 @@ class Credential:
 
 async def test_an_identity_asks_for_the_scope_of_the_models() -> None:
     credential = Credential()
-    assert await EntraTokens(None, credential)() == "token"
+    assert await EntraTokens(None, credential, scope=ENTRA_SCOPE, key="OAI_KEY")() == "token"
     assert credential.scopes == ["https://cognitiveservices.azure.com/.default"]
 
 
@@ -183,7 +184,8 @@ async def test_an_identity_asks_for_the_scope_of_the_models() -> None:
 async def test_an_identity_that_gets_no_token_is_an_error_of_ours(
     model_server: ModelServerControl, cause: Exception, error: type[DriftError]
 ) -> None:
-    async with chat_of(model_server, key=None, tokens=EntraTokens(None, Credential(cause))) as chat:
+    tokens = EntraTokens(None, Credential(cause), scope=ENTRA_SCOPE, key="OAI_KEY")
+    async with chat_of(model_server, key=None, tokens=tokens) as chat:
         with pytest.raises(error) as caught:
             await chat.complete(PROMPT, soon())
     assert "canary" not in caught.value.detail

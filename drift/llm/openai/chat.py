@@ -12,11 +12,11 @@ from dataclasses import dataclass, field, replace
 import httpx2
 from openai import APIStatusError, AsyncOpenAI, AsyncStream
 
-from drift.llm.caller import ModelCaller
+from drift.llm.caller import Failure, ModelCaller
 from drift.llm.errors import failure, is_known
 from drift.llm.openai.dialect import ALL, STREAM, Body, Dialect, is_refusal, named
 from drift.llm.openai.replies import EVENT_STREAM, put_together, read_whole
-from drift.llm.provider import ChatRequest, Completion, Failure
+from drift.llm.provider import ChatRequest, Completion
 from drift.model.calls import TextCallback
 
 _PATH = "/chat/completions"

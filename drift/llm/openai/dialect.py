@@ -10,7 +10,6 @@ nothing is asked once for the prompt alone.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from openai import APIStatusError
 
 from drift.core.logs import log
 from drift.llm.options import EFFORTS, Effort
-from drift.llm.provider import ChatRequest
+from drift.llm.provider import ChatRequest, in_words
 from drift.model.calls import Prompt
 
 Forms = frozenset[str]
@@ -160,15 +159,6 @@ def _format(prompt: Prompt, refused: Forms) -> str:
     if prompt.schema is None:
         return ""
     return next((one for one in (JSON_SCHEMA, JSON_OBJECT) if one not in refused), IN_PROMPT)
-
-
-def in_words(prompt: Prompt) -> str:
-    """Return the wish for a reply of the prompt's schema, to stand after the system text."""
-    schema = json.dumps(prompt.schema, ensure_ascii=False)
-    return (
-        "Reply with one JSON object and nothing else: no words around it, no fence. It has every "
-        f'field that this JSON schema, "{prompt.name}", requires:\n{schema}'
-    )
 
 
 def _nearest(wanted: Effort | None, refused: Forms) -> Effort | None:

@@ -19,11 +19,10 @@ from openai import APIStatusError, AsyncOpenAI
 from drift.core.deadline import Deadline, task_group
 from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.core.logs import log
-from drift.llm.caller import ModelCaller
+from drift.llm.caller import Failure, ModelCaller
 from drift.llm.errors import failure, is_known, is_too_long, words_of
 from drift.llm.openai.replies import tokens_of
 from drift.llm.openai.vectors import ENCODING, most_bytes, require_size, vectors
-from drift.llm.provider import Failure
 from drift.llm.reply_limits import Limit, limited
 from drift.model.calls import Embeddings, Tokens
 from drift.prompting.tokens import cut_to, most_tokens

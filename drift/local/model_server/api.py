@@ -1,4 +1,4 @@
-"""The OpenAI and the Azure OpenAI API of the local model server.
+"""The APIs of OpenAI, Azure OpenAI and Anthropic, of the local model server.
 
 Chat completions are extracted from the prompt (`extractive`), embeddings are static (`embedding`).
 A system text that was seen before counts as cached.
@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from drift.local.model_server import extractive
+from drift.local.model_server import anthropic_api, extractive
 from drift.local.model_server.bodies import (
     CHAT_MODEL,
     EMBEDDING_MODEL,
@@ -52,7 +52,21 @@ class ModelApi:
                 Route(f"{prefix}/models", _models, methods=["GET"]),
             ]
 
+        routes.append(Route("/v1/messages", self.message, methods=["POST"]))
         return Starlette(routes=routes)
+
+    async def message(self, request: Request) -> Response:
+        """Answer a message of Anthropic's API, whole or as a stream."""
+        try:
+            body = parsed(await request.body())
+            chat = anthropic_api.as_chat_completion(body)
+            message = anthropic_api.as_message(self.complete(chat, self.write(chat)))
+        except RefusedError as error:
+            return JSONResponse(anthropic_api.error_body(str(error)), 400)
+
+        if body.get("stream"):
+            return StreamingResponse(anthropic_api.events(message), media_type=EVENT_STREAM)
+        return JSONResponse(message)
 
     async def chat(self, request: Request) -> Response:
         """Answer a chat completion, whole or as a stream."""

@@ -1,0 +1,1 @@
+"""The provider that speaks Anthropic's API."""
