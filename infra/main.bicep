@@ -118,6 +118,25 @@ param authTenantId string = ''
 param projectClaim string = ''
 
 // ---- the models
+@description('Who writes the replies: the chat deployment of Azure OpenAI, or Claude. Embeddings stay with Azure OpenAI.')
+@allowed([
+  'openai'
+  'anthropic'
+])
+param chatProvider string = 'openai'
+
+@description('Claude model, in Foundry the name of its deployment; for chatProvider anthropic.')
+@maxLength(128)
+param anthropicModel string = ''
+
+@description('Address in Foundry, https://NAME.services.ai.azure.com/anthropic/; empty: the API of Anthropic.')
+@maxLength(512)
+param anthropicUrl string = ''
+
+@description('Resource id of a secret that holds the API key, .../vaults/NAME/secrets/NAME; empty: the identity signs in at Foundry.')
+@maxLength(512)
+param anthropicCredentialId string = ''
+
 @description('Whether Azure OpenAI is created here or there already.')
 @allowed([
   'create'
@@ -401,6 +420,12 @@ var keysSecretIsSecret = length(split(projectKeysCredentialId, '/')) == 11 && co
   toLower(projectKeysCredentialId),
   '/providers/microsoft.keyvault/vaults/'
 ) && contains(toLower(projectKeysCredentialId), '/secrets/')
+var claude = chatProvider == 'anthropic'
+var claudeSecretIsSecret = length(split(anthropicCredentialId, '/')) == 11 && contains(
+  toLower(anthropicCredentialId),
+  '/providers/microsoft.keyvault/vaults/'
+) && contains(toLower(anthropicCredentialId), '/secrets/')
+var claudeGiven = !empty(anthropicModel) || !empty(anthropicUrl) || !empty(anthropicCredentialId)
 var keysGiven = projectKeys != null || !empty(projectKeysCredentialId)
 var entraGiven = !empty(entraClientId) || !empty(authTenantId) || !empty(projectClaim)
 var appSubnetIsSubnet = length(split(existingAppSubnetId, '/')) == 11 && contains(
@@ -414,9 +439,12 @@ var endpointSubnetIsSubnet = length(split(existingEndpointSubnetId, '/')) == 11 
 // what the template gives, what is a secret, and what is for machines of developers
 var refusedSettings = [
   'ALLOW_PLAINTEXT'
+  'ANTHROPIC_BASE_URL'
+  'ANTHROPIC_KEY'
   'AUTH_MODE'
   'AUTH_TENANT_ID'
   'AZURE_CLIENT_ID'
+  'CHAT_PROVIDER'
   'MAX_INFLIGHT'
   'NEO4J_PASSWORD'
   'NEO4J_URI'
@@ -456,6 +484,14 @@ var findings = [
   empty(neo4jCredentialId) || secretIsSecret
     ? ''
     : 'neo4jCredentialId must be the resource id of a secret, .../Microsoft.KeyVault/vaults/NAME/secrets/NAME.'
+  claude && empty(anthropicModel) ? 'chatProvider anthropic needs anthropicModel.' : ''
+  claude && empty(anthropicUrl) && empty(anthropicCredentialId)
+    ? 'chatProvider anthropic needs anthropicUrl of Foundry, or anthropicCredentialId of a secret that holds the API key.'
+    : ''
+  !claude && claudeGiven ? 'anthropicModel, anthropicUrl and anthropicCredentialId are for chatProvider anthropic.' : ''
+  empty(anthropicCredentialId) || claudeSecretIsSecret
+    ? ''
+    : 'anthropicCredentialId must be the resource id of a secret, .../Microsoft.KeyVault/vaults/NAME/secrets/NAME.'
   empty(existingAppSubnetId) == empty(existingEndpointSubnetId)
     ? ''
     : 'existingAppSubnetId and existingEndpointSubnetId must be given together.'
@@ -528,6 +564,7 @@ var keysSecretId = createKeys || !keysSecretIsSecret
   ? '${groupId}/providers/Microsoft.KeyVault/vaults/${names.keyVault}/secrets/project-keys'
   : projectKeysCredentialId
 var keysSecretParts = split(keysSecretId, '/')
+var claudeSecretParts = split(claudeSecretIsSecret ? anthropicCredentialId : secretId, '/')
 var keysVaultId = join(take(keysSecretParts, 9), '/')
 
 resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
@@ -788,6 +825,16 @@ module projectKeysAccess 'modules/secret-access.bicep' = if (authMode == 'keys')
   ]
 }
 
+module claudeKeyAccess 'modules/secret-access.bicep' = if (claude && claudeSecretIsSecret) {
+  name: 'claude-key-access-${token}'
+  scope: resourceGroup(claudeSecretParts[2], claudeSecretParts[4])
+  params: {
+    keyVaultName: claudeSecretParts[8]
+    principalId: identity.outputs.principalId
+    secretName: claudeSecretParts[10]
+  }
+}
+
 module openAiAccess 'modules/openai-access.bicep' = {
   name: 'openai-access-${token}'
   scope: resourceGroup(openAiParts[2], openAiParts[4])
@@ -826,13 +873,23 @@ var wiredSettings = {
   OAI_BASE_URL: openAiAccess.outputs.endpoint
   OAI_EMBED_DEPLOYMENT_NAME: embeddingDeploymentName
   OAI_EMBED_MODEL_NAME: embeddingModelName
-  OAI_MODEL: chatDeploymentName
+  OAI_MODEL: claude ? anthropicModel : chatDeploymentName
   PROJECT_CLAIM: projectClaim
   // an address and no reference: the function reads the secret itself, so that rotated keys need no deployment
   PROJECT_KEYS_SECRET: authMode == 'keys' ? (projectKeysAccess.?outputs.referenceUri ?? '') : ''
   REDIS_AUTH: redisMode == 'off' ? 'url' : 'entra'
   REDIS_URL: redisMode == 'off' ? '' : (redisAccess.?outputs.url ?? '')
 }
+
+var claudeSettings = claude
+  ? {
+      ANTHROPIC_BASE_URL: anthropicUrl
+      ANTHROPIC_KEY: empty(anthropicCredentialId)
+        ? ''
+        : '@Microsoft.KeyVault(SecretUri=${claudeKeyAccess.?outputs.referenceUri ?? ''})'
+      CHAT_PROVIDER: chatProvider
+    }
+  : {}
 
 module functionApp 'modules/function.bicep' = {
   name: 'function'
@@ -859,7 +916,7 @@ module functionApp 'modules/function.bicep' = {
     planName: names.plan
     pythonVersion: pythonVersion
     serviceName: serviceName
-    settings: union(mapValues(appSettings, value => string(value)), wiredSettings)
+    settings: union(mapValues(appSettings, value => string(value)), wiredSettings, claudeSettings)
     subnetId: vnetEnabled ? appSubnetId : ''
     tags: allTags
     workspaceId: monitoring.outputs.workspaceId

@@ -26,9 +26,10 @@ async def test_claude_answers_in_the_same_shape_whole_and_streamed(
     model_server: ModelServerControl,
     corpus: Corpus,
 ) -> None:
-    first = {
-        depth: await caller.answer(depth=depth, include=INCLUDE) for depth in ("quick", "drift")
-    }
+    async with serving() as url, calling(url) as caller:
+        first = {
+            depth: await caller.answer(depth=depth, include=INCLUDE) for depth in ("quick", "drift")
+        }
 
     environment.setenv("CHAT_PROVIDER", "anthropic")
     environment.setenv("ANTHROPIC_BASE_URL", model_server.url)

@@ -29,9 +29,12 @@ RIGHT: dict[str, Any] = {
 }
 REFUSED_SETTINGS = [
     "ALLOW_PLAINTEXT",
+    "ANTHROPIC_BASE_URL",
+    "ANTHROPIC_KEY",
     "AUTH_MODE",
     "AUTH_TENANT_ID",
     "AZURE_CLIENT_ID",
+    "CHAT_PROVIDER",
     "MAX_INFLIGHT",
     "NEO4J_URI",
     "NEO4J_USERNAME",
@@ -67,6 +70,7 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
             "authTenantId": "contoso",
             "vnetAddressPrefix": "10.60.0.0/26",
             "functionAccess": "deployOnly",
+            "anthropicCredentialId": OPENAI,
         },
         [
             "letters, digits and dashes only",
@@ -84,6 +88,8 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
             "authTenantId must be the id of a tenant",
             "vnetAddressPrefix must be a range",
             "functionAccess must be public without vnetEnabled",
+            "are for chatProvider anthropic",
+            "anthropicCredentialId must be the resource id of a secret",
         ],
     ),
     (
@@ -93,8 +99,11 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
             "existingEndpointSubnetId": NETWORK,
             "chatSkuName": "DataZoneProvisionedManaged",
             "authMode": "easyauth",
+            "chatProvider": "anthropic",
         },
         [
+            "chatProvider anthropic needs anthropicModel.",
+            "chatProvider anthropic needs anthropicUrl of Foundry",
             "are for authMode keys",
             "projectKeysCredentialId must be the resource id of a secret",
             "existingEndpointSubnetId must be the resource id of a subnet",

@@ -65,6 +65,8 @@ def _thing(way: Way, scope: str) -> str:
     thing = THINGS.get("/".join([provider, *rest[::2]]))
     if thing is None or scope not in known:
         return scope
+    if scope == way["anthropicCredentialId"]:
+        return "key of Claude"
     keys = scope == way["projectKeysCredentialId"] or scope.endswith("/secrets/project-keys")
     return "keys" if keys else thing
 
@@ -82,6 +84,7 @@ def _least(way: Way) -> list[Grant]:
         ("the operator", "Key Vault Secrets Officer", "secret"): operator,
         ("the function", "Key Vault Secrets User", "keys"): keys,
         ("the operator", "Key Vault Secrets Officer", "keys"): keys and operator,
+        ("the function", "Key Vault Secrets User", "key of Claude"): way["anthropicCredentialId"],
     }
     return [grant for grant, given in grants.items() if given]
 

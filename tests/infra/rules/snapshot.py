@@ -171,6 +171,9 @@ def settings_are_those_that_are_read(project: Project) -> Iterator[str]:
         missing = sorted(needed - set(found))
         yield from (f"{way.name}: setting {name} is missing" for name in missing)
         wanted = {name: str(way[parameter]) for name, parameter in SOURCES.items()}
+        if way["chatProvider"] == "anthropic":
+            claude = {"OAI_MODEL": "anthropicModel", "ANTHROPIC_BASE_URL": "anthropicUrl"}
+            wanted |= {name: str(way[parameter]) for name, parameter in claude.items()}
         wanted |= {**way["appSettings"], "AzureWebJobsStorage__credential": "managedidentity"}
         given = {name: found.get(name) for name in wanted}
         yield from differences(wanted, given, f"{way.name}: setting ")
