@@ -32,8 +32,8 @@ QUESTIONS = [
 ]
 
 
-@pytest.fixture(params=["grammar", "plain"])
-def small_model(request: pytest.FixtureRequest, model_server: ModelServerControl) -> Iterator[str]:
+@pytest.fixture
+def small_model(kind: str, model_server: ModelServerControl) -> Iterator[str]:
     """The address of the small model, held to the schema by a grammar, or by nothing."""
     if not PYTHON.exists():
         pytest.skip("`make tools` installs the small model")
