@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, astuple, dataclass, field, fields
 from typing import Any, NamedTuple
 
 from drift.model.graph import Vector
@@ -31,6 +31,12 @@ class Tokens:
     cached: int = 0
     cache_write: int = 0
     reasoning: int = 0
+
+
+def sum_tokens(several: Iterable[Tokens]) -> Tokens:
+    """Return the tokens of several answers."""
+    counts = zip(*map(astuple, several), strict=True)
+    return Tokens(*map(sum, counts))
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ prompt cache, since all requests of a step share it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from http import HTTPStatus
@@ -30,7 +30,7 @@ from drift.llm.errors import ServerSettings, failure, not_this_api, words_of
 from drift.llm.growing import GrowingText
 from drift.llm.options import Effort
 from drift.llm.provider import ChatRequest, Completion, End, in_words
-from drift.model.calls import TextCallback, Tokens
+from drift.model.calls import TextCallback, Tokens, sum_tokens
 
 ENTRA_SCOPE = "https://ai.azure.com/.default"
 FOUNDRY_HOST = ".services.ai.azure.com"
@@ -202,7 +202,7 @@ class AnthropicChat:
             body = {**body, "messages": [*body["messages"], said]}
 
         end: End = "length" if message.stop == "pause_turn" else _ENDS.get(message.stop, "")
-        return Completion("".join(texts), end, _sum(tokens), message.model)
+        return Completion("".join(texts), end, sum_tokens(tokens), message.model)
 
     async def _send(self, body: dict[str, Any], growing: GrowingText | None) -> _Message:
         if growing is None:
@@ -287,13 +287,4 @@ def _tokens(usage: Any) -> Tokens:  # noqa: ANN401 - the same
         completion=count("output_tokens"),
         cached=read,
         cache_write=written,
-    )
-
-
-def _sum(several: Sequence[Tokens]) -> Tokens:
-    return Tokens(
-        prompt=sum(one.prompt for one in several),
-        completion=sum(one.completion for one in several),
-        cached=sum(one.cached for one in several),
-        cache_write=sum(one.cache_write for one in several),
     )

@@ -7,7 +7,7 @@ are checked at once, and read as servers of other makes mean them (docs/replies.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import httpx2
@@ -26,6 +26,7 @@ from pydantic_core import from_json
 from drift.core.reply_text import is_json
 from drift.llm.errors import not_this_api
 from drift.llm.growing import GrowingText
+from drift.llm.openai.event_stream import event_data
 from drift.llm.provider import Completion, End
 from drift.model.calls import TextCallback, Tokens
 
@@ -273,7 +274,7 @@ async def put_together(response: httpx2.Response, hear: TextCallback) -> Complet
         ModelMisconfiguredError: it is none of the API.
     """
     growing = GrowingCompletion(response, hear)
-    async for data in _events(response):
+    async for data in event_data(response):
         if data.startswith("[DONE]"):
             return growing.completion(is_done=True)
         try:
@@ -283,29 +284,3 @@ async def put_together(response: httpx2.Response, hear: TextCallback) -> Complet
         growing.take(event)
 
     return growing.completion(is_done=False)
-
-
-async def _events(response: httpx2.Response) -> AsyncIterator[str]:
-    """Yield the data of each event of a stream; comments and names of events are passed over.
-
-    The SDK's reader does not say whether the last one, `[DONE]`, came.
-    """
-    data: list[bytes] = []
-    begun: list[bytes] = []
-    async for piece in response.aiter_bytes():
-        *lines, rest = piece.split(b"\n")
-        for end in lines:
-            line = b"".join([*begun, end]).rstrip(b"\r")
-            begun = []
-            if line.startswith(b"data:"):
-                data.append(line[5:].strip())
-            elif not line and data:
-                yield b"\n".join(data).decode("utf-8", "replace")
-                data = []
-        begun.append(rest)
-
-    last = b"".join(begun)
-    if last.startswith(b"data:"):
-        data.append(last[5:].strip())
-    if data:
-        yield b"\n".join(data).decode("utf-8", "replace")
