@@ -9,6 +9,8 @@ import re
 
 from pydantic import AfterValidator, BeforeValidator
 
+from drift.core.logs import log
+
 _MOST_NUMBERS = 50
 _WORDS_AS_SCORE = {
     "very high": 0.95,
@@ -162,3 +164,35 @@ def at_most(characters: int) -> AfterValidator:
 def first(most: int) -> BeforeValidator:
     """Cut a list to its first items, before the others are looked at."""
     return BeforeValidator(lambda items: items[:most] if isinstance(items, list) else items)
+
+
+_HANDLE_AND_SENTENCE = re.compile(
+    r"\W*(K\d+)(?:[.:#]|,?\s+)(?:sentences?\s|s\.?\s?)?(\d[\d\s,\u2013-]*)\W*"
+)
+
+
+def citation(value: object) -> object:
+    """Read a bare id, other names of the fields, and "K3.4"; log an id that is missing."""
+    if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
+        value = {"chunk_id": value}
+    if not isinstance(value, dict):
+        return value
+
+    for name, other in (("words", "span"), ("sentences", "sentence")):
+        if name not in value and other in value:
+            value = {**value, name: value[other]}
+
+    words = str(value.get("words"))[:80]
+    given = value.get("chunk_id")
+    if given is None:
+        log.warning("citation_model_null_chunk_id", extra={"span": words})
+        return {**value, "chunk_id": ""}
+
+    chunk_id = str(given).strip()
+    if not chunk_id:
+        log.warning("citation_model_empty_chunk_id", extra={"span": words})
+    if named := _HANDLE_AND_SENTENCE.fullmatch(chunk_id):
+        numbered = value.get("sentences") or named[2]
+        return {**value, "chunk_id": named[1], "sentences": numbered}
+
+    return {**value, "chunk_id": chunk_id}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Annotated, ClassVar, Literal, Self
@@ -20,6 +19,7 @@ from pydantic import (
 
 from drift.contracts.lenient import (
     at_most,
+    citation,
     first,
     flag,
     identifier,
@@ -34,7 +34,6 @@ from drift.contracts.lenient import (
     without_nulls,
     yes,
 )
-from drift.core.logs import log
 from drift.model.tree import Verdict
 
 # Bounds on what is read of a reply, so that a model that does not stop costs no more than this.
@@ -151,35 +150,8 @@ class CitationReply(_ModelReply):
 
     @model_validator(mode="before")
     @classmethod
-    def _detect_missing_id(cls, value: object) -> object:
-        if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
-            value = {"chunk_id": value}
-        if not isinstance(value, dict):
-            return value
-
-        for name, other in (("words", "span"), ("sentences", "sentence")):
-            if name not in value and other in value:
-                value = {**value, name: value[other]}
-
-        words = str(value.get("words"))[:80]
-        given = value.get("chunk_id")
-        if given is None:
-            log.warning("citation_model_null_chunk_id", extra={"span": words})
-            return {**value, "chunk_id": ""}
-
-        chunk_id = str(given).strip()
-        if not chunk_id:
-            log.warning("citation_model_empty_chunk_id", extra={"span": words})
-        if named := _HANDLE_AND_SENTENCE.fullmatch(chunk_id):
-            numbered = value.get("sentences") or named[2]
-            return {**value, "chunk_id": named[1], "sentences": numbered}
-
-        return {**value, "chunk_id": chunk_id}
-
-
-_HANDLE_AND_SENTENCE = re.compile(
-    r"\W*(K\d+)(?:[.:#]|,?\s+)(?:sentences?\s|s\.?\s?)?(\d[\d\s,\u2013-]*)\W*"
-)
+    def _read(cls, value: object) -> object:
+        return citation(value)
 
 
 class NextReply(_Proposed):
