@@ -35,6 +35,7 @@ async def test_messages_reach_the_sink_in_order_and_complete() -> None:
         progress.completed("three", "[doc]")
     assert sink.phases == ["initializing", "expanding_query", "completed"]
     assert [m["progress_pct"] for m in sink.messages] == [0, 20, 100]
+    assert sink.lasts == [False, False, True]
     assert [m.get("details_md") for m in sink.messages] == [None, "details", "[doc]"]
     assert {(m["project_id"], m["retrieval_id"], m["message_type"]) for m in sink.messages} == {
         ("project", "retrieval", "retrieval_progress")
