@@ -14,8 +14,8 @@ from neo4j import AsyncGraphDatabase
 from drift.core.errors import ModelUnavailableError
 from drift.graph.node_store import Neo4jNodeStore
 from drift.http.settings import load
+from drift.llm.openai.embedder import OpenAIEmbedder
 from drift.local.wiring import build_writer
-from drift.redis.embedding_cache import CachedEmbedder
 from tests.function.access_keys import entry, use_keys
 from tests.function.calling import Caller, assert_is_problem
 from tests.function.corpus import PROJECT, Corpus
@@ -244,7 +244,7 @@ async def test_a_node_changed_by_two_keeps_properties_and_vector_of_one(
     """The one has the stored text, the other changes it before, and then no model embeds."""
     other = {"name": "Ada", "description": "A countess."}
     await create(function, own, id="ada")
-    replace_node, embed = Neo4jNodeStore.replace_node, CachedEmbedder.embed
+    replace_node, embed = Neo4jNodeStore.replace_node, OpenAIEmbedder.embed
 
     async def fails(*_: object) -> None:
         raise ModelUnavailableError("down")
@@ -252,13 +252,13 @@ async def test_a_node_changed_by_two_keeps_properties_and_vector_of_one(
     async def later(store: Neo4jNodeStore, *asked: Any) -> bool:
         monkeypatch.setattr(Neo4jNodeStore, "replace_node", replace_node)
         assert (await change(function, own, **other)).status_code == 200
-        monkeypatch.setattr(CachedEmbedder, "embed", fails)
+        monkeypatch.setattr(OpenAIEmbedder, "embed", fails)
         return await replace_node(store, *asked)
 
     monkeypatch.setattr(Neo4jNodeStore, "replace_node", later)
     refused = await change(function, own, **ADA | {"died": 1852})
     assert_is_problem(refused, 500, "model_unavailable")
-    monkeypatch.setattr(CachedEmbedder, "embed", embed)
+    monkeypatch.setattr(OpenAIEmbedder, "embed", embed)
     assert (await change(function, own, **other)).json()["embedded"] is False
     assert await sources(function, own) == ["ada"]
 

@@ -184,7 +184,7 @@ FAILURES: Mapping[str, Failure] = {
     ),
     "the model throttles": Failure(_MODEL, "model_unavailable", _KEY, 429, "RateLimitError"),
     "the model fails": Failure(_MODEL, "model_unavailable", _KEY, 500, "InternalServerError"),
-    "the model answers something else": Failure(_MODEL, "model_misconfigured", _KEY, 200),
+    "the model answers something else": Failure(_MODEL, "model_unavailable", _KEY, 200),
     "Neo4j refuses the login": Failure(
         _LOGIN, "graph_misconfigured", ("password of Neo4j",), 401, "AuthError"
     ),

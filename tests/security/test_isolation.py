@@ -76,6 +76,8 @@ class Parrot:
     Each call lets the other requests go first, as a network does.
     """
 
+    longest_prompt: int | None = None
+
     def __init__(self) -> None:
         self.heard: defaultdict[str, list[str]] = defaultdict(list)
 

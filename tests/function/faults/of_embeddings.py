@@ -73,7 +73,7 @@ ROWS = (
         **fails(MODEL_DOWN),
     ),
     embedding(
-        QUESTION, "vectors of another length", "wrong_dimensions", sent=1, **fails(MODEL_WRONG),
+        QUESTION, "vectors of another length", "wrong_dimensions", sent=2, **fails(MODEL_WRONG),
     ),
     embedding(
         QUESTION, "a vector of zeros", "all_zero", sent=1,
