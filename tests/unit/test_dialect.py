@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from openai import APIStatusError
 
-from drift.llm.openai.dialect import Body, Dialect, is_refusal, named
+from drift.llm.openai.dialect import Dialect, RequestBody, is_refusal, named
 from drift.llm.options import EFFORTS
 from drift.llm.provider import ChatRequest
 from drift.prompting import prompts
@@ -17,11 +17,11 @@ LOCAL = prompts.local("Who?", ["Who?"], prompts.Context())
 ALL = ChatRequest("m", LOCAL, "low", 4000, 0.0)
 
 
-def body_of(dialect: Dialect, request: ChatRequest = ALL) -> Body:
+def body_of(dialect: Dialect, request: ChatRequest = ALL) -> RequestBody:
     return dialect.body(request, is_streamed=False)
 
 
-def sent() -> Body:
+def sent() -> RequestBody:
     return body_of(Dialect("m", explicit_cache=True))
 
 

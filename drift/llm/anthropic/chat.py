@@ -143,7 +143,7 @@ class AnthropicChat:
 
         refused = self._refused.setdefault(request.model, set())
         words = words_of(error)
-        named = {option for option, said in _WORDS.items() if any(word in words for word in said)}
+        named = {option for option, said in _WORDS.items() if any(map(words.__contains__, said))}
         new = (named & self._options(request).keys()) - refused
         refused |= new
         if new:
@@ -204,15 +204,15 @@ class AnthropicChat:
         end: End = "length" if message.stop == "pause_turn" else _ENDS.get(message.stop, "")
         return Completion("".join(texts), end, sum_tokens(tokens), message.model)
 
-    async def _send(self, body: dict[str, Any], growing: GrowingText | None) -> _Message:
+    async def _send(self, body: dict[str, Any], growing: GrowingText | None) -> _Turn:
         if growing is None:
             answer = await self.client.messages.create(**body)
             if not isinstance(answer.content, list):
                 raise not_this_api(SERVER)
             stop = str(answer.stop_reason or "")
-            return _Message(answer.content, stop, _tokens(answer.usage), answer.model)
+            return _Turn(answer.content, stop, _tokens(answer.usage), answer.model)
 
-        message = _Message([], "", Tokens(), "")
+        message = _Turn([], "", Tokens(), "")
         usage: dict[str, object] = {}
         stream = await self.client.messages.create(**body, stream=True)
         async with stream:
@@ -227,7 +227,7 @@ class AnthropicChat:
 
 
 @dataclass(slots=True)
-class _Message:
+class _Turn:
     """What one turn brought: blocks of content, of which thoughts are not looked at."""
 
     content: Any

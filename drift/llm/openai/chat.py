@@ -14,7 +14,7 @@ from openai import APIStatusError, AsyncOpenAI, AsyncStream
 
 from drift.llm.caller import Failure, ModelCaller
 from drift.llm.errors import failure, is_known
-from drift.llm.openai.dialect import ALL, STREAM, Body, Dialect, is_refusal, named
+from drift.llm.openai.dialect import ALL, STREAM, Dialect, RequestBody, is_refusal, named
 from drift.llm.openai.replies import EVENT_STREAM, put_together, read_whole
 from drift.llm.provider import ChatRequest, Completion
 from drift.model.calls import TextCallback
@@ -94,7 +94,9 @@ class OpenAIChat:
     def _dialect(self, model: str) -> Dialect:
         return self._dialects.setdefault(model, Dialect(model, self.explicit_cache))
 
-    async def _send(self, body: Body, dialect: Dialect, hear: TextCallback | None) -> Completion:
+    async def _send(
+        self, body: RequestBody, dialect: Dialect, hear: TextCallback | None
+    ) -> Completion:
         def post() -> Awaitable[Completion]:
             if hear is None or STREAM not in body.fields:
                 return self._post(body)
@@ -106,7 +108,7 @@ class OpenAIChat:
         dialect.took(body)
         return completion
 
-    async def _post(self, body: Body) -> Completion:
+    async def _post(self, body: RequestBody) -> Completion:
         """Send a request as it is.
 
         The SDK's typed call would go through all of it and of the answer, in a third of the call's
@@ -114,7 +116,7 @@ class OpenAIChat:
         """
         return read_whole(await self.client.post(_PATH, cast_to=httpx2.Response, body=body.fields))
 
-    async def _post_streaming(self, body: Body, hear: TextCallback) -> Completion:
+    async def _post_streaming(self, body: RequestBody, hear: TextCallback) -> Completion:
         """Send a request for a stream; a server may answer it with the whole all the same."""
         stream = await self.client.post(
             _PATH, cast_to=object, body=body.fields, stream=True, stream_cls=AsyncStream[object]

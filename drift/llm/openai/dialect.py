@@ -60,8 +60,8 @@ _MAX_READ = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
-    """A request's body, and the forms in it that a server may refuse."""
+class RequestBody:
+    """The body of a request, and the forms in it that a server may refuse."""
 
     fields: dict[str, Any]
     forms: Forms
@@ -92,7 +92,9 @@ class Dialect:
             self.refused |= {SCHEMA_ALONE}
             log.info("model_ignored_schema", extra={"model": self.model})
 
-    def body(self, request: ChatRequest, *, is_streamed: bool, is_plain: bool = False) -> Body:
+    def body(
+        self, request: ChatRequest, *, is_streamed: bool, is_plain: bool = False
+    ) -> RequestBody:
         """Build the body of a request, without what was refused; a plain one is a prompt alone."""
         prompt, system = request.prompt, request.prompt.system
         refused = self.refused | (ALL if is_plain else frozenset())
@@ -118,7 +120,7 @@ class Dialect:
             options |= {STREAM: True}
             if STREAM_OPTIONS not in refused:
                 options |= {STREAM_OPTIONS: {"include_usage": True}}
-        return Body(fields | options, frozenset(options) | ({form} & _FORMATS))
+        return RequestBody(fields | options, frozenset(options) | ({form} & _FORMATS))
 
     def _options(self, request: ChatRequest, refused: Forms) -> dict[str, Any]:
         length = next((name for name in (LENGTH, OLD_LENGTH) if name not in refused), "")
@@ -135,7 +137,7 @@ class Dialect:
             if name and value is not None and name not in refused
         }
 
-    def took(self, body: Body) -> None:
+    def took(self, body: RequestBody) -> None:
         """Remember what a request that was answered had in it."""
         self.taken |= body.forms
         self.format = next(iter(body.forms & _FORMATS), self.format)
@@ -171,7 +173,7 @@ def _nearest(wanted: Effort | None, refused: Forms) -> Effort | None:
 
 
 # ----------------------------------------------------------------------- what an error speaks of
-def is_refusal(error: APIStatusError, body: Body) -> bool:
+def is_refusal(error: APIStatusError, body: RequestBody) -> bool:
     """Tell whether the request may be taken with less in it.
 
     A 400 may mean anything, a 404 or 422 has to speak of fields, a 500 of one that was sent.
@@ -187,7 +189,7 @@ def is_refusal(error: APIStatusError, body: Body) -> bool:
     return False
 
 
-def named(error: APIStatusError, body: Body) -> Forms:
+def named(error: APIStatusError, body: RequestBody) -> Forms:
     """Return the forms of a request that the error names: by its `param`, else by its words."""
     param, said = str(error.param or "").lower(), _said(error)
     found = _found(param, body.forms) or _found(said, body.forms)
