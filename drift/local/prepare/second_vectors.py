@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from drift.graph.connection import Connection
-from drift.graph.cypher.schema import FALLBACK_VECTOR, SCHEMAS
+from drift.graph.cypher.schema import FALLBACK_VECTOR
 from drift.graph.indexes import read_indexes
 from drift.http.settings import Settings
 from drift.http.wiring import database, index_names
 from drift.llm.local_embedder import DIMENSIONS, LocalEmbedder
 from drift.local.ingest.batch_embedder import BatchEmbedder
-from drift.local.ingest.neo4j.ddl import vector_index
+from drift.local.ingest.neo4j.ddl import second_vector_indexes
 from drift.local.ingest.neo4j.schema import create, missing, wait_until_online
 from drift.local.prepare.changes import PrepareReport
 from drift.local.prepare.vectors import ProjectVectors
@@ -29,11 +29,7 @@ async def fill_second_vectors(settings: Settings, project_id: str, say: Say) -> 
         return
 
     names, schema = index_names(settings).fallback(), settings.graph_schema
-    is_filtered = SCHEMAS[schema].has_projects
-    wanted = [
-        vector_index(name, label, "", is_filtered=is_filtered, vector=FALLBACK_VECTOR)
-        for name, label in ((names.community, "__Community__"), (names.chunk, "__Chunk__"))
-    ]
+    wanted = second_vector_indexes(schema, names.community, names.chunk)
     async with Connection(*database(settings)) as connection:
         for one in missing(wanted, await read_indexes(connection)):
             await create(connection, one, DIMENSIONS)

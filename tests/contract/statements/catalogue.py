@@ -15,7 +15,7 @@ from drift.graph.cypher import schema as cypher_schema
 from drift.graph.cypher import statements as search
 from drift.graph.cypher import unprepared as unseen
 from drift.graph.cypher.legs import Leg
-from drift.graph.cypher.schema import DEFAULT, V1, Schema
+from drift.graph.cypher.schema import DEFAULT, FALLBACK_VECTOR, V1, Schema
 from drift.graph.indexes import ENTITY_INDEX, IndexNames
 from drift.local.ingest.neo4j import ddl, lease_statements
 from drift.local.ingest.neo4j import statements as write
@@ -69,7 +69,11 @@ def legs(schema: Schema, *, searches: bool = False) -> tuple[Leg, ...]:
 
 
 ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
-    "search.primer": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
+    "search.primer": {
+        "": (None,),
+        "searching": (NAMES.chunk,),
+        "v1": (None, V1),
+    },
     "search.followup": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
     "search.positions": {"": (), "v1": (V1,)},
     **{
@@ -96,8 +100,13 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         for name, schema in (("", DEFAULT), ("v1", V1))
     },
     "unseen.why_nothing": {"": (DEFAULT,)},
+    "unseen.usable": {"": (), "second": (FALLBACK_VECTOR,)},
     "ddl.schema_objects": {
         schema: (schema, NAMES.community, NAMES.chunk, NAMES.fulltext)
+        for schema in cypher_schema.SCHEMAS
+    },
+    "ddl.second_vector_indexes": {
+        schema: (schema, f"{NAMES.community}_local", f"{NAMES.chunk}_local")
         for schema in cypher_schema.SCHEMAS
     },
     "ddl.drop_constraint": {"": ("drift_entity_key",)},
@@ -146,6 +155,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "vectors.count_nodes": EMBEDDED,
     "vectors.bare_nodes": EMBEDDED,
     "vectors.read_texts": EMBEDDED,
+    "vectors.write_vectors": {"": (), "second": (FALLBACK_VECTOR,)},
     "vectors.sample_communities": {schema: (schema,) for schema in cypher_schema.SCHEMAS},
 }
 """What the functions are called with, as the adapters call them: by function, then by what tells
@@ -185,7 +195,8 @@ def is_about_all(name: str) -> bool:
     """
     return name.startswith(("prepare.", "vectors.")) or name in {
         "unseen.UNSEEN",
-        "unseen.USABLE",
+        "unseen.usable",
+        "unseen.usable second",
         "unseen.MADE_BY",
         "unseen.HIDDEN_V1",
         "write.HELD_PROJECTS",

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from drift.graph import indexes
+from drift.graph.cypher import schema as cypher_schema
 from drift.graph.cypher.schema import SchemaName
 from drift.graph.cypher.vector_indexes import create_key, create_vector_index
 from drift.graph.indexes import WantedIndex
@@ -76,19 +77,17 @@ def schema_objects(
         *(_keys() if has_projects else ()),
         *_ranges(_RANGES if has_projects else _V1_RANGES),
         *_fulltexts(fulltext, has_projects=has_projects),
-        vector_index(
+        _vector(
             community, "__Community__", "COMMUNITY_VECTOR_INDEX_NAME", is_filtered=has_projects
         ),
-        vector_index(chunk, "__Chunk__", "CHUNK_VECTOR_INDEX_NAME", is_filtered=has_projects),
+        _vector(chunk, "__Chunk__", "CHUNK_VECTOR_INDEX_NAME", is_filtered=has_projects),
         # Entities of V1 have no label of their own. An index of somebody else's serves as well.
         *([_entities()] if has_projects else []),
     )
 
 
 def _entities() -> SchemaObject:
-    return replace(
-        vector_index(indexes.ENTITY_INDEX, "__Entity__", "", is_filtered=True), yields=True
-    )
+    return replace(_vector(indexes.ENTITY_INDEX, "__Entity__", "", is_filtered=True), yields=True)
 
 
 def _keys() -> Iterator[SchemaObject]:
@@ -135,7 +134,18 @@ def _fulltexts(chunks: str, *, has_projects: bool) -> Iterator[SchemaObject]:
         )
 
 
-def vector_index(
+def second_vector_indexes(
+    schema: SchemaName, community: str, chunk: str
+) -> tuple[SchemaObject, SchemaObject]:
+    """Return the indexes of second vectors, by their names."""
+    is_filtered, vector = schema == "default", cypher_schema.FALLBACK_VECTOR
+    return (
+        _vector(community, "__Community__", "", is_filtered=is_filtered, vector=vector),
+        _vector(chunk, "__Chunk__", "", is_filtered=is_filtered, vector=vector),
+    )
+
+
+def _vector(
     name: str, label: str, setting: str, *, is_filtered: bool, vector: str = "embedding"
 ) -> SchemaObject:
     """Return a vector index; where there are projects, `project_id` is its filter property."""

@@ -13,8 +13,7 @@ goes through the index over the project alone, or through all of the key's index
 
 from __future__ import annotations
 
-from drift.graph.cypher import legs, nearest
-from drift.graph.cypher.schema import FALLBACK_VECTOR
+from drift.graph.cypher import legs, nearest, schema
 
 _STAGED = "__StagedChunk__"
 """The label of chunks that no reader sees yet: those of a document too big for one transaction,
@@ -128,7 +127,7 @@ PUT_CHUNKS = f"""
 MERGE (n:__Chunk__ {{project_id: $project_id, id: row.id}})
 SET n.text = row.text, n.heading = row.heading, n.name_words = row.name_words,
   n.ordinal = row.ordinal, n.start = row.start, n.end = row.end, n.first_line = row.first_line,
-  n.project_key = $project_key, n.{FALLBACK_VECTOR} = null
+  n.project_key = $project_key, n.{schema.FALLBACK_VECTOR} = null
 FOREACH (_ IN CASE WHEN row.embedding IS NULL THEN [1] ELSE [] END | REMOVE n.embedding)
 MERGE (d)-[r:HAS_CHUNK]->(n) SET r.run = $run
 MERGE (n)-[:IN_PROJECT]->(p)
@@ -209,7 +208,7 @@ MATCH (ch:__Chunk__ {{project_id: $project_id, id: s.id}})
 SET ch.text = s.text, ch.heading = s.heading, ch.name_words = s.name_words,
   ch.ordinal = s.ordinal, ch.start = s.start,
   ch.end = s.end, ch.first_line = s.first_line, ch.embedding = s.embedding,
-  ch.{FALLBACK_VECTOR} = null
+  ch.{schema.FALLBACK_VECTOR} = null
 MERGE (d)-[r:HAS_CHUNK]->(ch) SET r.run = $run
 DETACH DELETE s
 """
