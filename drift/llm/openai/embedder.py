@@ -49,11 +49,15 @@ _NUMBER = re.compile(r"\d{2,7}")
 
 @dataclass(slots=True)
 class _Taken:
-    """What a server takes, as far as it is known: texts a request, tokens a text, `dimensions`."""
+    """What a server takes, as far as it is known: texts a request, tokens a text, `dimensions`.
+
+    `cuts` counts the texts that were refused as too long.
+    """
 
     texts: int = TEXTS_PER_REQUEST
     tokens: int | None = None
     dimensions: bool | None = None
+    cuts: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +113,16 @@ class OpenAIEmbedder:
         if len(batch) > self._taken.texts:  # learned meanwhile
             return await self._embed_in_parts(batch, self._taken.texts, deadline)
 
+        cuts = self._taken.cuts
         try:
             return await self._request(batch, deadline)
         except _RefusedError as refused:
             if len(batch) == 1:
                 return await self._embed_shorter(batch[0], refused, deadline)
 
-        half, longest = -(-len(batch) // 2), self._taken.tokens
+        half = -(-len(batch) // 2)
         embeddings = await self._embed_in_parts(batch, half, deadline)
-        if self._taken.tokens == longest:  # it was not one text that was too long
+        if self._taken.cuts == cuts:  # it was not one text that was too long
             self._taken.texts = min(self._taken.texts, half)
         return embeddings
 
@@ -132,7 +137,7 @@ class OpenAIEmbedder:
         for _ in range(MAX_CUTS):
             if not is_too_long(refused.error):
                 break
-            text = cut_to(text, int(most_tokens(text) * _share(words_of(refused.error))))
+            text = cut_to(text, int(most_tokens(text) * _share(refused.error)))
             try:
                 embeddings = await self._request([text], deadline)
             except _RefusedError as again:
@@ -141,6 +146,7 @@ class OpenAIEmbedder:
                 if self._taken.tokens is None:
                     log.warning("embedding_input_cut", extra={"characters": len(text)})
                 self._taken.tokens = max(self._taken.tokens or 0, most_tokens(text))
+                self._taken.cuts += 1
                 return embeddings
 
         raise refused.ours from refused.error
@@ -239,11 +245,14 @@ def _read_failure(error: BaseException) -> Failure | None:
     return failure(error, "OAI_EMBED_DEPLOYMENT_NAME", "embedding")
 
 
-def _share(words: str) -> float:
-    """Return the share of a text to keep: by the two numbers of an error that names them."""
-    numbers = sorted({int(number) for number in _NUMBER.findall(words)})
+def _share(error: APIStatusError) -> float:
+    """Return the share of a text to keep: by the two numbers of an error that names them.
+
+    That is never less than a half, so that other numbers do no more than none would.
+    """
+    numbers = sorted({int(n) for n in _NUMBER.findall(words_of(error))} - {error.status_code})
     if len(numbers) == 2:  # noqa: PLR2004 - how many are taken, and how many came
-        return min(max(numbers[0] / numbers[1] * 0.95, 0.1), 0.9)
+        return min(max(numbers[0] / numbers[1] * 0.95, 0.5), 0.9)
     return 0.5
 
 
