@@ -12,7 +12,8 @@ import json
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
+from types import ModuleType
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import azure.functions as func
@@ -20,20 +21,20 @@ from azurefunctions.extensions.http.fastapi import Request, Response, StreamingR
 from starlette.requests import ClientDisconnect
 
 from drift.auth.caller import NOBODY
+from drift.contracts.chat_completions import CompletionRequest
+from drift.contracts.dify import DifyRequest
 from drift.contracts.rag import RagRequest
-from drift.core.errors import (
-    DriftError,
-    ForbiddenError,
-    QuotaError,
-    StoppingError,
-    UnauthenticatedError,
-)
-from drift.core.logs import log
-from drift.http import at_import, http, nodes, page, reading
+from drift.contracts.request import MAX_BODY_BYTES
+from drift.core.errors import DriftError, UnauthenticatedError
+from drift.core.logs import bound
+from drift.http import asgi, at_import, http, nodes, page, protected_resource, reading
 from drift.http.auth import Authentication
+from drift.http.failures import log_failure
 from drift.http.provider import ServiceProvider
 from drift.http.streaming import EventStream
 from drift.http.timer import NodeTimer
+from drift.integrations import chat_completions as chat
+from drift.integrations import dify
 from drift.telemetry import otel
 
 # Its lines hold the whole URL, and with it a function key that is given as `?code=`.
@@ -57,18 +58,21 @@ authentication = Authentication(platform_asks_for_keys=PLATFORM_ASKS)
 provider = ServiceProvider()
 node_timer = NodeTimer(provider)
 
-CLIENT_GONE = 499
+T = TypeVar("T")
+Problem = Callable[[DriftError, str], http.Reply]
+"""Makes an answer of an error and the call's id."""
 
 
 class Call:
     """One HTTP call: the request, its caller once that is known, its id, and what ends it."""
 
-    def __init__(self, request: Request) -> None:
-        """Give the call an id of its own until the body names one."""
+    def __init__(self, request: Request, problem: Problem = http.problem) -> None:
+        """Give the call an id of its own until the body names one; `problem` shapes its errors."""
         self.request = request
+        self.problem = problem
         self.caller = NOBODY
         self.retrieval_id = str(uuid4())
-        self.at_end: Callable[[], None] = lambda: None
+        self.at_end: Callable[[], object] = lambda: None
 
 
 Handler = Callable[[Call], Awaitable[Response]]
@@ -79,10 +83,13 @@ Start = Callable[[EventStream | None], Awaitable[asyncio.Task[Any]]]
 Endpoint = Callable[[Request, func.Context], Awaitable[Response]]
 
 
-def endpoint(handler: Handler, *, is_open: bool = False) -> Endpoint:
+def endpoint(
+    handler: Handler, *, is_open: bool = False, problem: Problem = http.problem
+) -> Endpoint:
     """Return what the platform calls: an error becomes JSON, and nothing of the call stays.
 
     The handler runs only for a caller who is known, unless it `is_open`, because it holds nothing.
+    Its errors have the shape of `problem`.
     The endpoint has its name, by which the platform knows the function. `functools.wraps` cannot be
     used: the runtime reads the parameters and annotations of `run`.
     """
@@ -93,7 +100,7 @@ def endpoint(handler: Handler, *, is_open: bool = False) -> Endpoint:
         return await handler(call)
 
     async def run(req: Request, context: func.Context) -> Response:
-        call = Call(req)
+        call = Call(req, problem)
         with otel.invocation(context, req.headers):
             response = await _answer(call, answer)
 
@@ -116,27 +123,23 @@ open_endpoint = partial(endpoint, is_open=True)
 
 async def _answer(call: Call, handler: Handler) -> Response:
     """Return the handler's response, or that of its error."""
+    path = call.request.url.path
     try:
         return await handler(call)
     except ClientDisconnect:  # in the middle of its own request
-        return Response(status_code=CLIENT_GONE)
-    except (UnauthenticatedError, ForbiddenError) as error:
-        # Who was refused what; a key is never part of it.
-        about = {"path": call.request.url.path, "code": error.code}
-        if isinstance(error, ForbiddenError):
-            about |= {"caller": error.caller, "right": error.right, "project_id": error.project_id}
-        else:
-            about |= {"reason": error.reason}
-        log.warning("access_denied", extra={**about, "retrieval_id": call.retrieval_id})
-        return to_response(http.problem(error, call.retrieval_id))
+        return Response(status_code=asgi.CLIENT_GONE)
+    except UnauthenticatedError as error:
+        log_failure(error, {"retrieval_id": call.retrieval_id}, path)
+        refused = to_response(call.problem(error, call.retrieval_id))
+        challenge = authentication.challenge(path, call.request.headers)
+        refused.headers["www-authenticate"] = challenge
+        return refused
     except DriftError as error:
-        # A process that is being stopped is no failure, and a quota has a line of its own.
-        if not isinstance(error, StoppingError | QuotaError):
-            log.warning("request_failed", exc_info=error, extra={"retrieval_id": call.retrieval_id})
-        return to_response(http.problem(error, call.retrieval_id))
-    except Exception:
-        log.exception("request_crashed", extra={"retrieval_id": call.retrieval_id})
-        return to_response(http.problem(http.internal_error(), call.retrieval_id))
+        log_failure(error, {"retrieval_id": call.retrieval_id}, path)
+        return to_response(call.problem(error, call.retrieval_id))
+    except Exception as error:  # noqa: BLE001 - it becomes an answer
+        log_failure(error, {"retrieval_id": call.retrieval_id}, path)
+        return to_response(call.problem(http.internal_error(), call.retrieval_id))
 
 
 def to_response(reply: http.Reply) -> Response:
@@ -144,13 +147,13 @@ def to_response(reply: http.Reply) -> Response:
     return Response(reply.body, reply.status, dict(reply.headers), reply.media_type)
 
 
-async def read_body(request: Request) -> bytes:
+async def read_body(request: Request, most: int = MAX_BODY_BYTES) -> bytes:
     """Return the body; refuse a large one by its declared length or as soon as it is too long."""
-    http.check_size(http.declared_length(request.headers))
+    http.check_size(http.declared_length(request.headers), most)
     body = b""
     async for part in request.stream():
         body += part
-        http.check_size(len(body))
+        http.check_size(len(body), most)
     return body
 
 
@@ -225,22 +228,70 @@ def _sent(call: Call) -> reading.Sent:
 async def _answer_to(call: Call, start: Start) -> Response:
     """Start answering, and give the answer as the caller wants it; one who leaves ends it."""
     if http.wants_stream(",".join(call.request.headers.getlist("accept"))):
-        stream = EventStream(call.retrieval_id)
-        stream.follow(await start(stream))
-        call.at_end = stream.cancel
-        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-        return StreamingResponse(stream.events(), media_type=http.EVENT_STREAM, headers=headers)
+        return await _streamed(call, EventStream(call.retrieval_id), start)
+    return await _whole(call, await start(None), http.result)
 
-    answering = await start(None)
+
+async def _streamed(call: Call, stream: EventStream, start: Start) -> Response:
+    stream.follow(await start(stream))
+    call.at_end = stream.cancel
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(stream.events(), media_type=http.EVENT_STREAM, headers=headers)
+
+
+async def _whole(
+    call: Call, answering: asyncio.Task[T], reply: Callable[[T, str], http.Reply]
+) -> Response:
+    """Return the reply to what a task finds, which ends when the client has gone."""
     gone = asyncio.create_task(disconnected(call.request))
     try:
         await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not answering.done():
-            return Response(status_code=CLIENT_GONE)
-        return to_response(http.result(answering.result(), call.retrieval_id))
+            return Response(status_code=asgi.CLIENT_GONE)
+        return to_response(reply(answering.result(), call.retrieval_id))
     finally:
         answering.cancel()
         gone.cancel()
+
+
+@app.route(route="v1/chat/completions", methods=["POST"])
+@partial(endpoint, problem=chat.problem)
+async def chat_completions(call: Call) -> Response:
+    """Answer the last question of a conversation, as OpenAI's API does."""
+    http.check_media_type(call.request.headers.get("content-type", ""))
+    asked = http.parse(await read_body(call.request, chat.MAX_BODY_BYTES), CompletionRequest)
+    request = chat.question_of(asked)
+    project = call.caller.project(request.project_id)
+    service = await provider.get()
+
+    def start(stream: EventStream | None) -> Awaitable[asyncio.Task[Any]]:
+        return service.start(project, request, call.retrieval_id, stream)
+
+    if asked.stream:
+        return await _streamed(call, chat.ChatStream(asked, call.retrieval_id), start)
+    return await _whole(call, await start(None), partial(chat.completion, asked))
+
+
+@app.route(route="v1/models", methods=["GET"])
+@partial(endpoint, problem=chat.problem)
+async def chat_models(call: Call) -> Response:
+    """List the caller's projects as models."""
+    service = await provider.get()
+    await service.quotas.admit(call.caller)
+    return to_response(chat.models(await reading.project_ids(call.caller, service.reads())))
+
+
+@app.route(route="dify/retrieval", methods=["POST"])
+@partial(endpoint, problem=dify.problem)
+async def dify_retrieval(call: Call) -> Response:
+    """Find passages for Dify's external knowledge."""
+    http.check_media_type(call.request.headers.get("content-type", ""))
+    asked = http.parse(await read_body(call.request), DifyRequest)
+    request = dify.question_of(asked)
+    project = call.caller.project(request.project_id)
+    service = await provider.get()
+    finding = await service.start_evidence(project, request, call.retrieval_id)
+    return await _whole(call, finding, lambda found, _: dify.records(asked, found))
 
 
 def read_endpoint(route: reading.ReadRoute) -> Endpoint:
@@ -266,6 +317,37 @@ async def read_usage(call: Call) -> Response:
     """Tell a caller what it has used of its quota; asking counts for none."""
     service = await provider.get()
     return to_response(await reading.usage(call.caller, service.quotas))
+
+
+@app.route(route=protected_resource.RESOURCE, methods=["POST", "GET", "DELETE"])
+@endpoint
+async def mcp(call: Call) -> Response:
+    """Answer a message of the Model Context Protocol; nothing else is kept open or ended here."""
+    if call.request.method != "POST":
+        return Response(status_code=405, headers={"allow": "POST"})
+
+    body = await read_body(call.request)
+    service = await provider.get()
+    route = await asyncio.to_thread(_load_mcp)
+    asker = route.Asker(call.caller, service, call.retrieval_id)
+    with bound(retrieval_id=call.retrieval_id):
+        response, call.at_end = await asgi.respond(route.serve, call.request, body, asker=asker)
+
+    return response
+
+
+def _load_mcp() -> ModuleType:
+    from drift.integrations import mcp_route  # noqa: PLC0415 - its package loads with the first message
+
+    return mcp_route
+
+
+@app.route(route=protected_resource.METADATA, methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@open_endpoint
+async def mcp_metadata(call: Call) -> Response:
+    """Tell MCP clients where to sign in."""
+    values = await authentication.settings()
+    return to_response(protected_resource.metadata(values, call.request.headers))
 
 
 @app.route(route=page.PAGE, methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
@@ -319,13 +401,21 @@ async def health_neo4j(_call: Call) -> Response:
 @endpoint
 async def openapi(_call: Call) -> Response:
     """Describe this API; JSON is YAML too."""
+    return Response(await asyncio.to_thread(_described), media_type="application/yaml")
 
-    def described() -> str:
-        from drift.http.description import document  # noqa: PLC0415 - only this route needs it
 
-        return json.dumps(document(), indent=2)
+@app.route(route="openapi-3.0.json", methods=["GET"])
+@endpoint
+async def openapi_3_0(_call: Call) -> Response:
+    """Describe this API for tools that read OpenAPI 3.0 alone."""
+    return Response(await asyncio.to_thread(_described, is_3_0=True), media_type=http.JSON)
 
-    return Response(await asyncio.to_thread(described), media_type="application/yaml")
+
+def _described(*, is_3_0: bool = False) -> str:
+    from drift.http.description import document  # noqa: PLC0415 - only these routes need it
+    from drift.http.openapi_3_0 import as_3_0  # noqa: PLC0415 - the same
+
+    return json.dumps(as_3_0(document()) if is_3_0 else document(), indent=2)
 
 
 def _json(status: int, body: dict[str, str]) -> Response:

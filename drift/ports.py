@@ -23,7 +23,14 @@ from drift.contracts.reading import (
 from drift.core.deadline import Deadline
 from drift.model.calls import ChatReply, Embeddings, Prompt, TextCallback
 from drift.model.found_nodes import FoundNodes, NodesQuery, Sampled
-from drift.model.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
+from drift.model.graph import (
+    Candidates,
+    FollowupQuery,
+    PrimerEvidence,
+    PrimerQuery,
+    Topic,
+    TopicsQuery,
+)
 from drift.model.health import GraphHealth, Readiness
 from drift.model.nodes import Embedded, LabelledNode, OwnNode, StoredNode, Taking
 from drift.model.passages import Passages, PassagesQuery
@@ -41,6 +48,12 @@ class GraphStore(Protocol):
 
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
         """Return the best communities, highest level first, with samples; else the best chunks."""
+
+    async def has_topics(self, project_id: str, deadline: Deadline) -> bool:
+        """Tell whether the project's communities are topics, clusters of its chunks' vectors."""
+
+    async def topics(self, query: TopicsQuery, deadline: Deadline) -> tuple[Topic, ...]:
+        """Return the topics that hold the best chunks, highest level first; none where none are."""
 
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         """Return the best chunks for a follow-up and their neighbourhood, every list bounded."""

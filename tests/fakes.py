@@ -24,6 +24,8 @@ from drift.model.graph import (
     FollowupQuery,
     PrimerEvidence,
     PrimerQuery,
+    Topic,
+    TopicsQuery,
     Vector,
 )
 from drift.model.health import GraphHealth, Readiness
@@ -185,12 +187,24 @@ class StubGraph:
         self._followup = followup
         self.primers: list[PrimerQuery] = []
         self.followups: list[FollowupQuery] = []
+        self.topics_found: tuple[Topic, ...] = ()
+        self.voted: list[TopicsQuery] = []
 
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
         deadline.require()
         self.primers.append(query)
         with parts.round_trip():
             return _value(self._primer)
+
+    async def has_topics(self, project_id: str, deadline: Deadline) -> bool:
+        del project_id
+        deadline.require()
+        return bool(self.topics_found)
+
+    async def topics(self, query: TopicsQuery, deadline: Deadline) -> tuple[Topic, ...]:
+        deadline.require()
+        self.voted.append(query)
+        return self.topics_found
 
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         deadline.require()
@@ -206,7 +220,7 @@ class StubGraph:
 def unranked(evidence: Evidence) -> Candidates:
     """Return the candidates that are ranked to this evidence."""
     chunks = tuple(Candidate(c, 1 - place / 1000) for place, c in enumerate(evidence.chunks))
-    return Candidates(chunks, evidence.entities, evidence.relationships, evidence.communities)
+    return Candidates(chunks, evidence.relationships)
 
 
 def _value(given: Any) -> Any:

@@ -11,6 +11,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
+import numpy as np
+
 from drift.core.deadline import Deadline
 from drift.core.errors import (
     GraphMisconfiguredError,
@@ -18,13 +20,17 @@ from drift.core.errors import (
     ModelMisconfiguredError,
     ProjectBusyError,
 )
+from drift.graph.named import with_named
 from drift.local.ingest.graph_records import (
     ChunkRecord,
     DocumentBatch,
     HeldProject,
+    KeptTopics,
     KnowledgeBatch,
+    ModelReply,
     ProjectState,
 )
+from drift.local.ingest.topics import Points
 from drift.local.ingest.writers import MAX_WAIT_S, ProjectWriter
 from drift.model.graph import (
     Candidate,
@@ -36,7 +42,7 @@ from drift.model.graph import (
 )
 from drift.model.health import GraphHealth, Index
 from tests.fakes_neighbourhood import with_neighbourhood
-from tests.fakes_placed import pinned
+from tests.fakes_placed import MOST_FOLLOWED, following, named, pinned
 from tests.fakes_project import (
     Project,
     best_communities,
@@ -68,6 +74,10 @@ class WholeWrites(Protocol):
         self, project_id: str, batch: KnowledgeBatch, removed: Sequence[str] = ()
     ) -> None: ...
 
+    async def keep_replies(self, project_id: str, replies: Sequence[ModelReply]) -> None: ...
+
+    async def drop_replies(self, project_id: str, keys: Sequence[str]) -> None: ...
+
 
 @dataclass
 class Held:
@@ -88,8 +98,31 @@ class Held:
     async def write_knowledge(self, batch: KnowledgeBatch, removed: Sequence[str] = ()) -> None:
         await self.graph.write_knowledge(self.project_id, batch, removed)
 
+    async def keep_replies(self, replies: Sequence[ModelReply]) -> None:
+        await self.graph.keep_replies(self.project_id, replies)
 
-class FakeGraph:
+    async def drop_replies(self, keys: Sequence[str]) -> None:
+        await self.graph.drop_replies(self.project_id, keys)
+
+
+class KeptReplies:
+    """What a graph in memory keeps of a model's replies."""
+
+    def __init__(self) -> None:
+        self.replies: dict[tuple[str, str], ModelReply] = {}
+
+    async def read_replies(self, project_id: str) -> tuple[ModelReply, ...]:
+        return tuple(reply for (owner, _), reply in self.replies.items() if owner == project_id)
+
+    async def keep_replies(self, project_id: str, replies: Sequence[ModelReply]) -> None:
+        self.replies |= {(project_id, reply.key): reply for reply in replies}
+
+    async def drop_replies(self, project_id: str, keys: Sequence[str]) -> None:
+        for key in keys:
+            self.replies.pop((project_id, key), None)
+
+
+class FakeGraph(KeptReplies):
     """GraphStore and GraphWriter over dictionaries.
 
     `failure` is raised by every call while it is set.
@@ -100,6 +133,7 @@ class FakeGraph:
         followup_scope: Literal["soft", "hard"] = "soft",
         projects: dict[str, Project] | None = None,
     ) -> None:
+        super().__init__()
         self.projects = {} if projects is None else projects
         self.hard = followup_scope == "hard"
         self.dimensions: int | None = None
@@ -108,6 +142,9 @@ class FakeGraph:
         self.held: set[str] = set()
 
     # ---------------------------------------------------------------------------------------- reads
+    async def has_topics(self, _project_id: str, _deadline: Deadline) -> bool:
+        return False
+
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
         project = self._answer(query.project_id, deadline, query.vector)
         best = best_communities(project, query)
@@ -147,10 +184,12 @@ class FakeGraph:
                 graph.get(k, 0.0),
                 k in scope,
                 shared[k],
+                following(project, k, searched) if place < MOST_FOLLOWED else None,
             )
-            for k in chosen
+            for place, k in enumerate(chosen)
         ]
         found = with_neighbourhood(project, tuple(candidates), chosen)
+        found = with_named(found, named(project, query, found, searched))
         return replace(found, pinned=pinned(project, query, found, searched))
 
     async def health(self) -> GraphHealth:
@@ -250,10 +289,32 @@ class FakeGraph:
     async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
         project = self._answer(project_id, Deadline.after(1))
         first = {k: min(d for d, held in project.held if held == k) for _, k in project.held}
+        topics = {k: c.community for c in project.communities.values() for k in c.chunk_ids}
         records = [
-            replace(project.chunks[k], document_id=d, embedding=()) for k, d in first.items()
+            replace(
+                project.chunks[k],
+                document_id=d,
+                embedding=(),
+                title=project.documents[d].title,
+                topic=topics.get(k),
+                start=None,
+                end=None,
+                first_line=None,
+            )
+            for k, d in first.items()
         ]
         return tuple(sorted(records, key=lambda c: (c.document_id, c.ordinal, c.id)))
+
+    async def read_vectors(
+        self, project_id: str, chunk_ids: Sequence[str], dimensions: int
+    ) -> Points:
+        project = self._answer(project_id, Deadline.after(1))
+        rows = [project.chunks[id_].embedding or (0.0,) * dimensions for id_ in chunk_ids]
+        return np.array(rows, dtype=np.float32).reshape(len(rows), dimensions)
+
+    async def read_topics(self, project_id: str, embedding_model: str) -> KeptTopics | None:
+        del project_id, embedding_model
+        return None  # a fake finds them anew each time
 
     async def write_documents(self, project_id: str, batch: DocumentBatch) -> None:
         ids = {d.id for d in batch.documents}

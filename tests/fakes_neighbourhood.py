@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 
 from drift.local.ingest.graph_records import EntityRecord, RelationRecord
-from drift.model.graph import Candidate, Candidates, Community, CommunityId, Entity, Relationship
-from tests.fakes_project import Project, key_order, level_of, rarity_of
+from drift.model.graph import Candidate, Candidates, Relationship
+from tests.fakes_project import Project, rarity_of
 
 ROOTED = 10
 MAX_ENTITIES = 20
 MAX_RELATIONS = 30
-MAX_COMMUNITIES = 5
 FEW_CHUNKS = 50
 HUB_SHARE = 0.2
 
@@ -20,22 +19,9 @@ def with_neighbourhood(
     project: Project, chunks: tuple[Candidate, ...], chosen: list[str]
 ) -> Candidates:
     around = _around(project, chosen)
-    entities = project.entities
-    described = [e for e in around if _says_something(entities[e].description)]
     return Candidates(
         chunks=chunks,
-        entities=tuple(
-            Entity(
-                e,
-                _title(entities[e]),
-                entities[e].description,
-                sum(k in chosen[:ROOTED] for k in around[e]),
-                tuple(around[e]),
-            )
-            for e in described[:MAX_ENTITIES]
-        ),
         relationships=_relationships(project, chosen, list(around)[:MAX_ENTITIES]),
-        communities=_lower_communities(project, chosen[:ROOTED]),
     )
 
 
@@ -97,32 +83,3 @@ def _relationships(
         )
         for ends in sorted(heaviest, key=order)[:MAX_RELATIONS]
     )
-
-
-def _lower_communities(project: Project, best: list[str]) -> tuple[Community, ...]:
-    """The communities that hold most of the best chunks, without the tops of others that do."""
-    edges = project.parents()
-    above: dict[CommunityId, set[CommunityId]] = {}
-    for c in project.communities:
-        reached: set[CommunityId] = set()
-        while more := {p for child, p in edges if child in reached | {c}} - reached:
-            reached |= more
-        above[c] = reached
-
-    holding: defaultdict[CommunityId, set[str]] = defaultdict(set)
-    higher: set[CommunityId] = set()
-    for c, record in project.communities.items():
-        if held := set(record.chunk_ids) & set(best):
-            higher |= above[c]
-            for id_ in {c, *above[c]}:
-                holding[id_] |= held
-
-    nested = {child for child, _ in edges}
-    shown = [
-        c
-        for c in holding
-        if (c not in higher or c in nested) and _says_something(project.communities[c].summary)
-    ]
-    shown.sort(key=lambda c: (-len(holding[c]), c in higher, key_order(c)))
-    records = [project.communities[c] for c in shown[:MAX_COMMUNITIES]]
-    return tuple(Community(r.community, level_of(r), r.summary) for r in records)

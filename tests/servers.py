@@ -32,6 +32,9 @@ PLANS_STAY = {
 """A plan is made again when the schema changes, but not when the data grows: each test fills a
 database that was nearly empty, and a search takes the planner seconds."""
 
+NOBODY_LOCKED_OUT = {"dbms.security.auth_max_failed_attempts": "0"}
+"""A test that logs in with a wrong password costs those beside it nothing."""
+
 NEWER, OLDER = "2026", "5.26"
 """The versions of Neo4j that are supported: the newest calendar version, and the LTS one."""
 
@@ -76,7 +79,7 @@ def _address(config: pytest.Config) -> Address | None:
 
 
 def _started(version: str) -> Neo4jServer:
-    return Neo4jServer(version, java_flags=QUICK, settings=PLANS_STAY)
+    return Neo4jServer(version, java_flags=QUICK, settings={**PLANS_STAY, **NOBODY_LOCKED_OUT})
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -76,10 +76,9 @@ PositionAsked = Annotated[
 
 
 class _Proposed(_ModelReply):
-    """A follow-up question and the communities to look in; a bare string is a question."""
+    """A follow-up question; a bare string is one."""
 
     question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), at_most(1_000)]
-    target_communities: Identifiers = Field(default_factory=list)
 
     @model_validator(mode="before")
     @classmethod
@@ -88,8 +87,9 @@ class _Proposed(_ModelReply):
 
 
 class FollowupReply(_Proposed):
-    """A follow-up of the primer, with the position of a `document` that it asks about."""
+    """A follow-up of the primer: the communities to look in, and the position in a `document`."""
 
+    target_communities: Identifiers = Field(default_factory=list)
     position: PositionAsked = ""
     document: Annotated[str, at_most(MAX_ID_CHARS), BeforeValidator(only_text)] = ""
 

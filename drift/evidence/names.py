@@ -21,6 +21,8 @@ MAX_NAMES = 12
 MAX_NAMES_FOUND = 12
 SAME_NAME = 0.66
 """Similarity (0..1, of Ratcliff and Obershelp) from which two spellings may be one name."""
+ALIKE = 0.8
+"""The same for what only ends a search early."""
 SHARE_OF_WORDS = 0.5
 """Of the question's other words, that must stand in the texts: else it speaks another language."""
 _MIN_LETTERS = 4
@@ -34,6 +36,7 @@ _BREAK = re.compile(r"[,;:.?!()\[\]\"\u201c\u201d\u201e\u00ab\u00bb]")
 _BEGINS_ANEW = re.compile(r"(?:^|[.?!:][\"'\u201d\u2019)]*\s+)[\"'\u201c\u2018\u201e\u00ab(]*$")
 _CALENDAR = MONTHS_AND_DAYS.union("spring summer autumn fall winter easter christmas".split())
 _COMMON = STOP_WORDS_OF_FOUR_LANGUAGES | ASKING_WORDS
+_NOTHING: frozenset[str] = frozenset()
 _GERMAN = frozenset(
     """
     auf aus bei das dem den der des ein eine einem einen einer eines für ist mit nach nicht oder
@@ -85,6 +88,23 @@ def unseen_name(question: str, shown: Iterable[str]) -> str:
     return next((" ".join(name.words) for name in names if not texts.hold(name)), "")
 
 
+def lacking_name(question: str, shown: Iterable[str]) -> str:
+    """Return the first name of a question whose last word stands in none of these texts.
+
+    They may have a part of it, as "David Howard" where David Howard Thornton is asked for: what
+    they say is of another. A false alarm only ends a search early, so more is a name than for
+    `unseen_name`, and less is another spelling.
+    """
+    names = list(_names(question, in_titles=False))[:MAX_NAMES]
+    if not names:
+        return ""
+
+    texts = _Texts(shown)
+    if not _is_in_their_language(question, names, texts.words, _NOTHING):
+        return ""
+    return next((" ".join(name.words) for name in names if not texts.hold_end(name)), "")
+
+
 def names_found(nodes: Sequence[Node], question: str) -> tuple[str, ...]:
     """Return at most twelve names that answers have found, those of the surest answer first.
 
@@ -94,7 +114,7 @@ def names_found(nodes: Sequence[Node], question: str) -> tuple[str, ...]:
     sure: dict[str, float] = {}
     times: dict[str, int] = {}
     for node in nodes:
-        if not node.answer:
+        if not node.answer or node.answer.is_of_another:
             continue
         for name in _found_by(node.answer, (question, node.question.text)):
             sure[name] = max(sure.get(name, 0.0), node.answer.confidence)
@@ -124,11 +144,19 @@ def _found_by(answer: Answer, asked: Iterable[str]) -> Iterator[str]:
 # ------------------------------------------------------------------------- the names of a question
 
 
-def _names(question: str) -> Iterator[_Name]:
+def _names(question: str, *, in_titles: bool = True) -> Iterator[_Name]:
+    """Yield names; where many capitals may be a title's style, only unless it is `in_titles`."""
     words = [match[0] for match in _WORD.finditer(question)]
-    capitals = sum(word[0].isupper() for word in words)
+    capitals = [word for word in words if word[0].isupper()]
     # Of a question's words: with more, capitals are its style and tell no names.
-    if not words or capitals > 0.6 * len(words):
+    is_title = len(capitals) > 0.6 * len(words)
+    if not in_titles:
+        is_title = any(
+            word.casefold() in _COMMON or word[1:].isupper()
+            for word in words[1:]
+            if word in capitals
+        )
+    if not words or is_title:
         return
 
     # In German nouns are written in capitals, so that they tell no names.
@@ -190,8 +218,9 @@ class _Texts:
         parts = _PART.findall(folded(joined))
         self.words = KnownWords(parts)
         self._squeezed = "".join(parts)
-        capitals = (part for part in _PART.findall(joined) if part[0].isupper())
+        capitals = [part for part in _PART.findall(joined) if part[0].isupper()]
         self._initials = "".join(part[0] for part in capitals).casefold()
+        self._capitals = KnownWords(map(folded, capitals))
 
     def hold(self, name: _Name) -> bool:
         """Whether anything in the texts may be this name."""
@@ -207,26 +236,45 @@ class _Texts:
         long = [part for part in parts if len(part) >= least]
         return any(self.words.has(part) or self._has_similar(part) for part in long)
 
-    def _has_similar(self, word: str) -> bool:
+    def hold_end(self, name: _Name) -> bool:
+        """Whether the last word of a name stands here, as it is or as a name spelt alike."""
+        short = "".join(folded(word)[:1] for word in name.words)
+        if len(short) > 1 and short in self.words.words:
+            return True
+        return any(
+            part in self.words.words
+            or self._capitals.has(part)
+            or self._has_similar(part, self._capitals, ALIKE)
+            for part in _PART.findall(folded(name.words[-1]))
+        )
+
+    def _has_similar(
+        self, word: str, known: KnownWords | None = None, least: float = SAME_NAME
+    ) -> bool:
         """Whether the word may be misspelt, or written in another way, in the texts."""
         if len(word) < _MIN_LETTERS or not word.isalpha():
             return False
 
         matcher = SequenceMatcher(None, "", word, autojunk=False)
-        for one in self.words.words:
+        for one in (known or self.words).words:
             if len(one) < _MIN_LETTERS - 1 or abs(len(one) - len(word)) > _ENDING_LETTERS:
                 continue
             matcher.set_seq1(one)
-            quick = matcher.real_quick_ratio() >= SAME_NAME and matcher.quick_ratio() >= SAME_NAME
-            if quick and matcher.ratio() >= SAME_NAME:
+            quick = matcher.real_quick_ratio() >= least and matcher.quick_ratio() >= least
+            if quick and matcher.ratio() >= least:
                 return True
 
         return False
 
 
-def _is_in_their_language(question: str, names: Sequence[_Name], known: KnownWords) -> bool:
-    """Whether most words of the question, its names apart, stand in the texts."""
+def _is_in_their_language(
+    question: str,
+    names: Sequence[_Name],
+    known: KnownWords,
+    apart: frozenset[str] = _COMMON,
+) -> bool:
+    """Whether most words of the question, its names and common words apart, stand in the texts."""
     named = {folded(part) for name in names for word in name.words for part in _PART.findall(word)}
-    words = {folded(word) for word in _PART.findall(question) if word.casefold() not in _COMMON}
+    words = {folded(word) for word in _PART.findall(question) if word.casefold() not in apart}
     others = [word for word in words - named if word.isalpha()]
     return bool(others) and sum(map(known.has, others)) >= SHARE_OF_WORDS * len(others)

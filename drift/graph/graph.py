@@ -15,14 +15,19 @@ from drift.graph.cypher import statements
 from drift.graph.cypher.schema import DEFAULT, FALLBACK_VECTOR, SCHEMAS, Schema, SchemaName
 from drift.graph.indexes import IndexNames
 from drift.graph.inventory import Inventory, Probe
+from drift.graph.named import anchors_of_named, with_named
 from drift.graph.node_finder import Neo4jNodeFinder
 from drift.graph.node_store import Neo4jNodeStore
 from drift.graph.parameters import StatementParameters, wished
 from drift.graph.passages import Neo4jPassages
 from drift.graph.reader import Neo4jReader
-from drift.graph.rows import candidates, chunks_of, odd_nodes, primer_evidence
+from drift.graph.rows import candidates, choose_topics, chunks_of, named, odd_nodes, primer_evidence
 from drift.graph.unprepared import Unseen, refuse_unusable, require_empty
-from drift.graph.vector_models import require_direction, require_model_of_primer
+from drift.graph.vector_models import (
+    require_direction,
+    require_model_of_primer,
+    require_model_of_project,
+)
 from drift.model.found_nodes import NodesQuery
 from drift.model.graph import (
     Beside,
@@ -30,6 +35,8 @@ from drift.model.graph import (
     FollowupQuery,
     PrimerEvidence,
     PrimerQuery,
+    Topic,
+    TopicsQuery,
     Vector,
 )
 from drift.model.health import GraphHealth
@@ -38,7 +45,8 @@ from drift.telemetry import parts
 HEALTH_TIMEOUT_S = 5.0
 
 _primer, _followup = cache(statements.primer), cache(statements.followup)
-_positions = cache(statements.positions)
+_topics = cache(statements.topics)
+_positions, _named = cache(statements.positions), cache(statements.named)
 
 
 class Neo4jGraph:
@@ -96,10 +104,32 @@ class Neo4jGraph:
         await self._turns.mine()  # what is made of it takes milliseconds
         return evidence
 
+    async def has_topics(self, project_id: str, deadline: Deadline) -> bool:
+        """Tell whether the project's communities are topics; errors as for `primer`."""
+        if not self._parameters.schema.has_projects:
+            return False
+
+        values = {"asked": {"project_id": project_id}, "dimensions": 0}
+        with parts.round_trip():
+            async with deadline.enforced():
+                row = await self._row(statements.HAS_TOPICS, values, deadline)
+        return bool(row["has_topics"])
+
+    async def topics(self, query: TopicsQuery, deadline: Deadline) -> tuple[Topic, ...]:
+        """Return the topics that hold the voters; errors as for `primer`."""
+        with parts.round_trip():
+            async with deadline.enforced():
+                values = self._parameters.topics(query)
+                row = await self._row(_topics(self._parameters.schema), values, deadline)
+                require_model_of_project(row, self._model)
+
+        return choose_topics(row["topics"], query.top_k)
+
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         """Return the best chunks by vector, full text and walk, and their neighbourhood.
 
-        What the query wishes for by its position takes a second round trip. Errors as for `primer`.
+        What the query wishes for by its position takes a second round trip, and so do documents
+        that it names. Errors as for `primer`.
         """
         async with deadline.enforced():
             with parts.round_trip():
@@ -107,6 +137,12 @@ class Neo4jGraph:
                 text = _followup(inventory.search_index, self._parameters.schema)
                 values = self._parameters.followup(query, inventory)
                 found = candidates(await self._row(text, values, deadline))
+
+            if anchors := anchors_of_named(query, found):
+                values = self._parameters.named(query, anchors)
+                with parts.round_trip():
+                    row = await self._row(_named(self._parameters.schema), values, deadline)
+                found = with_named(found, named(row))
 
             wishes = wished(query, found)
             if wishes:
@@ -131,6 +167,7 @@ class Neo4jGraph:
         """Run the statements once on a project that cannot exist, so that they are planned."""
         vector, deadline = (1.0,) * dimensions, Deadline.after(3 * COLD_TIMEOUT_S)
         await self.primer(PrimerQuery("", "warm up", vector, 1), deadline)
+        await self.topics(TopicsQuery("", ("",), 1), deadline)
         wish = (Beside("", "after"),)
         await self.followup(FollowupQuery("", "warm up", vector, (), wish), deadline)
         await self.finder().nearest_nodes(NodesQuery("", vector), deadline)

@@ -14,9 +14,9 @@ from drift.graph.cypher.schema import Schema
 from drift.graph.indexes import NAMES_INDEX, IndexNames
 from drift.graph.inventory import Inventory
 from drift.graph.project_key import project_key
-from drift.model.graph import Candidates, FollowupQuery, PrimerQuery, Vector
+from drift.model.graph import Candidates, FollowupQuery, PrimerQuery, TopicsQuery, Vector
 from drift.model.reading import Key
-from drift.search.ranking import MIN_MASS, fuse
+from drift.search.ranking import MIN_MASS, SHORT_HIT, fuse
 
 EDITION_MARKS = {"beginning": ["*** START OF TH"], "end": ["*** END OF TH"]}
 """What parts the text of an electronic edition from the words around it."""
@@ -44,6 +44,11 @@ BOUNDS: Mapping[str, int | float] = {
     "spare_samples": 20,
     "first_looked_at": 30,
     "spare_chunks": 10,
+    # The likeliest chunks of which one under so many characters brings the next. What is said to
+    # stand further back in its document has no place.
+    "most_followed": 10,
+    "most_chunks": 1_000_000,
+    "short": SHORT_HIT,
     # The walk.
     "most_named": 50,
     # Rows of the index of titles for a part of one, and the words of a title for each of the part.
@@ -58,6 +63,8 @@ BOUNDS: Mapping[str, int | float] = {
     "mentions_each": 40,
     "most_shared": 200,
     "fan": 100,
+    # The nearest chunks of the documents that a question names.
+    "most_of_named": 30,
     # Positions: chunks of each, and a document's outermost chunks in which a mark is looked for.
     "most_pinned": 2,
     "outermost": 60,
@@ -68,10 +75,8 @@ BOUNDS: Mapping[str, int | float] = {
     # The neighbourhood of so many chunks. What is in more than this share of the project's chunks,
     # as far as they were counted, is a hub, unless they are few.
     "rooted": 10,
-    "most_communities": 5,
     "few_chunks": 50,
     "hub_share": 0.2,
-    "entities_seen": 60,
     "most_entities": 20,
     "relations_seen": 200,
     "relations_each": 8,
@@ -123,6 +128,11 @@ class StatementParameters:
             "count_limit": max(2000, values["exact_limit"] + 1),
         }
 
+    def topics(self, query: TopicsQuery) -> dict[str, Any]:
+        """Return what the statement of topics is given."""
+        asked = {"project_id": query.project_id, "voters": list(query.voters)}
+        return {**BOUNDS, "asked": asked, "most_topics": query.top_k, "dimensions": 0}
+
     def positions(
         self, query: FollowupQuery, wishes: Sequence[Mapping[str, Any]]
     ) -> dict[str, Any]:
@@ -138,6 +148,12 @@ class StatementParameters:
             "hard": self.hard and bool(query.communities),
             "dimensions": len(query.vector),
         }
+
+    def named(self, query: FollowupQuery, anchors: Sequence[str]) -> dict[str, Any]:
+        """Return what the statement of named documents is given: a chunk of each."""
+        values = self.positions(query, [])
+        anchored = {"anchors": [key for anchor in anchors for key in stored_ids(anchor)]}
+        return values | {"vector": list(query.vector), "asked": values["asked"] | anchored}
 
     def exact(self, dimensions: int, *, searches: bool) -> int:
         """Return the nodes of one label up to which all are scored.

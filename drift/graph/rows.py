@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from drift.core import source_uri
@@ -19,10 +19,10 @@ from drift.model.graph import (
     Chunk,
     Community,
     CommunityId,
-    Entity,
     Mention,
     PrimerEvidence,
     Relationship,
+    Topic,
 )
 
 _NO_DOCUMENT: Mapping[str, Any] = {
@@ -32,6 +32,7 @@ _NO_DOCUMENT: Mapping[str, Any] = {
     "chunks": None,
     "uris": (),
 }
+_FEWEST_TOPICS = 2  # beside which a group is one too many
 _MOST_CHARACTERS = 2**53
 """The largest number that every reader of JSON takes as it is."""
 
@@ -40,6 +41,31 @@ def primer_evidence(row: Mapping[str, Any]) -> PrimerEvidence:
     """Return what the primer's one row says."""
     communities = (_community(c) for c in row["communities"] if is_key(c["id"]))
     return PrimerEvidence(tuple(communities), tuple(chunks_of(row["chunks"])))
+
+
+def choose_topics(rows: Sequence[Mapping[str, Any]], top_k: int) -> tuple[Topic, ...]:
+    """Return the topics of the statement's rows, with a group before them that tells them apart.
+
+    That is one that holds at least half of their votes, and two of them or more. It says what they
+    have in common, and stands beside `top_k` of them: it has no chunks to look in of its own.
+    """
+    topics = [Topic(_of_votes(row, row["score"]), tuple(row["samples"])) for row in rows]
+    inside: defaultdict[CommunityId, list[float]] = defaultdict(list)
+    for row in rows:
+        if row["above"]:
+            inside[row["above"]["id"]].append(row["score"])
+
+    half = sum(row["score"] for row in rows) / 2
+    for row in rows if top_k > _FEWEST_TOPICS else ():
+        votes = inside[row["above"]["id"]] if row["above"] else []
+        if len(votes) > 1 and sum(votes) >= half:
+            return (Topic(_of_votes(row["above"], sum(votes))), *topics)
+
+    return tuple(topics)
+
+
+def _of_votes(row: Mapping[str, Any], votes: float) -> Community:
+    return Community(row["id"], row["level"], row["summary"], round(votes, 6))
 
 
 def odd_nodes(row: Mapping[str, Any]) -> dict[str, list[object]]:
@@ -143,8 +169,9 @@ def candidates(row: Mapping[str, Any]) -> Candidates:
     for place, number, rarity, about in row["shared"]:
         mentions[place].append(Mention(number, rarity, about))
 
+    behind = {row["place"]: row["chunk"] for row in reversed(row["following"])}
     chunks = {
-        place: _candidate(c, mentions[place])
+        place: _candidate(c, mentions[place], behind.get(place))
         for place, c in enumerate(row["candidates"])
         if is_key(c["id"])
     }
@@ -152,25 +179,26 @@ def candidates(row: Mapping[str, Any]) -> Candidates:
 
     return Candidates(
         chunks=tuple(chunks.values()),
-        entities=tuple(_entity(e, ids) for e in row["entities"] if is_key(e["id"])),
         relationships=tuple(dict.fromkeys(_relationship(r, ids) for r in row["relationships"])),
-        communities=tuple(_community(c) for c in row["communities"] if is_key(c["id"])),
     )
 
 
-def _candidate(row: Mapping[str, Any], mentions: Iterable[Mention]) -> Candidate:
+def named(row: Mapping[str, Any]) -> list[Candidate]:
+    """Return the candidates that the row of named documents tells of."""
+    return [_candidate(one, (), None) for one in row["named"] if is_key(one["id"])]
+
+
+def _candidate(
+    row: Mapping[str, Any], mentions: Iterable[Mention], behind: Mapping[str, Any] | None
+) -> Candidate:
     return Candidate(
-        _chunk(row), row["similarity"], row["bm25"], row["graph"], row["in_scope"], tuple(mentions)
-    )
-
-
-def _entity(row: Mapping[str, Any], ids: Mapping[int, str]) -> Entity:
-    return Entity(
-        str(row["id"]),
-        text_of(row["title"]),
-        text_of(row["description"]),
-        row["mentions"],
-        _at(row["places"], ids),
+        _chunk(row),
+        row["similarity"],
+        row["bm25"],
+        row["graph"],
+        row["in_scope"],
+        tuple(mentions),
+        next(iter(chunks_of([behind] if behind else ())), None),
     )
 
 
@@ -187,4 +215,6 @@ def _relationship(row: Mapping[str, Any], ids: Mapping[int, str]) -> Relationshi
         text_of(row["description"]),
         weight if math.isfinite(weight) else 0.0,
         _at(row["places"], ids),
+        text_of(row["chunk_id"]),
+        text_of(row["document"]),
     )

@@ -33,6 +33,11 @@ def require_model_of_primer(row: Mapping[str, Any], asked: str) -> None:
     _require([*_listed(row["made_by"]), *(one["model"] for one in shown)], asked)
 
 
+def require_model_of_project(row: Mapping[str, Any], asked: str) -> None:
+    """Raise GraphMisconfiguredError where a project has vectors of another model."""
+    _require(_listed(row["made_by"]), asked)
+
+
 def require_model_of_nodes(records: Iterable[Mapping[str, Any]], asked: str) -> None:
     """Raise GraphMisconfiguredError where nodes that were found have vectors of another model."""
     of_project: list[object] = []

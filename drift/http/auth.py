@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
 from drift.auth.caller import Caller
 from drift.core.errors import NotConfiguredError
 from drift.core.shared_build import SharedBuild
+from drift.http import protected_resource
 from drift.model.health import Readiness
 
 if TYPE_CHECKING:
@@ -35,12 +36,22 @@ class Authentication:
         self._clock = clock
         self._platform_asks_for_keys = platform_asks_for_keys
         self._read_settings = read_settings
+        self._settings: AccessSettings | None = None
         # In a thread: libraries are imported while other requests go on.
         self._resolver = SharedBuild(lambda: asyncio.to_thread(self._build))
 
     async def caller(self, headers: RequestHeaders) -> Caller:
         """Return who sends a request; UnauthenticatedError, ForbiddenError for nobody who may."""
         return await (await self._resolver.get()).caller(headers)
+
+    async def settings(self) -> AccessSettings:
+        """Return the settings as they are now; NotConfiguredError where they are wrong."""
+        return await asyncio.to_thread(self._read)
+
+    def challenge(self, path: str, headers: Mapping[str, str]) -> str:
+        """Return what WWW-Authenticate says to who is not known."""
+        known = self._settings
+        return protected_resource.challenge(known, path, headers) if known else "Bearer"
 
     async def readiness(self) -> Readiness:
         """Return how well callers can be told apart."""
@@ -50,6 +61,11 @@ class Authentication:
         """Read the settings anew with the next request."""
         self._resolver.forget()
 
+    def _read(self) -> AccessSettings:
+        from drift.http import settings  # noqa: PLC0415 - loads with the first request
+
+        return (self._read_settings or settings.load_access)()
+
     def _build(self) -> Resolver:
         """Return what tells callers apart in the mode of the settings; nothing is opened."""
         # They load with the first request.
@@ -57,10 +73,9 @@ class Authentication:
         from drift.auth.key_vault import VaultSecret  # noqa: PLC0415
         from drift.auth.keyring import KeyRing  # noqa: PLC0415
         from drift.auth.resolvers import EasyAuth, FunctionKeys, OwnKeys  # noqa: PLC0415
-        from drift.http import settings  # noqa: PLC0415
 
-        read = self._read_settings or settings.load_access
-        values = read()
+        read = self._read
+        values = self._settings = read()
         if values.auth_mode == "easyauth":
             # Without it, what the platform says of callers could be written by anybody.
             if (values.website_auth_enabled or "").strip().lower() != "true":

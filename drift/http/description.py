@@ -20,6 +20,13 @@ from pydantic import BaseModel
 
 from drift import __version__
 from drift.contracts.answer import Problem, RetrieveResponse
+from drift.contracts.chat_completions import (
+    ChatError,
+    ChatModelList,
+    CompletionOut,
+    CompletionRequest,
+)
+from drift.contracts.dify import DifyError, DifyRequest, DifyResponse
 from drift.contracts.nodes import NewNode, NodeChange, NodeOut
 from drift.contracts.progress import Event, ProgressMessage
 from drift.contracts.rag import RagRequest, RagResponse
@@ -54,7 +61,7 @@ _ERRORS = {
     503: "Settings are missing or wrong (`not_configured`), or the process is being stopped "
     "(`stopping`); see Retry-After.",
 }
-_OF_FEW_WORDS = ("healthLive", "healthReady", "healthNeo4j", "openapi")
+_OF_FEW_WORDS = ("healthLive", "healthReady", "healthGraph", "openapi", "openapiOlder")
 _HEADERS = {
     "x-retrieval-id": {"required": True, "schema": {"type": "string", "format": "uuid"}},
     "retry-after": {"required": True, "schema": {"type": "integer"}},
@@ -90,6 +97,7 @@ class _Operation:
     body: type[BaseModel] | None = None
     status: int = 200
     longest_id: int = MAX_ID_CHARACTERS
+    error: type[BaseModel] = Problem
 
     def add_to(self, api: FastAPI) -> None:
         """Tell FastAPI of it, as of an endpoint with these parameters."""
@@ -119,7 +127,7 @@ class _Operation:
             response_model=self.shape,
             response_description=self.told,
             responses={
-                code: {"model": Problem, "description": _ERRORS[code]} for code in self.errors
+                code: {"model": self.error, "description": _ERRORS[code]} for code in self.errors
             },
             dependencies=[] if self.id == "healthLive" else [Security(_KEY)],
         )
@@ -168,6 +176,37 @@ _OPERATIONS = (
         (*_WITH_BODY, 404),
         "POST",
         body=RagRequest,
+    ),
+    _Operation(
+        "/v1/chat/completions",
+        "chatCompletions",
+        "Answer the last question of a conversation, as OpenAI's API does",
+        "The answer as a chat completion, with `stream` as its chunks. Errors have OpenAI's shape.",
+        CompletionOut,
+        (*_WITH_BODY, 404),
+        "POST",
+        body=CompletionRequest,
+        error=ChatError,
+    ),
+    _Operation(
+        "/v1/models",
+        "chatModels",
+        "The caller's projects as models of OpenAI's API",
+        "The projects, each also as the model that takes one look (`:quick`).",
+        ChatModelList,
+        _ASKING,
+        error=ChatError,
+    ),
+    _Operation(
+        "/dify/retrieval",
+        "difyRetrieval",
+        "Find passages, as an external knowledge base of Dify",
+        "The passages. Errors have Dify's shape.",
+        DifyResponse,
+        (*_WITH_BODY, 404),
+        "POST",
+        body=DifyRequest,
+        error=DifyError,
     ),
     _Operation(
         f"/{nodes.NODES}",
@@ -231,8 +270,9 @@ _OPERATIONS = (
         "Whether requests can be served, one entry a dependency.",
         "Yes.",
     ),
-    _Operation("/health/neo4j", "healthNeo4j", "Whether the graph answers.", "Yes."),
+    _Operation("/health/neo4j", "healthGraph", "Whether the graph answers.", "Yes."),
     _Operation("/openapi.yaml", "openapi", "This document.", "Yes."),
+    _Operation("/openapi-3.0.json", "openapiOlder", "This document in OpenAPI 3.0.3.", "Yes."),
 )
 
 
@@ -241,6 +281,7 @@ def document() -> dict[str, Any]:
     """Return the description, OpenAPI 3.1."""
     api = FastAPI(
         title="DRIFT for Neo4j",
+        description="Answers from a Neo4j knowledge graph, with the passage of every fact.",
         version=__version__,
         license_info={"name": "MIT", "identifier": "MIT"},
     )
@@ -274,7 +315,7 @@ def _complete(operation: dict[str, Any]) -> None:
             name: _HEADERS[name] for name in ("x-retrieval-id", *_MORE.get(status, ()))
         }
         content = answer.get("content", {})
-        if status >= "400":
+        if status >= "400" and content[JSON]["schema"]["$ref"].endswith("/Problem"):
             content[PROBLEM_JSON] = content.pop(JSON)
         if EVENT_STREAM in answer["description"]:
             content[EVENT_STREAM] = {"schema": {"type": "string"}}
@@ -282,11 +323,17 @@ def _complete(operation: dict[str, Any]) -> None:
             content[JSON]["example"] = shown["answer"]
 
     for parameter in operation.get("parameters", ()):
-        schema = parameter["schema"]
-        if "anyOf" in schema:  # of text and nothing, but a query cannot say null
-            schema |= schema.pop("anyOf")[0]
-        if parameter["name"] in shown["parameters"]:
-            parameter["example"] = shown["parameters"][parameter["name"]]
+        _complete_parameter(parameter, shown)
 
     if "requestBody" in operation:
         operation["requestBody"]["content"][JSON]["example"] = shown["body"]
+
+
+def _complete_parameter(parameter: dict[str, Any], shown: Mapping[str, Any]) -> None:
+    schema = parameter["schema"]
+    if "anyOf" in schema:  # of text and nothing, but a query cannot say null
+        schema |= schema.pop("anyOf")[0]
+    if "description" in schema:
+        parameter.setdefault("description", schema["description"])
+    if parameter["name"] in shown["parameters"]:
+        parameter["example"] = shown["parameters"][parameter["name"]]

@@ -56,10 +56,10 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def check_size(length: int) -> None:
-    """Raise TooLargeError for a body of more than 64 KiB."""
-    if length > MAX_BODY_BYTES:
-        raise TooLargeError(f"The body may have at most {MAX_BODY_BYTES} bytes.")
+def check_size(length: int, most: int = MAX_BODY_BYTES) -> None:
+    """Raise TooLargeError for a body of more than `most` bytes, 64 KiB where nothing is said."""
+    if length > most:
+        raise TooLargeError(f"The body may have at most {most} bytes.")
 
 
 def declared_length(headers: Mapping[str, str]) -> int:

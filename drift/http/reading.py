@@ -29,6 +29,8 @@ from drift.ports import GraphReader
 USAGE = "usage"
 
 DEADLINE_S = 30.0
+MOST_PROJECTS = 500
+_PAGE = 200
 
 _Found = TypeVar("_Found")
 
@@ -114,6 +116,17 @@ class ReadRoute:
 async def reply(route: ReadRoute, asked: Asked, reader: GraphReader) -> Reply:
     """Read what was asked for, and return it as HTTP."""
     return http.read(await route.answer(asked, reader, Deadline.after(DEADLINE_S)))
+
+
+async def project_ids(caller: Caller, reader: GraphReader) -> list[str]:
+    """Return the ids of the projects that a caller may read, the first MOST_PROJECTS."""
+    deadline, page, found = Deadline.after(DEADLINE_S), PageQuery(_PAGE), list[str]()
+    while True:
+        part = await reader.projects(caller, page, deadline)
+        found += part.rows
+        if part.last is None or len(found) >= MOST_PROJECTS:
+            return found[:MOST_PROJECTS]
+        page = PageQuery(_PAGE, part.last)
 
 
 def _route(

@@ -13,6 +13,7 @@ from drift.auth.caller import Caller, Project
 from drift.auth.claims import Claims
 from drift.auth.quotas import Quotas
 from drift.contracts.answer import RetrieveResponse
+from drift.contracts.evidence import EvidenceResponse
 from drift.contracts.progress import channel_of
 from drift.contracts.rag import RagRequest, RagResponse
 from drift.contracts.request import RetrieveRequest
@@ -106,6 +107,7 @@ class Service:
             settings.max_chunks_for_prompt,
             settings.max_followups_per_prompt,
             settings.max_prompt_tokens,
+            settings.hyde,
         )
         embedding_model = settings.oai_embed_model_name
         self._search = DriftSearch(ports, limits, self.prices, embedding_model)
@@ -173,6 +175,20 @@ class Service:
         named = bound(**about, caller=project.caller.name, words=words)
         with named, self.admission.counted(project.caller):
             yield deadline
+
+    async def start_evidence(
+        self, project: Project, request: RetrieveRequest, retrieval_id: str
+    ) -> asyncio.Task[EvidenceResponse]:
+        """Start finding passages without an answer; errors as for `Admission.begin`."""
+
+        async def find() -> EvidenceResponse:
+            with self._on_behalf_of(project, retrieval_id) as deadline:
+                log.info("evidence_started", extra={"query": request.query})
+                located = request.model_copy(update={"include": ("locations",)})
+                asked = located.within(project.id)
+                return await self._search.find_passages(asked, retrieval_id, deadline)
+
+        return await self.admission.begin(project.caller, find)
 
     # ----------------------------------------------------------------------------------- nodes
     def rag(self) -> RagSearch:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, SecretStr, field_validator, model_validator
 
 from drift.auth import project_keys
-from drift.http.settings_base import AnyCase, SettingsGroup
+from drift.http.settings_base import AnyCase, SettingsGroup, checked_by
 
 _Stripped = BeforeValidator(lambda value: value.strip() if isinstance(value, str) else value)
 AuthMode = Annotated[Literal["function", "keys", "easyauth"], AnyCase, _Stripped]
@@ -18,6 +18,18 @@ _UNRESOLVED = "@Microsoft.KeyVault("
 _SECRET_ADDRESS = re.compile(
     r"https://[A-Za-z0-9.-]+(:\d+)?/secrets/[A-Za-z0-9-]{1,127}(/[0-9a-f]{32})?"
 )
+
+
+_HOST_NAME = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d+)?")
+
+
+def _host_names(value: str) -> None:
+    if not all(map(_HOST_NAME.fullmatch, _listed(value))):
+        raise ValueError("must be host names with commas between, without https:// and paths")
+
+
+def _listed(value: str | None) -> list[str]:
+    return [one.strip() for one in (value or "").split(",") if one.strip()]
 
 
 class AccessSettings(SettingsGroup):
@@ -41,6 +53,14 @@ class AccessSettings(SettingsGroup):
     every 60 s"""
     azure_client_id: str | None = None
     """user-assigned managed identity; unset: your own login"""
+    mcp_hosts: Annotated[str, checked_by(_host_names)] | None = None
+    """host names that [`/mcp`](mcp.md) answers to besides the function's own, such as a custom
+    domain, with commas between; the first is the one that its OAuth metadata names"""
+    website_hostname: str | None = None
+    """the function's own host name; the platform sets it"""
+    website_auth_prm_default_with_scopes: str | None = None
+    """the scopes that MCP clients ask tokens for, with commas between, in mode `easyauth`; App
+    Service reads it too"""
     website_auth_enabled: str | None = None
     """the platform sets it where its authentication is on, and nobody else should; mode `easyauth`
     answers 503 unless it is `true`"""
@@ -78,6 +98,16 @@ class AccessSettings(SettingsGroup):
         if self.auth_mode == "easyauth" and not self.auth_tenant_id:
             raise ValueError("AUTH_MODE=easyauth needs AUTH_TENANT_ID")
         return self
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """The host names that the function is called by, the one to tell others first."""
+        return (*_listed(self.mcp_hosts), *_listed(self.website_hostname))
+
+    @property
+    def token_scopes(self) -> list[str]:
+        """The scopes of WEBSITE_AUTH_PRM_DEFAULT_WITH_SCOPES."""
+        return _listed(self.website_auth_prm_default_with_scopes)
 
 
 class PageSettings(SettingsGroup):

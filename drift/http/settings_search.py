@@ -138,6 +138,9 @@ class SearchSettings(SettingsGroup):
     max_prompt_tokens: Annotated[int, Field(ge=3000, le=1_000_000)] = 16000
     """the most that one prompt takes, by an upper bound; what does not fit is left out, chunks
     last of all"""
+    hyde: Annotated[Literal["auto", "always", "never"], AnyCase] = "auto"
+    """when the model imagines an answer to search with (HyDE): `auto` for communities of other
+    tools, which are found by vectors; topics of our own are found by the question's best chunks"""
     max_inflight: Annotated[int, Field(ge=1, le=1000)] = 32
     """requests answered at once in one process"""
     deadline_sec: Annotated[float, Field(gt=0, le=225)] = 200.0

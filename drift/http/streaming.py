@@ -69,7 +69,7 @@ class EventStream:
         if task.cancelled():  # its reader has gone
             self._fail(http.internal_error())
         elif (error := task.exception()) is None:
-            self._tell(Event.RESULT, task.result().to_json())
+            self._finish(task.result())
         elif isinstance(error, DriftError):
             if not isinstance(error, StoppingError):
                 log.warning("request_failed", exc_info=error, extra=about)
@@ -79,6 +79,9 @@ class EventStream:
             self._fail(http.internal_error())
 
         self._events.put_nowait(None)
+
+    def _finish(self, result: Any) -> None:  # noqa: ANN401 - the answer of whichever route
+        self._tell(Event.RESULT, result.to_json())
 
     def _fail(self, error: DriftError) -> None:
         self._tell(Event.ERROR, http.problem_body(error, self._retrieval_id))

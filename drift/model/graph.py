@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -54,28 +55,19 @@ class Community:
 
 
 @dataclass(frozen=True, slots=True)
-class Entity:
-    """An entity mentioned in retrieved chunks.
-
-    `mentions` counts the likeliest of them, `chunk_ids` are all candidates that mention it.
-    """
-
-    id: str
-    title: str
-    description: str = ""
-    mentions: int = 1
-    chunk_ids: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Relationship:
-    """A RELATED edge between two entities, by their titles, and candidates that mention both."""
+    """A RELATED edge between two entities, by their titles, and candidates that mention both.
+
+    Where its description is a sentence of a chunk, that has the id `chunk_id` and is of `document`.
+    """
 
     source: str
     target: str
     description: str = ""
     weight: float = 0.0
     chunk_ids: tuple[str, ...] = ()
+    chunk_id: str = ""
+    document: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +79,23 @@ class PrimerQuery:
     vector: Vector
     top_k: int
     located: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TopicsQuery:
+    """Which topics hold the best chunks of a question: `voters` are their ids, the best first."""
+
+    project_id: str
+    voters: tuple[str, ...]
+    top_k: int
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A community that holds a question's best chunks, of which `samples` are the ids."""
+
+    community: Community
+    samples: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +172,8 @@ class Candidate:
     """A chunk that some leg of the search found, with each leg's own score.
 
     `similarity` is the cosine mapped to 0..1 (None: the chunk has no vector), `text` a BM25 score,
-    `graph` the mass that the walk brought; 0 where a leg did not find the chunk.
+    `graph` the mass that the walk brought; 0 where a leg did not find the chunk. `following` is
+    what stands behind a short chunk in its document.
     """
 
     chunk: Chunk
@@ -172,21 +182,19 @@ class Candidate:
     graph: float = 0.0
     in_scope: bool = False
     mentions: tuple[Mention, ...] = ()
+    following: Chunk | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """What the graph returns for a follow-up, before the ranking.
 
-    The chunks are in no order; the neighbourhood is that of the likeliest of them. `communities`
-    hold most of these and are the lower ones: what has nothing above it is the primer's. `pinned`
-    stand where the query wished, the nearest first; most queries wish for none.
+    The chunks are in no order; the neighbourhood is that of the likeliest of them. `pinned` stand
+    where the query wished, the nearest first; most queries wish for none.
     """
 
     chunks: tuple[Candidate, ...] = ()
-    entities: tuple[Entity, ...] = ()
     relationships: tuple[Relationship, ...] = ()
-    communities: tuple[Community, ...] = ()
     pinned: tuple[Chunk, ...] = ()
 
 
@@ -195,6 +203,10 @@ class Evidence:
     """What one follow-up found: `chunks` best first, and their bounded neighbourhood."""
 
     chunks: tuple[Chunk, ...] = ()
-    entities: tuple[Entity, ...] = ()
     relationships: tuple[Relationship, ...] = ()
-    communities: tuple[Community, ...] = ()
+
+
+def texts_of(chunks: Iterable[Chunk]) -> Iterator[str]:
+    """Yield every text of chunks in which a name of the question may stand."""
+    for chunk in chunks:
+        yield from (chunk.document_name, chunk.heading, chunk.text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from drift.model.graph import Chunk
 from drift.model.tree import Answer
@@ -33,6 +34,8 @@ class Limits:
     max_chunks_for_prompt: int = 10
     max_followups_per_prompt: int = 4
     max_prompt_tokens: int = 16_000
+    hyde: Literal["auto", "always", "never"] = "auto"
+    """When a model imagines an answer to search with: `auto` where vectors find the communities."""
 
     @property
     def max_primer_tokens(self) -> int:

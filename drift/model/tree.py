@@ -86,7 +86,10 @@ class CitationCounts:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A follow-up's answer with checked citations; the rest is the model's own judgement."""
+    """A follow-up's answer with checked citations; the rest is the model's own judgement.
+
+    It `is_of_another` where its evidence has only a part of a name that is asked for.
+    """
 
     text: str
     citations: tuple[Citation, ...]
@@ -94,6 +97,7 @@ class Answer:
     should_continue: bool
     followups: tuple[Proposal, ...] = ()
     verdict: Verdict = "answered"
+    is_of_another: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,7 @@ export class Turn {
     this.answer.end();
     this.answer = new AnswerText(this.text, marks(found.items, this.asked.project));
     this.answer.append(found.text);
+    this.answer.grow(); // with what stands below it, not a frame later
     add(this.below, this.verdict(result, found), this.uncertain(result, found));
     if (found.items.length) {
       add(this.below, referenceList(found.items, this.asked.project), answerPicture(found.items, result, this.asked.project));

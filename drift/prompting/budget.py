@@ -18,6 +18,7 @@ from drift.model.tree import Citation, Fact, Node
 from drift.prompting import elements, findings, prompts
 from drift.prompting.batching import Group, in_turns
 from drift.prompting.elements import Handles, Memory
+from drift.prompting.graph_lines import graph_lines
 from drift.prompting.markup import plain
 from drift.prompting.tokens import cut_to, most_tokens
 
@@ -91,7 +92,9 @@ def executor(
     part = limits.max_prompt_tokens // _OF_A_QUESTION
     question = _cut(question, part)
     followups = [_cut(found.question.text, part // len(group)) for found in group]
-    nothing = prompts.local(question, followups, prompts.Context(), last=memory.is_last)
+    # The rules about each element, as if all of them were there.
+    empty = prompts.Context(asked=[""], names=["-"], graph=[""])
+    nothing = prompts.local(question, followups, empty, last=memory.is_last)
     room = limits.max_prompt_tokens - _cost(nothing) - _COST_OF_LABELS
 
     shown, written, room = _leading(in_turns(group)[: limits.max_chunks_for_prompt], room, handles)
@@ -100,13 +103,12 @@ def executor(
     asked, room = _fitting(elements.asked_elements(memory, written.keys(), handles.chunks), room)
     found, room = _fitting(memory.names, room)
     evidence = [one.evidence for one in group]
-    lower = () if memory.is_last else elements.communities_of(evidence)
-    most = elements.MAX_LOWER_SUMMARY_CHARACTERS
-    targets = elements.community_elements(lower, handles.communities, most)
-    summaries, room = _fitting(targets, room)
-    graph, room = _fitting(elements.graph_lines(evidence, written.keys(), handles.chunks), room)
+    known = (question, *followups, *memory.names)
+    # A line leads to a new question, which nobody asks any more in the last pass.
+    lines = () if memory.is_last else graph_lines(evidence, shown, known)
+    graph, _ = _fitting(lines, room)
 
-    given = prompts.Context(asked, found, summaries, graph, in_order)
+    given = prompts.Context(asked, found, graph, in_order)
     prompt = prompts.local(question, followups, given, last=memory.is_last)
     return Reading(prompt, shown)
 

@@ -8,19 +8,14 @@ from itertools import chain, zip_longest
 from typing import Generic, TypeVar
 
 from drift.evidence.sentences import sentences
-from drift.model.graph import Chunk, Community, Evidence
+from drift.model.graph import Chunk, Community
 from drift.model.tree import Citation, Node
 from drift.prompting.markup import element, indented, on_line, plain
 from drift.prompting.tokens import cut
 
 MAX_SUMMARIES_CHARACTERS = 24_000  # summaries in one prompt: many communities get shorter ones
 MAX_SUMMARY_CHARACTERS = 1_500
-MAX_GRAPH_LINES = 2
-"""Relations in one prompt, and entities beside them. Readers used none of twelve such lines."""
-MAX_DESCRIPTION_CHARACTERS = 240
 MAX_SETTLED_CHARACTERS = 300
-MAX_LOWER_COMMUNITIES = 2
-MAX_LOWER_SUMMARY_CHARACTERS = 240
 
 Key = TypeVar("Key", int, str, int | str)
 
@@ -78,7 +73,10 @@ def community_elements(
 def samples(
     communities: Sequence[Community], chunks: Sequence[Chunk], handles: Handles[int | str]
 ) -> dict[str, tuple[Chunk, str | None]]:
-    """Return sample chunks by their id, each with the handle of its community, in turns."""
+    """Return sample chunks by their id, each with the handle of its community, in turns.
+
+    What stands whole in a summary is left out.
+    """
     placed: dict[str, tuple[Chunk, str | None]] = {}
     columns = []
     for community in communities:
@@ -90,7 +88,13 @@ def samples(
 
     for chunk in chunks:
         placed.setdefault(chunk.id, (chunk, None))
-    return placed
+
+    told = [on_line(community.summary) for community in communities]
+    return {
+        id_: (chunk, handle)
+        for id_, (chunk, handle) in placed.items()
+        if not any(on_line(chunk.text) in summary for summary in told)
+    }
 
 
 def sample_elements(
@@ -131,41 +135,6 @@ def in_reading_order(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
         return documents.index((chunk.document_name, chunk.places)), chunk.place or 0
 
     return tuple(sorted(chunks, key=place))
-
-
-def graph_lines(
-    evidence: Sequence[Evidence], shown: Collection[str], handles: Handles[str]
-) -> list[str]:
-    """Return what the graph says of the chunks that are shown, a line each: relations first."""
-    pairs: dict[frozenset[str], str] = {}
-    for relation in chain.from_iterable(one.relationships for one in evidence):
-        if line := _line(relation.description, relation.chunk_ids, shown, handles):
-            names = frozenset((relation.source, relation.target))
-            both = f"{on_line(relation.source)} - {on_line(relation.target)}"
-            pairs.setdefault(names, f"{both}: {line}")
-
-    titles: dict[str, str] = {}
-    for entity in chain.from_iterable(one.entities for one in evidence):
-        if line := _line(entity.description, entity.chunk_ids, shown, handles):
-            titles.setdefault(entity.id, f"{on_line(entity.title)}: {line}")
-
-    return [*list(pairs.values())[:MAX_GRAPH_LINES], *list(titles.values())[:MAX_GRAPH_LINES]]
-
-
-def _line(
-    description: str, chunk_ids: Sequence[str], shown: Collection[str], handles: Handles[str]
-) -> str:
-    said_in = [handles.short(chunk_id) for chunk_id in chunk_ids if chunk_id in shown]
-    if not said_in or not description.strip():
-        return ""
-    return f"{on_line(cut(description, MAX_DESCRIPTION_CHARACTERS))} ({', '.join(said_in)})"
-
-
-def communities_of(evidence: Sequence[Evidence]) -> tuple[Community, ...]:
-    """Return the lower communities of several follow-ups, each once, theirs in turns, bounded."""
-    turns = chain.from_iterable(zip_longest(*(one.communities for one in evidence)))
-    distinct = {community.id: community for community in turns if community}
-    return tuple(distinct.values())[:MAX_LOWER_COMMUNITIES]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from drift.answer.response import (
 )
 from drift.answer.streaming import GrowingAnswer, Telling
 from drift.contracts.answer import NO_DATA_STATE, DepthOut, RetrieveResponse
+from drift.contracts.evidence import EvidenceResponse
 from drift.contracts.progress import Phase
 from drift.contracts.replies import AggregateReply, PrimerReply
 from drift.contracts.request import ProjectRequest
@@ -30,16 +31,33 @@ from drift.core.logs import log
 from drift.evidence import citations
 from drift.evidence.handles import without_handles
 from drift.evidence.names import unseen_name
-from drift.model.graph import Evidence, LocalVector, Position, PrimerEvidence, PrimerQuery, Vector
+from drift.model.graph import (
+    Evidence,
+    LocalVector,
+    Position,
+    PrimerEvidence,
+    PrimerQuery,
+    TopicsQuery,
+    Vector,
+    texts_of,
+)
 from drift.model.limits import Limits
 from drift.model.tree import Proposal, Tree
 from drift.ports import AnswerSlot, Listener, Ports
 from drift.prompting import budget, prompts
 from drift.prompting.budget import RequestHandles
+from drift.search.evidence import find_passages
 from drift.search.followups import Followups
 from drift.search.prices import PriceTable
 from drift.search.progress import Progress, escape_markdown, name_list
-from drift.search.quick import ABOUT_WHOLE, Look, look_at_whole, look_once, texts_of, unusable
+from drift.search.quick import (
+    ABOUT_WHOLE,
+    UNKNOWN_NAME,
+    Look,
+    look_at_whole,
+    look_once,
+    unusable,
+)
 from drift.search.scope import Scope
 from drift.telemetry import parts
 
@@ -113,6 +131,14 @@ class DriftSearch:
 
         return response
 
+    async def find_passages(
+        self, request: ProjectRequest, retrieval_id: str, deadline: Deadline
+    ) -> EvidenceResponse:
+        """Return the passages nearest to a question, and no answer; errors as for `retrieve`."""
+        scope = Scope(self._ports, self._limits, request, deadline)
+        with parts.retrieval(retrieval_id, request.project_id):
+            return await find_passages(scope, self._lookup)
+
 
 @dataclass(slots=True)
 class _Retrieval:
@@ -146,14 +172,18 @@ class _Retrieval:
         self.progress.report(Phase.INITIALIZING, "Starting the retrieval")
         with parts.phase(Phase.EXPANDING_QUERY):
             look = self.look = await self.look_first()
-            if look and (self.request.depth == "quick" or not look.open):
+            if look and (self.request.depth == "quick" or look.open in {"", UNKNOWN_NAME}):
                 return await self.answer_by(look)
 
-            hypothesis = await self.expand_query()
-            [vector] = await self.scope.embed([f"{self.request.query}\n{hypothesis}".strip()])
+            hyde = self.scope.limits.hyde
+            vector = await self.vector_of(look, is_imagined=True) if hyde == "always" else ()
+            has_topics = await self.scope.has_topics()
+            if not vector:
+                is_imagined = hyde == "auto" and not has_topics
+                vector = await self.vector_of(look, is_imagined=is_imagined)
 
         with parts.phase(Phase.RETRIEVING_COMMUNITIES) as part:
-            found = await self.find_communities(vector)
+            found = await self.find_communities(vector, look, has_topics)
             part.add(communities=len(found.communities), chunks=len(found.all_chunks()))
             if found.is_empty and not (look and look.found):
                 return self.no_data(Searched(self.depth("drift", look)))
@@ -234,6 +264,19 @@ class _Retrieval:
         return DepthOut(asked=self.request.depth, used=used, reason=look.open if look else "")
 
     # -------------------------------------------------------------------------------------- primer
+    async def vector_of(self, look: Look | None, *, is_imagined: bool) -> Vector:
+        """Return the vector of the question, with a hypothesis (HyDE) where one is imagined."""
+        if look and look.vector and not is_imagined:
+            return look.vector
+
+        if is_imagined:
+            hypothesis = await self.expand_query()
+        else:
+            hypothesis = ""
+            self.progress.report(Phase.EXPANDING_QUERY, "Searching with the question itself")
+        [vector] = await self.scope.embed([f"{self.request.query}\n{hypothesis}".strip()])
+        return vector
+
     async def expand_query(self) -> str:
         """Return a hypothesis (HyDE); without a usable one, the question alone is searched with."""
         self.progress.report(Phase.EXPANDING_QUERY, "Imagining an ideal answer to search with")
@@ -247,12 +290,20 @@ class _Retrieval:
         # Characters of a hypothesis that are embedded: an embedding model refuses a longer text.
         return reply.text[:4000]
 
-    async def find_communities(self, vector: Vector) -> PrimerEvidence:
-        """Return the best communities, highest level first, with sample chunks."""
+    async def find_communities(
+        self, vector: Vector, look: Look | None, has_topics: bool
+    ) -> PrimerEvidence:
+        """Return the best communities with sample chunks, highest level first."""
         self.progress.report(Phase.RETRIEVING_COMMUNITIES, "Looking for communities")
-        asked = self.request
-        query = PrimerQuery(asked.project_id, asked.query, vector, asked.top_k, self.scope.located)
-        found = await self.scope.ports.graph.primer(query, self.scope.deadline)
+        # Whether a project has second vectors is seen where they are looked at.
+        votes = has_topics and not isinstance(vector, LocalVector)
+        found = await self.find_topics(vector, look) if votes else PrimerEvidence()
+        if found.is_empty:
+            asked = self.request
+            query = PrimerQuery(
+                asked.project_id, asked.query, vector, asked.top_k, self.scope.located
+            )
+            found = await self.scope.ports.graph.primer(query, self.scope.deadline)
 
         summaries = (community.summary.strip() for community in found.communities)
         titles = [summary.split("\n", 1)[0][:80] for summary in summaries]
@@ -262,6 +313,24 @@ class _Retrieval:
         )
 
         return found
+
+    async def find_topics(self, vector: Vector, look: Look | None) -> PrimerEvidence:
+        """Return the topics that hold the question's best chunks, with these as samples."""
+        scope = self.scope
+        if look and look.vector == vector:
+            evidence = look.evidence
+        else:
+            evidence = await scope.find(self.request.query, vector)
+
+        chunks = {chunk.id: chunk for chunk in evidence.chunks}
+        query = TopicsQuery(self.request.project_id, tuple(chunks), self.request.top_k)
+        topics = await scope.ports.graph.topics(query, scope.deadline)
+        return PrimerEvidence(
+            tuple(
+                replace(one.community, samples=tuple(chunks[id_] for id_ in one.samples))
+                for one in topics
+            )
+        )
 
     async def prime(self, found: PrimerEvidence, handles: RequestHandles) -> PrimerReply:
         """Return what the model makes of the communities; an empty reply where it is unusable."""

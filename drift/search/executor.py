@@ -84,8 +84,7 @@ def _checked(
     proposed = tuple(
         Proposal(
             without_handles(followup.question, in_prose, said_by),
-            handles.communities.resolved(followup.target_communities),
-            _wished(followup.beside, handles.chunks),
+            beside=_wished(followup.beside, handles.chunks),
         )
         for followup in reply.new_followups[:3]
     )

@@ -14,7 +14,15 @@ from drift.core.circuit_breaker import CircuitBreaker
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, UpstreamError
 from drift.model.calls import Embeddings
-from drift.model.graph import Candidates, FollowupQuery, LocalVector, PrimerEvidence, PrimerQuery
+from drift.model.graph import (
+    Candidates,
+    FollowupQuery,
+    LocalVector,
+    PrimerEvidence,
+    PrimerQuery,
+    Topic,
+    TopicsQuery,
+)
 from drift.model.health import GraphHealth
 from drift.model.passages import Passages, PassagesQuery
 from drift.model.reading import AboutProject
@@ -76,6 +84,14 @@ class FallbackGraph:
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
         """Return the best communities, or else the best chunks."""
         return await self._of(query.vector).primer(query, deadline)
+
+    async def has_topics(self, project_id: str, deadline: Deadline) -> bool:
+        """Tell whether the project's communities are topics."""
+        return await self.provider.has_topics(project_id, deadline)
+
+    async def topics(self, query: TopicsQuery, deadline: Deadline) -> tuple[Topic, ...]:
+        """Return the topics that hold the best chunks, by whichever vectors these were found."""
+        return await self.provider.topics(query, deadline)
 
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         """Return the best chunks for a follow-up and their neighbourhood."""

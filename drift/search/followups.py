@@ -22,16 +22,17 @@ from drift.core.errors import (
     UnusableReplyError,
 )
 from drift.core.logs import log
-from drift.evidence.names import names_found
+from drift.evidence.names import lacking_name, names_found
 from drift.evidence.text import is_asked_again, searched
 from drift.model import limits
-from drift.model.graph import Vector
+from drift.model.graph import Vector, texts_of
 from drift.model.tree import (
     ANSWERED,
     ASKED,
     NO_EVIDENCE,
     SKIPPED_DEADLINE,
     SKIPPED_ENOUGH,
+    Answer,
     FollowupState,
     Node,
     Proposal,
@@ -39,7 +40,7 @@ from drift.model.tree import (
     Tree,
     cited_by,
 )
-from drift.prompting import budget, elements
+from drift.prompting import budget
 from drift.prompting.batching import Found, Group, in_turns, together
 from drift.prompting.budget import RequestHandles
 from drift.prompting.elements import Memory
@@ -270,8 +271,10 @@ class Followups:
                 continue
 
             seen = tuple(dict.fromkeys((*found.seen, *(chunk.id for chunk in answers.shown))))
-            if not answer.citations and found.further:
-                again.append(replace(found, chunks=found.further, further=(), seen=seen))
+            answer = self._steering(found, answer)
+            further = () if self.queue.is_hopeless(found.question) else found.further
+            if not answer.citations and further:
+                again.append(replace(found, chunks=further, further=(), seen=seen))
                 continue
 
             offered_s = self._offered_s[found.question.id]
@@ -280,6 +283,15 @@ class Followups:
 
         self._read_together(again, wave)
         return ended
+
+    def _steering(self, found: Found, answer: Answer) -> Answer:
+        """Return an answer; it steers nothing where its search has found a part of a name alone."""
+        name = lacking_name(found.question.text, texts_of(found.evidence.chunks))
+        if not name:
+            return answer
+        if limits.is_in_vain(answer):
+            self.queue.unseen.append(name)
+        return replace(answer, followups=(), is_of_another=True)
 
     def _remember(self, group: Group, wave: _Wave) -> Memory:
         """Return what a group is told of the search so far."""
@@ -295,13 +307,9 @@ class Followups:
 
     def _name(self, group: Group, wave: _Wave) -> RequestHandles:
         """Return the handles of all that was shown so far, and of what the group is shown."""
-        lower = elements.communities_of([found.evidence for found in group])
         cited = [citation.chunk_id for citation in cited_by(wave.settled)]
-        self.handles = self.handles.including(
-            [community.id for community in lower],
-            [*(chunk.id for chunk in in_turns(group)), *cited],
-        )
-
+        shown = (chunk.id for chunk in in_turns(group))
+        self.handles = self.handles.including((), (*shown, *cited))
         return self.handles
 
     # ---------------------------------------------------------------------------------------- end

@@ -19,6 +19,7 @@ from drift.evidence.text import (
 from drift.model.limits import Limits, is_enough, is_in_vain, is_settling
 from drift.model.tree import (
     MERGED,
+    NO_EVIDENCE,
     SKIPPED_BUDGET,
     SKIPPED_ENOUGH,
     Answer,
@@ -114,12 +115,14 @@ class Queue:
     """All questions of one request, and the slots of its budget; `question` is the user's own.
 
     `known` are all follow-ups so far, numbered in order; `answered` were answered before the first.
+    `unseen` are names that were searched for and stand in nothing that was found.
     """
 
     question: str
     limits: Limits
     known: list[Question] = field(default_factory=list)
     answered: list[Question] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)
     _is_settled: bool = False
     _waiting: list[_Waiting] = field(default_factory=list)
     _asked: set[int] = field(default_factory=set)
@@ -143,6 +146,11 @@ class Queue:
     def is_last(self, depth: int) -> bool:
         """Tell whether no answer at this depth can lead to a new question any more."""
         return depth >= self.limits.max_passes or not self.free_slots
+
+    def is_hopeless(self, question: Question) -> bool:
+        """Tell whether a question has a name that was searched for, and that no text has."""
+        asked = [question.text.casefold()]
+        return any(stands_in(name.casefold(), asked) for name in self.unseen)
 
     def begin_with(self, look: Node) -> None:
         """Take in an answer from before the first follow-up: what it answers is not asked again."""
@@ -168,6 +176,7 @@ class Queue:
         """Take in what an answer leads to; return what ended at once.
 
         What cites nothing proposes nothing, and its own question is asked again another way, once.
+        What has found nothing leads to one question at most.
         """
         answer, first = parent.answer, parent.question
         if not answer:
@@ -175,8 +184,13 @@ class Queue:
         if is_settling(answer) and is_same_question(first.text, self.question):
             self._is_settled = True
 
-        settled = self.offer(answer.followups if answer.citations else (), parent)
-        if not is_in_vain(answer) or self._is_settled or first.depth >= self.limits.max_passes:
+        proposed = answer.followups if answer.citations else ()
+        if not is_in_vain(answer):
+            return self.offer(proposed, parent)
+
+        settled = self.offer(proposed[:1], parent)
+        leads_on = len(settled) < len(proposed[:1]) or self.is_hopeless(first)
+        if leads_on or self._is_settled or first.depth >= self.limits.max_passes:
             return settled
 
         before = self.known[first.parent] if first.parent is not None else None
@@ -222,6 +236,8 @@ class Queue:
         """Return how a proposal ends at once; None when it waits."""
         if any(is_repeated(question, other) for other in (*self.answered, *self.known)):
             return MERGED
+        if self.is_hopeless(question):
+            return NO_EVIDENCE
 
         answer = parent.answer if parent else None
         is_over = parent is not None and (

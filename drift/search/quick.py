@@ -5,7 +5,7 @@ Whether that settles the question is decided by a fixed rule, whose reasons the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -21,8 +21,8 @@ from drift.core.logs import log
 from drift.evidence.citations import check_each, standing
 from drift.evidence.handles import without_handles
 from drift.evidence.marks import without_marks
-from drift.evidence.names import unseen_name
-from drift.model.graph import Chunk, Evidence, Position, Vector
+from drift.evidence.names import lacking_name, unseen_name
+from drift.model.graph import Chunk, Evidence, Position, Vector, texts_of
 from drift.model.limits import CONFIDENT
 from drift.model.tree import (
     ANSWERED,
@@ -43,6 +43,8 @@ from drift.telemetry import parts
 
 ABOUT_WHOLE = "whole"
 """The question is about all of the documents together, of which one look reads a few passages."""
+UNKNOWN_NAME = "unknown_name"
+"""Nothing that the question's own search finds has a name of it: a second search finds no more."""
 MAX_DOCUMENTS = 2
 
 
@@ -82,6 +84,8 @@ async def look_once(scope: Scope, telling: Telling) -> Look:
         position = Position(reply.position)
         look = await _look_at_position(scope, look, position, vector, telling) or look
 
+    if look.open == "not_found" and lacking_name(scope.question, texts_of(evidence.chunks)):
+        look = replace(look, open=UNKNOWN_NAME)
     return replace(look, vector=vector)
 
 
@@ -212,12 +216,6 @@ class _Page:
             for number, citations in enumerate(each, start=1)
             if citations
         )
-
-
-def texts_of(chunks: Iterable[Chunk]) -> Iterator[str]:
-    """Yield every text of chunks in which a name of the question may stand."""
-    for chunk in chunks:
-        yield from (chunk.document_name, chunk.heading, chunk.text)
 
 
 def open_question(concluded: Conclusion, counts: CitationCounts) -> str:

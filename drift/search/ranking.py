@@ -30,14 +30,30 @@ SAME_SHARE = 0.5
 """Of the runs of words that two texts have together; from here on the second says little new."""
 END_CHARS = 1_500  # a longer text is compared by so much of its beginning and of its end
 
+SHORT_HIT = 500
+"""Characters under which a chunk brings the next one of its document."""
+
 MAX_CHUNKS = 30  # chunks of a follow-up's evidence; how many of them a prompt shows is a setting
 MAX_PINNED = 3
 
 
 def ranked(found: Candidates) -> Evidence:
     """Return the evidence of a follow-up: its best chunks, and their neighbourhood."""
-    chunks = pin(fuse(found.chunks, MAX_CHUNKS), found.pinned)[:MAX_CHUNKS]
-    return Evidence(chunks, found.entities, found.relationships, found.communities)
+    best_first = followed(fuse(found.chunks, MAX_CHUNKS), found.chunks)
+    chunks = pin(best_first, found.pinned)[:MAX_CHUNKS]
+    return Evidence(chunks, found.relationships)
+
+
+def followed(best_first: Sequence[Chunk], found: Iterable[Candidate]) -> tuple[Chunk, ...]:
+    """Return the chunks, each short one with what stands behind it, and with its score."""
+    behind = {c.chunk.id: c.following for c in found if c.following}
+    placed: dict[str, Chunk] = {}
+    for chunk in best_first:
+        placed.setdefault(chunk.id, chunk)
+        if further := behind.get(chunk.id):
+            placed.setdefault(further.id, replace(further, score=chunk.score))
+
+    return tuple(placed.values())
 
 
 def pin(best_first: Sequence[Chunk], pinned: Sequence[Chunk]) -> tuple[Chunk, ...]:
@@ -56,8 +72,9 @@ def pin(best_first: Sequence[Chunk], pinned: Sequence[Chunk]) -> tuple[Chunk, ..
 def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:
     """Return the `most` best chunks, best first, each with its fused score.
 
-    The score is 0.5 vector + 0.5 text + walk + hop; a document's further chunks keep 0.9 of it,
-    near duplicates of a better one a tenth. Equal scores are ordered by id.
+    The score is 0.5 vector + 0.5 text + walk + hop, and a tenth of that of the better neighbour in
+    the document; a document's further chunks keep 0.9 of it, near duplicates of a better one a
+    tenth. Equal scores are ordered by id.
     """
     pool = list(candidates)
     vector = _between([_cosine(c) for c in pool])
@@ -71,7 +88,7 @@ def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:
         hops = _one_hop(pool, scores)
         scores = [s + worth * 0.5 * hop for s, hop in zip(scores, hops, strict=True)]
 
-    scored = _spread([c.chunk for c in pool], scores)
+    scored = _spread([c.chunk for c in pool], _with_neighbours(pool, scores))
     return tuple(sorted(scored, key=lambda chunk: (-chunk.score, chunk.id))[:most])
 
 
@@ -95,6 +112,18 @@ def _walk(pool: Sequence[Candidate], worth: float) -> list[float]:
         # What the whole of a walk's mass would count where the question's names lead everywhere.
         worth * 0.5 * relative + (1 - worth) * 0.2 * min(1.0, mass / whole)
         for mass, relative in zip(masses, _by_greatest(masses), strict=True)
+    ]
+
+
+def _with_neighbours(pool: Sequence[Candidate], scores: Sequence[float]) -> list[float]:
+    """Return the scores, each with a tenth of the better one right before or behind it."""
+    places = [(c.chunk.document_name, c.chunk.places, c.chunk.place) for c in pool]
+    held = dict(zip(places, scores, strict=True))
+    return [
+        score + 0.1 * max(held.get((name, all_, at + step), 0.0) for step in (-1, 1))
+        if at
+        else score
+        for (name, all_, at), score in zip(places, scores, strict=True)
     ]
 
 

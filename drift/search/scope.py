@@ -66,6 +66,10 @@ class Scope:
         )
         return ranked(await self.ports.graph.followup(query, self.deadline))
 
+    async def has_topics(self) -> bool:
+        """Tell whether the project's communities are topics; errors as for GraphStore."""
+        return await self.ports.graph.has_topics(self.request.project_id, self.deadline)
+
     async def about(self) -> Chunk | None:
         """Return what the project knows of itself; None of a graph that only searches."""
         passages = self.ports.passages

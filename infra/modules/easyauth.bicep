@@ -23,6 +23,7 @@ param tenantId string
 var openPaths = [
   '/health/live'
   '/rag'
+  '/.well-known/oauth-protected-resource'
 ]
 var entra = {
   enabled: true

@@ -28,7 +28,6 @@ from drift.model.graph import (
     Candidates,
     Chunk,
     Community,
-    Entity,
     FollowupQuery,
     PrimerEvidence,
     PrimerQuery,
@@ -123,6 +122,9 @@ class _RecordedGraph:
     def __init__(self, recorded: Recorded) -> None:
         self._recorded = recorded
 
+    async def has_topics(self, _project_id: str, _deadline: Deadline) -> bool:
+        return False
+
     async def primer(self, _query: PrimerQuery, _deadline: Deadline) -> PrimerEvidence:
         given, _ = self._recorded.primer
         samples: dict[str, list[Chunk]] = defaultdict(list)
@@ -144,15 +146,11 @@ class _RecordedGraph:
             Candidate(_chunk(row), similarity=0.5 + 0.5**place)
             for place, row in enumerate(given.get("Retrieved chunks", ()), start=1)
         ]
-        entities = [
-            Entity(row["title"], row["title"], row["description"])
-            for row in beside.get("entities", ())
-        ]
         relationships = [
             Relationship(row["source"], row["target"], row["description"])
             for row in beside.get("relationships", ())
         ]
-        return Candidates(tuple(chunks), tuple(entities), tuple(relationships))
+        return Candidates(tuple(chunks), tuple(relationships))
 
 
 def _chunk(row: Json) -> Chunk:
@@ -232,8 +230,7 @@ class _RecordedModel:
             self.figures.cited += 0 if question in self.answered else len(reply["citations"])
             self.figures.shown += len(citations)
         self.answered.add(question)
-        followups = [f | {"target_communities": []} for f in reply["new_followups"]]
-        return {**reply, "citations": citations, "new_followups": followups}
+        return {**reply, "citations": citations}
 
 
 def _letters(text: str) -> str:

@@ -10,7 +10,6 @@ from drift.model.graph import (
     Candidates,
     Chunk,
     Community,
-    Entity,
     FollowupQuery,
     PrimerEvidence,
     PrimerQuery,
@@ -38,6 +37,9 @@ class StaticGraph:
     It holds a community for each topic, and for every question ten chunks that no other finds.
     """
 
+    async def has_topics(self, _project_id: str, _deadline: Deadline) -> bool:
+        return False
+
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
         """Return the communities with three samples each."""
         del query, deadline
@@ -48,16 +50,14 @@ class StaticGraph:
         return PrimerEvidence(tuple(communities))
 
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
-        """Return ten new chunks about one topic, with entities of the others."""
+        """Return ten new chunks about one topic, and a relation between two others."""
         del deadline
         number = crc32(query.question.encode())  # the same every time, in every process
         topics = list(TOPICS)
         topic, name = topics[number % len(topics)], f"f{number}"
         chunks = _chunks(topic, name, 10)
-        others = [Entity(other, other, TOPICS[other]) for other in topics if other != topic]
         return Candidates(
             chunks=tuple(Candidate(chunk, 1 - place / 100) for place, chunk in enumerate(chunks)),
-            entities=tuple(others),
             relationships=(Relationship(topics[0], topics[1], "both warn ships", 1.0),),
         )
 

@@ -46,13 +46,13 @@ async def fill_all(backend: Backend, project: str) -> None:
 
 
 async def questions_see(backend: Backend, project: str) -> tuple[object, ...]:
-    """Everything that questions get to see, in its order.
+    """Everything that questions get to see.
 
-    The scores of a follow-up's chunks are left out: how rare a word is in the full-text index also
-    depends on what other tests write into it meanwhile.
+    The scores of a follow-up's chunks and their order are left out: how rare a word is in the
+    full-text index also depends on what other tests write into it meanwhile.
     """
     store = backend.store()
     primer = await ask_primer(store, project, axis(0))
     evidence = await ask_followup(store, project, "Alpha and Gamma?", axis(0))
-    chunks = tuple(replace(chunk, score=0.0) for chunk in evidence.chunks)
-    return primer, replace(evidence, chunks=chunks)
+    chunks = sorted((replace(chunk, score=0.0) for chunk in evidence.chunks), key=lambda c: c.id)
+    return primer, replace(evidence, chunks=tuple(chunks))

@@ -24,7 +24,7 @@ from drift.model.tree import Question
 from drift.prompting import budget
 from drift.prompting.batching import Found
 from drift.prompting.budget import RequestHandles
-from drift.prompting.elements import Handles, Memory
+from drift.prompting.elements import Memory
 from drift.prompting.tokens import most_tokens
 from drift.search.ranking import fuse, ranked
 from tests.contract.graph_backends import Backend, FakeBackend, chunk, entity, fill
@@ -59,7 +59,7 @@ def vectors(texts: Iterable[str]) -> list[Vector]:
 
 FOLDERS: dict[str, Callable[[], dict[str, str]]] = {
     "one document": lambda: {"a.md": f"# Ulm\n\n{SAID}\n"},
-    "links only": lambda: {f"{number}.md": LINKS for number in range(5)},
+    "links only": lambda: {"0.md": SAID} | {f"{number}.md": LINKS for number in range(1, 5)},
     "the same page fifty times": lambda: {
         f"{number}.md": f"# Ulm\n\n{SAID}\n\n{FILLER}\n" for number in range(50)
     },
@@ -80,10 +80,7 @@ async def ask(backend: Backend, project: str, question: str, vector: Vector) -> 
     found = await backend.store().followup(query, Deadline.after(120))
     evidence = ranked(found)
     group = (Found(Question(0, question), evidence, evidence.chunks),)
-    handles = RequestHandles(
-        Handles.of("C", (c.id for c in evidence.communities)),
-        Handles.of("K", (c.id for c in evidence.chunks)),
-    )
+    handles = RequestHandles().including((), (c.id for c in evidence.chunks))
     prompt = budget.executor(question, group, handles, Memory(), Limits()).prompt
     cost = most_tokens(prompt.system) + most_tokens(prompt.user)
     assert cost <= Limits().max_prompt_tokens

@@ -138,7 +138,6 @@ async def test_a_document_too_big_for_one_transaction_is_seen_whole_or_not_at_al
         state = await backend.writer.project_state(project)
         assert (state.documents["d1"] == "big") == (len(found.chunks) > len(CHUNKS))
     assert sizes == {("k1", "k2", "k3"), ("k1", "k3", "n0", "n1", "n2", "n3", "n4")}
-    assert {e.id for e in found.entities} == {"e1", "e2"}
     counts = await backend.counts(project)
     assert (counts["__Chunk__"], counts["HAS_CHUNK"], counts["HAS_ENTITY"]) == (7, 7, 2)
     await backend.writer.remove_documents(project, ["d1"])

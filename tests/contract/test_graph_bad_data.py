@@ -145,9 +145,6 @@ async def test_bare_entities_and_relations_are_walked_and_named_by_their_ids(
     await bare_relations(backend, project)
     found = await ask_followup(backend.store(), project, "who owns the old mill?", axis(0))
     assert {"named", "beyond"} <= set(ids(found.chunks))
-    assert [(e.id, e.title, e.description) for e in found.entities] == [
-        ("e1", "Old Mill", "about Old Mill")
-    ]
     assert found.relationships == (), "what says nothing is not told"
 
 
@@ -262,7 +259,6 @@ async def test_ids_of_any_letters_come_back_as_they_are(backend: Backend, projec
             backend.store("hard"), tenant, f"what of title {odd}?", axis(i), scope
         )
         assert [(c.id, c.document_name) for c in found.chunks] == [(f"k {odd}", f"named {odd}")]
-        assert (f"e {odd}", f"Title {odd}") in {(e.id, e.title) for e in found.entities}
         said = {r.description for r in found.relationships}
         assert odd in said if odd.strip() else odd not in said
 
@@ -283,5 +279,4 @@ async def test_a_thousand_chunks_below_one_community_with_a_hub_in_all_are_ranke
         assert set(ids(found.chunks)) <= set(everything[:60]), "nothing outside the nearest"
         named = await ask_followup(store, project, "what about the hub?", axis(0), (1, 2))
         for evidence in (found, named):
-            assert (len(evidence.chunks), evidence.entities) == (30, ())
-            assert ids(evidence.communities) == [2], "what has nothing above it is the primer's"
+            assert (len(evidence.chunks), evidence.relationships) == (30, ())

@@ -1,4 +1,4 @@
-"""What a follow-up learns around its likeliest chunks: entities, relations and communities."""
+"""What a follow-up learns around its likeliest chunks: entities and relations."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from tests.contract.damage import alter
 from tests.contract.graph_backends import (
     CHUNKS,
     Backend,
+    Neo4jBackend,
     ask_followup,
     axis,
     chunk,
-    community,
     entity,
     fill,
     ids,
+    on_real_server,
     vector,
 )
 
 MANY = [chunk(f"k{i:02}", f"text {i}", vector(1, i / 100)) for i in range(60)]
 
 
-# ------------------------------------------------------------------------------ entities, relations
-async def test_entities_come_by_rarity_and_by_how_many_of_the_likeliest_mention_them(
+async def test_relations_are_those_of_entities_that_the_likeliest_mention_and_not_of_hubs(
     backend: Backend, project: str
 ) -> None:
     entities = [
@@ -31,23 +31,23 @@ async def test_entities_come_by_rarity_and_by_how_many_of_the_likeliest_mention_
         entity("common", "Common", "k00", *(f"k{i}" for i in range(48, 59))),
         entity("hub", "Hub", *(f"k{i:02}" for i in range(13))),
         entity("elsewhere", "Elsewhere", "k40"),
+        entity("end", "End", "k41"),
     ]
-    await fill(backend, project, MANY, entities)
+    relations = [RelationRecord(e.id, "end", f"{e.title} ends", 1.0) for e in entities[:-1]]
+    await fill(backend, project, MANY, entities, relations)
     found = await ask_followup(backend.store(), project, "?", axis(0))
-    assert ids(found.entities) == ["twice", "rare", "seldom", "common"]
-    first = found.entities[0]
-    assert (first.title, first.description, first.mentions) == ("Twice", "about Twice", 2)
-    assert first.chunk_ids == ("k01", "k02")
+    assert {r.source for r in found.relationships} == {"Twice", "Rare", "Seldom", "Common"}
 
 
 async def test_in_a_small_project_nothing_is_a_hub(backend: Backend, project: str) -> None:
-    await fill(backend, project, MANY[:50], [entity("e", "Everywhere", *ids(MANY[:50]))])
+    everywhere = entity("e", "Everywhere", *ids(MANY[:50]))
+    relation = RelationRecord("e", "e", "is everywhere", 1.0)
+    await fill(backend, project, MANY[:50], [everywhere], [relation])
     found = await ask_followup(backend.store(), project, "?", axis(0))
-    assert ids(found.entities) == ["e"]
-    assert len(found.entities[0].chunk_ids) == 48
+    assert [(r.source, len(r.chunk_ids)) for r in found.relationships] == [("Everywhere", 48)]
 
 
-async def test_an_entity_that_nothing_is_said_of_leads_to_relations_only(
+async def test_an_entity_that_nothing_is_said_of_leads_to_its_relations(
     backend: Backend, project: str
 ) -> None:
     silent = {"e1": None, "e3": "", "e4": " \n"}
@@ -57,7 +57,6 @@ async def test_an_entity_that_nothing_is_said_of_leads_to_relations_only(
     for key, description in silent.items():
         await alter(backend, project, "__Entity__", key, description=description)
     found = await ask_followup(backend.store(), project, "?", axis(0))
-    assert ids(found.entities) == ["e2"]
     assert {r.description for r in found.relationships} == {f"{e} houses" for e in silent}
 
 
@@ -86,34 +85,24 @@ async def test_two_entities_have_one_relation_the_heaviest_that_says_something(
     ]
 
 
-# -------------------------------------------------------------------------------------- communities
-async def test_a_follow_up_learns_the_lower_communities_that_hold_most_of_its_best_chunks(
-    backend: Backend, project: str
+@on_real_server
+async def test_a_relation_with_evidence_is_told_by_its_sentence_with_chunk_and_document(
+    backend: Neo4jBackend, project: str
 ) -> None:
-    tree = [
-        community("root", 2, None, axis(0)),
-        community("middle", 1, "root", axis(0)),
-        community("other", 1, "root", axis(0), ["k50"]),
-        community("one", 0, "middle", axis(0), ["k00", "k01"]),
-        community("three", 0, "middle", axis(0), ["k02", "k03", "k04", "k40"]),
-        community("alone", 0, None, axis(0), ["k05"]),
+    entities = [entity(e, e.upper(), "k1") for e in ("e1", "e2", "e3", "e4")]
+    evidence = {"e2": ("She houses it.", "k3"), "e3": ("", ""), "e4": ("It is gone.", "gone")}
+    relations = [
+        RelationRecord("e1", end, f"e1 houses {end}", 1.0, *said) for end, said in evidence.items()
     ]
-    await fill(backend, project, MANY, communities=tree)
-    found = (await ask_followup(backend.store(), project, "?", axis(0))).communities
-    assert [(c.id, c.level, c.summary) for c in found] == [
-        ("middle", 1, "summary middle"),
-        ("three", 0, "summary three"),
-        ("one", 0, "summary one"),
-        ("alone", 0, "summary alone"),
-    ]
-
-
-async def test_five_communities_are_enough_and_one_without_summary_is_none(
-    backend: Backend, project: str
-) -> None:
-    tree = [community(i, 0, None, axis(0), [f"k{i:02}"]) for i in range(8)]
-    await fill(backend, project, MANY, communities=tree)
-    await alter(backend, project, "__Community__", 1, summary=None)
-    await alter(backend, project, "__Community__", 3, summary=" ")
-    found = (await ask_followup(backend.store(), project, "?", axis(0))).communities
-    assert ids(found) == [0, 2, 4, 5, 6]
+    await fill(backend, project, CHUNKS, entities, relations)
+    await backend.connection.write(
+        "MATCH (:__Entity__ {project_id: $p})-[r:RELATED]->({id: 'e3'}) SET r.chunk_id = 7",
+        {"p": project},
+    )
+    found = await ask_followup(backend.store(), project, "?", axis(0))
+    told = {r.target: (r.description, r.chunk_id, r.document) for r in found.relationships}
+    assert told == {
+        "E2": ("She houses it.", "k3", "Title of d1"),
+        "E3": ("e1 houses e3", "", ""),
+        "E4": ("It is gone.", "gone", ""),
+    }

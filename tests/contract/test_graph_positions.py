@@ -10,7 +10,7 @@ from drift.local.ingest.graph_records import ChunkRecord
 from drift.model.graph import Beside, Candidates, FollowupQuery, Position
 from drift.search.ranking import ranked
 from tests.contract.damage import alter
-from tests.contract.graph_backends import Backend, axis, chunk, community, fill, ids, twin
+from tests.contract.graph_backends import Backend, axis, chunk, community, fill, ids, twin, vector
 
 STORY = [
     "A kite rises over the harbour.",
@@ -106,3 +106,34 @@ async def test_a_hard_scope_holds_for_positions_too(backend: Backend, project: s
         backend, project, *wishes, position=Position("end"), communities=(1,), hard=True
     )
     assert ids(got.pinned) == ["d1-4"]
+
+
+async def test_a_short_chunk_comes_with_the_one_behind_it(backend: Backend, project: str) -> None:
+    long = written(["A mill.", "A word of it. " * 40, "The end."], "d3")
+    await fill(backend, project, [*BOOKS, *long], communities=[community(1, 0, None, (), ["d3-0"])])
+    behind = {
+        c.chunk.id: c.following and (c.following.id, c.following.document_name)
+        for c in (await found(backend, project)).chunks
+        if c.chunk.id in {"d1-3", "d1-7", "d3-1"}
+    }
+    assert behind["d1-3"] == ("d1-4", "Title of d1")
+    assert [behind[id_] for id_ in behind if id_ != "d1-3"] == [None] * (len(behind) - 1)
+
+    [alone] = (await found(backend, project, communities=(1,), hard=True)).chunks
+    assert (alone.chunk.id, alone.following) == ("d3-0", None)
+
+
+async def test_a_document_that_the_question_names_is_searched_whole(
+    backend: Backend, project: str
+) -> None:
+    rain = [f"It rains for the {n}. day." for n in range(70)]
+    near = [replace(c, embedding=vector(1, n / 100)) for n, c in enumerate(written(rain, "d1"))]
+    far = [replace(c, embedding=vector(1, 5 + n)) for n, c in enumerate(written(OTHER, "d2"))]
+    titles = {"d1": "Rain", "d2": "The Waters.md"}
+    for of, amount in (("the hills", 0), ("The Waters", 2)):
+        await fill(backend, project, [*near, *far], titles=titles)
+        query = FollowupQuery(project, f"What is said of south in {of}?", axis(0), ())
+        chunks = (await backend.store().followup(query, Deadline.after(60))).chunks
+        of_far = {c.chunk.id: c.in_scope for c in chunks if c.chunk.id.startswith("d2")}
+        assert len(of_far) == (amount or 1)
+        assert all(of_far.values()) == bool(amount)

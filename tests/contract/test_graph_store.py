@@ -106,7 +106,6 @@ async def test_an_unknown_project_is_empty_not_an_error(backend: Backend, projec
     assert (await ask_primer(backend.store(), project, axis(0))).is_empty
     found = await ask_followup(backend.store(), project, "what is alpha?", axis(0), (1,))
     assert not found.chunks
-    assert not found.entities
 
 
 # ---------------------------------------------------------------------------------------- follow-up
@@ -190,8 +189,6 @@ async def test_a_hub_in_every_chunk_keeps_every_list_bounded(
     await fill(backend, project, chunks, [hub, *spokes], relations)
     found = await ask_followup(backend.store(), project, "what touches the hub?", axis(0))
     assert len(found.chunks) == 30
-    assert 0 < len(found.entities) <= 20
-    assert "hub" not in ids(found.entities)
     assert 0 < len(found.relationships) <= 30
 
 

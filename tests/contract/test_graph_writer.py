@@ -11,7 +11,9 @@ from drift.graph.indexes import IndexNames
 from drift.local.ingest.graph_records import (
     DocumentBatch,
     DocumentRecord,
+    KeptTopics,
     KnowledgeBatch,
+    ModelReply,
     ProjectState,
     RelationRecord,
 )
@@ -30,7 +32,7 @@ from tests.contract.graph_backends import (
     twin,
     vector,
 )
-from tests.contract.small_project import CHUNKS, FULL, fill_all
+from tests.contract.small_project import CHUNKS, COMMUNITIES, FULL, fill_all
 
 
 # ------------------------------------------------------------------------------------------- schema
@@ -80,8 +82,48 @@ async def test_stored_chunks_are_read_back_in_order_without_vectors(
 ) -> None:
     second = replace(CHUNKS[0], ordinal=1, heading="Part > One")
     await fill(backend, project, [CHUNKS[2], second, CHUNKS[1]])
-    expected = tuple(replace(c, embedding=()) for c in (CHUNKS[1], second, CHUNKS[2]))
+    expected = tuple(
+        replace(c, embedding=(), title=f"Title of {c.document_id}")
+        for c in (CHUNKS[1], second, CHUNKS[2])
+    )
     assert await backend.writer.read_chunks(project) == expected
+
+
+async def test_vectors_and_topics_are_read_back_and_topics_of_other_vectors_are_not(
+    backend: Backend, project: str
+) -> None:
+    await fill_all(backend, project)
+    writer = backend.writer
+    rows = await writer.read_vectors(project, ["k3", "k1"], len(axis(0)))
+    assert [row.tolist().index(1.0) for row in rows] == [2, 0]
+    assert await writer.read_topics(project, "") is None, "its communities are no topics"
+
+    batch = KnowledgeBatch((), (), COMMUNITIES, "fingerprint", clustered=3)
+    await writer.write_knowledge(project, batch)
+    if isinstance(backend, Neo4jBackend):
+        parents = {c.community: c.parent for c in COMMUNITIES if c.parent is not None}
+        assert await writer.read_topics(project, "") == KeptTopics(parents, 3)
+    assert await writer.read_topics(project, "another") is None
+    held = {id_: c.community for c in COMMUNITIES for id_ in c.chunk_ids}
+    assert {c.id: c.topic for c in await writer.read_chunks(project)} == {
+        id_: held.get(id_) for id_ in ("k1", "k2", "k3")
+    }
+
+
+async def test_replies_are_kept_once_and_go_by_their_keys(backend: Backend, project: str) -> None:
+    await fill_all(backend, project)
+    one = ModelReply("report/1", "m", ("a", "b"), '{"title": "One"}', 12)
+    other = replace(one, parts=("c",), text="")
+    async with backend.writer.writing(project) as held:
+        await held.keep_replies([one, other])
+        await held.keep_replies([replace(one, text="{}")])
+        found = await backend.writer.read_replies(project)
+        assert sorted(found, key=lambda reply: reply.text) == [other, replace(one, text="{}")]
+        assert await backend.writer.read_replies(f"{project}-other") == ()
+
+        await held.drop_replies([one.key, "unknown"])
+        assert await backend.writer.read_replies(project) == (other,)
+        await held.drop_replies([other.key])
 
 
 async def test_a_replaced_document_leaves_nothing_behind(backend: Backend, project: str) -> None:

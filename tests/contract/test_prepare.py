@@ -81,7 +81,7 @@ async def test_every_node_gets_the_project_of_its_edge_once_and_both_are_searche
     again = (await preparer.prepare(DIMENSIONS)).document()
     assert (again["changed"], again["created"], again["cypher"]) == ({}, [], [])
     assert await everything(database) == before
-    assert len(again["indexes"]) == 15
+    assert len(again["indexes"]) == 17
     assert {index["state"] for index in again["indexes"]} == {"ONLINE"}
 
     graph = Neo4jGraph(database)

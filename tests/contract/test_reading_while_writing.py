@@ -65,7 +65,7 @@ def source(version: str, changed: range) -> Source:
             f"## {WORDS[(n + s) % 12]} {n} {s}\n\n"
             + f"The {WORDS[(n * s) % 12]} Tree stands by the {WORDS[(n + 5 * s) % 12]} Tree in the "
             f"{said} year, "
-            f"says part {s} of {n}. " * 6
+            f"says part {s} of {n} in it. " * 6
             for s in range(SECTIONS)
         )
         return f"# Wood {n}\n\n" + "\n\n".join(sections)
@@ -143,7 +143,7 @@ async def test_no_question_fails_or_sees_half_while_documents_and_knowledge_chan
     rows = await backend.connection.read(
         "MATCH (c:__Chunk__ {project_id: $p}) RETURN c.id AS id", {"p": project}
     )
-    assert len(rows.records) > 2 * DOCUMENTS
+    assert len(rows.records) >= 2 * DOCUMENTS
     for one in asking:
         assert [(f.detail, str(f.__cause__)) for f in one.failures] == []
         assert set(seen[1:]) <= set(one.communities), "it was not asked often enough to tell"

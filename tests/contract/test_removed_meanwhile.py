@@ -33,11 +33,13 @@ async def test_an_entity_that_lost_its_mentions_counts_where_it_was_seen(
     values = {**BOUNDS, "p": project}
 
     around = await backend.connection.read(
-        f"{_FORGOTTEN}{entities(DEFAULT)} RETURN entities", values
+        f"{_FORGOTTEN}{entities(DEFAULT)}"
+        "RETURN [held IN around | [held.e.id, held.places]] AS held",
+        values,
     )
     held = await backend.connection.read(f"{_FORGOTTEN}{shared(DEFAULT)} RETURN shared", values)
 
-    assert [(e["id"], e["places"]) for e in around.records[0]["entities"]] == [("e1", [0, 1])]
+    assert around.records[0]["held"] == [["e1", [0, 1]]]
     rarity = pytest.approx(math.log(1 + 3 / 2))
     assert held.records[0]["shared"] == [[0, 0, rarity, 0.0], [1, 0, rarity, 0.0]]
 

@@ -45,7 +45,6 @@ async def test_it_is_searched_by_vector_words_and_names(written: Connection) -> 
     assert "Lighthouse" in found.chunks[0].text
     assert {c.document_name for c in found.chunks} == set(FILES)
     assert all(c.text in FILES[c.document_name] for c in found.chunks)
-    assert {e.title for e in found.entities} <= set(NAMES)
     assert {r.description for r in found.relationships} == {"STANDS_WITH"}
     assert {r.source for r in found.relationships} <= set(NAMES)
 

@@ -46,6 +46,7 @@ EAGER = {
     "write.DROP_STALE_CHUNKS": _DELETES,
     "write.REMOVE_DOCUMENTS": _DELETES,
     "write.UNSTAGE": _DELETES,
+    "write.DROP_REPLIES": _DELETES,
     "lease.FORGET": _DELETES,
     "write.PUT_CHUNKS": "vectors are stored when the properties of all rows are, and a "
     "statement has 250",

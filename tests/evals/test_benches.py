@@ -12,8 +12,6 @@ import pytest
 
 from drift.http import http
 from drift.local.evals.question_sets import LabelledQuestion, Passage, QuestionSet
-from drift.local.ingest.documents import SourceDocument
-from drift.local.ingest.sources import Source
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.graph import Candidate, Candidates, Chunk
 from drift.model.limits import Limits
@@ -25,7 +23,6 @@ from tests.bench.place import PlaceQuestion, ranks_of, read_index, report
 from tests.bench.replay import read_exchanges, replay
 from tests.bench.streams import measure_streams
 from tests.bench.synthetic import TENANTS
-from tests.bench.terms import measure_terms, read_terms
 from tests.command_line import PATIENCE_S, bench
 
 
@@ -166,18 +163,6 @@ def test_questions_are_counted_with_their_passages_and_without() -> None:
     figures = measure_names(QuestionSet("mills", passages, questions))
     assert (figures.shown, figures.misspelt, figures.withheld) == (1, 1, 2)
     assert figures.false_alarms == ("Zuckmayer: Which novel was written by Zuckmayer?",)
-
-
-def test_terms_are_looked_up_whatever_their_case_and_plural(tmp_path: Path) -> None:
-    listed = [{"topic": "a", "terms": ["Mill", "windmill"]}, {"topic": "b", "terms": ["Ulm"]}]
-    path = lines(tmp_path / "terms.jsonl", listed)
-    assert read_terms(path) == ("Mill", "windmill", "Ulm")
-
-    text = "# Mills\n\nThe old mill of Ada Byron grinds.\n\n# Owners\n\nNobody paid Ada Byron.\n"
-    source = Source("s", (SourceDocument("a.md", "Mills", text, "markdown"),))
-    figures = measure_terms(source, read_terms(path, "a"))
-    assert (figures["missing"], figures["share"]) == (["windmill"], 50)
-    assert figures["density"] > 0
 
 
 def test_a_chunk_is_the_one_asked_for_when_it_holds_a_quote(tmp_path: Path) -> None:

@@ -48,6 +48,7 @@ def base_settings(
         "NEO4J_PASSWORD": graph_server.password,
         "NEO4J_DATABASE": graph_server.database,
         "RETRY_BACKOFF_BASE_SEC": "0",
+        "HYDE": "always",  # so that a search makes calls of every kind
     }
 
 

@@ -55,6 +55,7 @@ async def test_the_platform_asks_for_no_key_and_every_route_asks_for_one_of_ours
     assert answers.pop("health/live") == 200
     assert answers.pop("rag") == 200
     assert answers.pop("rag/{*file}") == 404  # there is no such file
+    assert answers.pop(".well-known/oauth-protected-resource/mcp") == 404  # for Entra ID alone
     assert set(answers.values()) == {401}
     assert len(answers) >= 4
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
+from contextlib import suppress
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -205,9 +206,18 @@ async def test_a_bad_request_is_refused_before_the_first_byte_of_either_way(
     for accept in ({}, STREAM):
         # A server that has not read all of a body ends the connection, so none is used again.
         headers = {"content-type": content_type, "connection": "close", **accept}
-        assert_is_problem(
-            await hosted.client.post("/retrieve", content=body, headers=headers), *expected
-        )
+        assert_is_problem(await _posted(hosted, body, headers), *expected)
+
+
+async def _posted(hosted: Caller, body: bytes, headers: dict[str, str]) -> httpx2.Response:
+    """Post, again where the connection ended while the body was still being sent.
+
+    TCP may then drop the answer that was on its way (RFC 9112, section 9.6).
+    """
+    for _ in range(4):
+        with suppress(httpx2.RemoteProtocolError, httpx2.WriteError, httpx2.ReadError):
+            return await hosted.client.post("/retrieve", content=body, headers=headers)
+    return await hosted.client.post("/retrieve", content=body, headers=headers)
 
 
 @pytest.mark.parametrize(

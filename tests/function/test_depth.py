@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.function.calling import Caller, assert_is_problem
 from tests.function.corpus import PROJECT, Corpus
+from tests.model_server_fixture import ModelServerControl
 
 INCLUDE = ["trace", "usage", "verdict", "locations"]
 
@@ -18,7 +21,8 @@ async def test_a_quick_answer_is_cited_word_for_word_with_one_call(
             assert corpus.holds(citation["span"])
             assert citation["place"]
     assert answer["usage"]["chat_calls"] == 1
-    assert answer["usage"]["graph_round_trips"] == 1
+    # The question names a document, which is searched whole.
+    assert answer["usage"]["graph_round_trips"] == 2
     assert set(answer["usage"]["phases"]) == {"expanding_query"}
     assert answer["trace"]["depth"] == {"asked": "quick", "used": "quick", "reason": ""}
 
@@ -52,6 +56,16 @@ async def test_a_question_about_the_whole_goes_on_and_cites_what_the_project_kno
     assert f"{known['documents']} documents" in answer["final_answer"]
     other = await function.client.get(about, params={"project_id": "absent"})
     assert_is_problem(other, 404, "not_found")
+
+
+async def test_the_whole_search_finds_topics_by_its_best_chunks_without_a_hypothesis(
+    function: Caller, environment: pytest.MonkeyPatch, model_server: ModelServerControl
+) -> None:
+    environment.delenv("HYDE")
+    answer = await function.answer(depth="drift", include=INCLUDE)
+    assert answer["trace"]["communities"]
+    assert answer["verdict"]["verdict"] == "answered"
+    assert model_server.counts().get("hypothesis", 0) == 0
 
 
 async def test_a_stream_of_a_quick_answer_has_progress_and_one_result(function: Caller) -> None:

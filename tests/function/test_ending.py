@@ -30,6 +30,7 @@ NOWHERE = {
     "OAI_KEY": "local",
     "OAI_EMBED_MODEL_NAME": "wordllama-256",
     "VECTOR_INDEX_DIMENSIONS": "256",
+    "HYDE": "always",
 }
 """A graph and a Redis that nobody needs who waits for the model."""
 HALF_A_BODY = (

@@ -20,6 +20,9 @@ ROUTES = {
     "/api/rag/query": (("POST",), "function"),
     "/api/nodes": (("POST",), "function"),
     "/api/nodes/{*id}": (("DELETE", "PUT"), "function"),
+    "/v1/chat/completions": (("POST",), "function"),
+    "/v1/models": (("GET",), "function"),
+    "/dify/retrieval": (("POST",), "function"),
     "/usage": (("GET",), "function"),
     "/projects": (("GET",), "function"),
     "/projects/{id}": (("GET",), "function"),
@@ -28,12 +31,15 @@ ROUTES = {
     "/documents/{*id}": (("GET",), "function"),
     "/chunks/{*id}": (("GET",), "function"),
     "/entities/{*id}": (("GET",), "function"),
+    "/mcp": (("DELETE", "GET", "POST"), "function"),
+    "/.well-known/oauth-protected-resource/mcp": (("GET",), "anonymous"),
     "/rag": (("GET",), "anonymous"),
     "/rag/{*file}": (("GET",), "anonymous"),
     "/health/live": (("GET",), "anonymous"),
     "/health/ready": (("GET",), "function"),
     "/health/neo4j": (("GET",), "function"),
     "/openapi.yaml": (("GET",), "function"),
+    "/openapi-3.0.json": (("GET",), "function"),
 }
 
 

@@ -83,10 +83,13 @@ COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
 def test_the_compose_file_gives_the_addresses_of_the_example_on_loopback_only() -> None:
     published = {name: service["ports"] for name, service in COMPOSE["services"].items()}
     assert published == {
-        "neo4j": [f"127.0.0.1:{USUAL_PORTS['neo4j']}:7687"],
+        "neo4j": ["127.0.0.1:17474:7474", f"127.0.0.1:{USUAL_PORTS['neo4j']}:7687"],
         "valkey": [f"127.0.0.1:{USUAL_PORTS['valkey']}:6379"],
     }
-    assert COMPOSE["services"]["neo4j"]["environment"]["NEO4J_AUTH"] == f"neo4j/{LOOPBACK_PASSWORD}"
+    password = f"${{NEO4J_PASSWORD:-{LOOPBACK_PASSWORD}}}"
+    neo4j = COMPOSE["services"]["neo4j"]
+    assert neo4j["environment"]["NEO4J_AUTH"] == f"neo4j/{password}"
+    assert password in neo4j["healthcheck"]["test"]
 
 
 def test_every_service_of_the_compose_file_says_when_it_is_ready() -> None:

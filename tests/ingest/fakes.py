@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphUnavailableError
 from drift.local.ingest.graph_records import (
@@ -15,12 +17,14 @@ from drift.local.ingest.graph_records import (
     DocumentBatch,
     DocumentRecord,
     HeldProject,
+    KeptTopics,
     KnowledgeBatch,
     ProjectState,
 )
+from drift.local.ingest.topics import Points
 from drift.local.ingest.writers import MAX_WAIT_S, ProjectWriter
 from drift.model.calls import Embeddings
-from tests.fakes_graph import Held
+from tests.fakes_graph import Held, KeptReplies
 
 DIMENSIONS = 8
 NOTHING = KnowledgeBatch((), (), (), "")
@@ -33,10 +37,11 @@ class Project:
     knowledge: KnowledgeBatch = NOTHING
 
 
-class MemoryWriter:
+class MemoryWriter(KeptReplies):
     """GraphWriter in memory; the write numbered `breaks_at` (from 0) breaks when half is done."""
 
     def __init__(self, breaks_at: int | None = None) -> None:
+        super().__init__()
         self.projects: dict[str, Project] = {}
         self.calls: list[str] = []
         self.breaks_at = breaks_at
@@ -127,12 +132,33 @@ class MemoryWriter:
     async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
         if self._call("read_chunks"):
             raise GraphUnavailableError("down")
-        chunks = (c for own in self.project(project_id).chunks.values() for c in own)
-        return tuple(
-            sorted(
-                (replace(c, embedding=()) for c in chunks), key=lambda c: (c.document_id, c.ordinal)
+        project = self.project(project_id)
+        topics = {id_: c.community for c in project.knowledge.communities for id_ in c.chunk_ids}
+        chunks = (
+            replace(
+                c,
+                embedding=(),
+                title=project.documents[name].title,
+                topic=topics.get(c.id),
             )
+            for name, own in project.chunks.items()
+            for c in own
         )
+        return tuple(sorted(chunks, key=lambda c: (c.document_id, c.ordinal)))
+
+    async def read_vectors(
+        self, project_id: str, chunk_ids: Sequence[str], dimensions: int
+    ) -> Points:
+        held = {c.id: c.embedding for own in self.project(project_id).chunks.values() for c in own}
+        rows = [held.get(id_) or (0.0,) * dimensions for id_ in chunk_ids]
+        return np.array(rows, dtype=np.float32).reshape(len(rows), dimensions)
+
+    async def read_topics(self, project_id: str, embedding_model: str) -> KeptTopics | None:
+        knowledge = self.project(project_id).knowledge
+        if knowledge.clustered is None or knowledge.embedding_model != embedding_model:
+            return None
+        parents = {c.community: c.parent for c in knowledge.communities if c.parent is not None}
+        return KeptTopics(parents, knowledge.clustered)
 
     async def write_knowledge(
         self, project_id: str, batch: KnowledgeBatch, removed: Sequence[str] = ()

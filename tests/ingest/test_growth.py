@@ -5,19 +5,19 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from drift.core.names import normalised_title
 from drift.evidence.sentences import spans
 from drift.local.ingest.blocks import Format
 from drift.local.ingest.chunking import cut
+from drift.local.ingest.cleaning import clean, is_crawled
 from drift.local.ingest.graph_records import ChunkRecord, ProjectState
-from drift.local.ingest.html_text import html_to_markdown
+from drift.local.ingest.html_text import read_page
 from drift.local.ingest.identity import identify
 from drift.local.ingest.knowledge import derive
-from drift.local.ingest.page_text import line_key
 from drift.local.ingest.sources import Source
-from drift.local.ingest.terms import candidates
 
 TIMES = 4
 MOST = 9.0
@@ -72,16 +72,15 @@ def test_a_long_indented_line_before_an_indented_block() -> None:
 def _derived(text: str) -> object:
     """Derive the knowledge of one chunk, and of one that has the text as its heading."""
     chunks = [ChunkRecord("1", "d", 0, "d", text), ChunkRecord("2", "d", 1, text, "x")]
-    return derive("p", chunks, "stamp")
+    return derive(chunks, np.eye(2, dtype=np.float32), "stamp")
 
 
 READERS: dict[str, Callable[[str], object]] = {
     "knowledge": _derived,
-    "names in a line": lambda text: list(candidates(text)),
-    "a line's key": line_key,
+    "a crawled page": lambda text: (is_crawled(text), clean(text)),
     "a title": normalised_title,
     "sentences by number": spans,
-    "a page": html_to_markdown,
+    "a page": read_page,
 }
 TEXTS = (
     ("Signature", "_", " (date)"),
@@ -91,6 +90,9 @@ TEXTS = (
     ("A", " of the", " x"),
     ("", "A. B. ", "x"),
     ("", "[a](b ", ""),
+    ("", "[![a](b) ", ""),
+    ("", "![](", ""),
+    ("- ", "[a]((b)", "\n"),
     ("&#", "1", ";"),
 )
 
@@ -108,7 +110,7 @@ TAGS = ("<svg></nav>", "<pre>`</pre>", "<a b='", "<h1><nav>", "x<a href=#x>#</a>
 
 @pytest.mark.parametrize("tag", TAGS)
 def test_reading_html(tag: str) -> None:
-    assert growth(lambda size: html_to_markdown("<h1>" + tag * (size // len(tag))), 10_000) < MOST
+    assert growth(lambda size: read_page("<h1>" + tag * (size // len(tag))), 10_000) < MOST
 
 
 @pytest.mark.parametrize("content", ["same content", "{}"])

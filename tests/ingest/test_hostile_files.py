@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,7 +99,7 @@ def test_a_damaged_file_is_a_document_with_chunks_and_knowledge_or_skipped_with_
         ChunkRecord(str(place), "d", place, heading, text)
         for place, (heading, text) in enumerate(texts)
     ]
-    assert derive("p", chunks, "stamp").communities
+    assert derive(chunks, np.zeros((len(chunks), 4), dtype=np.float32), "stamp").communities
 
 
 @pytest.mark.parametrize(

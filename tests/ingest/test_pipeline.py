@@ -56,7 +56,7 @@ async def _clean(*sources: Path) -> Project:
     return writer.project("p")
 
 
-async def test_a_folder_becomes_documents_chunks_entities_relations_and_communities(
+async def test_a_folder_becomes_documents_chunks_and_topics(
     folder: Path,
 ) -> None:
     writer = MemoryWriter()
@@ -71,10 +71,8 @@ async def test_a_folder_becomes_documents_chunks_entities_relations_and_communit
         "Control Panel",
     }
     assert report.chunks == sum(len(own) for own in project.chunks.values())
-    titles = {e.title for e in project.knowledge.entities}
-    assert {"inlet_valve", "Control Panel", "cooling water", "Feed Pump"} <= titles
-    assert project.knowledge.relations
-    assert report.communities[0] >= 1
+    assert report.communities == {0: 1}
+    assert (project.knowledge.entities, project.knowledge.relations) == ((), ())
     assert project.knowledge.fingerprint
 
 
@@ -87,11 +85,10 @@ async def test_everything_stored_has_a_vector_and_chunks_say_which_slices_of_the
         assert own
         assert all(c.text == TEXTS[name][c.start : c.end] for c in own)
         assert all(len(c.embedding) == DIMENSIONS for c in own)
-    assert all(len(e.embedding) == DIMENSIONS for e in project.knowledge.entities)
     assert all(len(c.embedding) == DIMENSIONS for c in project.knowledge.communities)
 
 
-async def test_every_chunk_and_every_entity_is_in_one_leaf_below_a_root() -> None:
+async def test_every_chunk_is_in_one_topic_below_a_root() -> None:
     writer = MemoryWriter()
     report = await _run(await asyncio.to_thread(sample_sources), writer)
     project = writer.project("p")
@@ -178,8 +175,8 @@ async def test_a_removed_file_takes_its_chunks_and_what_only_it_named_with_it(fo
     report = await _run(folder, writer)
 
     assert report.removed == ["valve.md"]
-    assert writer.project("p") == await _clean(folder)
-    assert "Valve manual" not in {e.title for e in writer.project("p").knowledge.entities}
+    assert writer.project("p").chunks == (await _clean(folder)).chunks
+    assert "Valve manual" not in str(writer.project("p").knowledge)
 
 
 async def test_two_folders_of_one_project_both_stay_and_knowledge_covers_both(
@@ -194,9 +191,9 @@ async def test_two_folders_of_one_project_both_stay_and_knowledge_covers_both(
 
     project = writer.project("p")
     assert set(project.documents) == {*TEXTS, "more/pump.md"}
-    entity = next(e for e in project.knowledge.entities if e.title == "inlet_valve")
-    held = {c.id: name for name, own in project.chunks.items() for c in own}
-    assert {"more/pump.md", "valve.md"} <= {held[chunk] for chunk in entity.chunk_ids}
+    assert {id_ for c in project.knowledge.communities for id_ in c.chunk_ids} == {
+        c.id for own in project.chunks.values() for c in own
+    }
     writes = len(writer.writes)
     for source in (folder, other):
         assert not (await _run(source, writer)).wrote

@@ -182,6 +182,34 @@ def test_a_folder_is_ingested_once_and_answers(serving: dict[str, Any], tmp_path
     assert re.search(r"^\[1\] \d+%: similarity \d+%, freshness 100%, model", shown, re.MULTILINE)
 
 
+def test_a_dry_run_writes_nothing_and_a_model_writes_what_is_agreed_to(
+    serving: dict[str, Any], tmp_path: Path
+) -> None:
+    at = ("--project", "letters", "--data-dir", serving["data"])
+    (tmp_path / "letter.md").write_text(
+        "Ellen Harlow met Karl Weber near the harbour of Port Ellen. She gave him a letter."
+    )
+    ingest = ("ingest", str(tmp_path), "--json", *at)
+
+    planned = json.loads(command(*ingest, "--knowledge", "graph", "--dry-run").stdout)
+    assert (planned["added"], planned["calls"]) == (["letter.md"], 2)
+    listed = json.loads(command("projects", "--json", "--data-dir", serving["data"]).stdout)
+    assert "letters" not in {one["project_id"] for one in listed["projects"]}
+
+    without = command(*ingest, "--knowledge", "graph", "--knowledge-tokens", "0")
+    assert json.loads(without.stdout)["entities"] == 0
+    asked = command(*ingest, "--knowledge", "graph")
+    assert json.loads(asked.stdout)["entities"] == 3
+    assert "Asking drift-extractive for knowledge: about 2 calls" in asked.stderr
+    assert not json.loads(command(*ingest, "--knowledge", "graph").stdout)["wrote"]
+
+    model = serving["env"] | {"OAI_MODEL": "a-real-one"}
+    unasked = command(*ingest, "--force", **model)
+    assert "a-real-one can write a report on each topic: about 1 calls" in unasked.stderr
+    assert "nobody has agreed" in unasked.stderr
+    assert json.loads(unasked.stdout)["entities"] == 3, "what was replied before is used"
+
+
 def test_a_source_is_listed_told_and_removed_with_yes_and_cited_no_more(
     serving: dict[str, Any], tmp_path: Path
 ) -> None:

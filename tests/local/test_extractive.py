@@ -69,7 +69,7 @@ def nearest(question: str, most: int = 10) -> list[Chunk]:
 
 def replied(followup: str, chunks: list[Chunk], graph: tuple[str, ...] = ()) -> LocalReply:
     shown = [chunk_element(chunk, chunk.id) for chunk in chunks]
-    given = Context(communities=COMMUNITIES, graph=graph, chunks=shown)
+    given = Context(graph=graph, chunks=shown)
     prompt = prompts.local(followup, [followup], given)
     return LocalReply.model_validate_json(reply(prompt.name, prompt.user))
 
@@ -247,22 +247,20 @@ def test_what_a_doubtful_answer_leaves_open_is_asked_about_entities_nearby() -> 
     question = "How does Python resolve names in nested scopes?"
     found, _ = answered(
         question,
-        "nested scopes - free variable: A relation is no thing to ask about. (K1)",
-        "free variable: A name used in a scope where it is not defined, found in nested scopes."
-        " (K1, K2)",
-        "nested scopes: Asked about already. (K1)",
-        "pizza: Not related. (K2)",
+        "nested scopes - free variable: A free variable of nested scopes is not defined there."
+        " (reference)",
+        "nested scopes - Python: Asked about already.",
+        "cheese - pizza: Not related. (kitchen)",
     )
     assert found.confidence < 0.75
     assert found.verdict == "partly"
     assert [f.question for f in found.new_followups] == [f"{question} (free variable)"]
-    assert found.new_followups[0].target_communities == ["C2"]
     assert found.should_continue
 
 
 def test_what_was_asked_before_is_not_asked_again() -> None:
     question = "How does Python resolve names in nested scopes?"
-    graph = ["free variable: A name used in a scope where it is not defined. (K1)"]
+    graph = ["nested scopes - free variable: A name used in nested scopes. (reference)"]
     chunks = [chunk_element(chunk, chunk.id) for chunk in nearest(question)]
     before = [element("followup", "What is a free variable?", state="being answered")]
     for asked, more in (((), 1), (before, 0)):
@@ -275,7 +273,7 @@ def test_what_was_asked_before_is_not_asked_again() -> None:
 def test_a_certain_answer_asks_nothing_more() -> None:
     found, _ = answered(
         "What does the with statement guarantee about __exit__?",
-        "suite: The block that the with statement guards with __exit__. (K1)",
+        "with statement - suite: The block that the with statement guards with __exit__. (k)",
     )
     assert found.confidence >= 0.75
     assert found.verdict == "answered"

@@ -28,6 +28,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(NEEDS_PYTHON_313, reason=REAS
 ROUTES = {
     "retrieve": ("retrieve", ["POST"], "function"),
     "rag_query": ("api/rag/query", ["POST"], "function"),
+    "mcp": ("mcp", ["POST", "GET", "DELETE"], "function"),
+    "mcp_metadata": (".well-known/oauth-protected-resource/mcp", ["GET"], "anonymous"),
+    "chat_completions": ("v1/chat/completions", ["POST"], "function"),
+    "chat_models": ("v1/models", ["GET"], "function"),
+    "dify_retrieval": ("dify/retrieval", ["POST"], "function"),
     "create_node": ("api/nodes", ["POST"], "function"),
     "replace_node": ("api/nodes/{*id}", ["PUT"], "function"),
     "remove_node": ("api/nodes/{*id}", ["DELETE"], "function"),
@@ -45,6 +50,7 @@ ROUTES = {
     "health_ready": ("health/ready", ["GET"], "function"),
     "health_neo4j": ("health/neo4j", ["GET"], "function"),
     "openapi": ("openapi.yaml", ["GET"], "function"),
+    "openapi_3_0": ("openapi-3.0.json", ["GET"], "function"),
 }
 CONCURRENT = 100
 

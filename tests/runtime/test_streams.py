@@ -43,6 +43,7 @@ def settings(model_server_process: ModelServerControl) -> dict[str, str]:
         "VECTOR_INDEX_DIMENSIONS": "256",
         "NEO4J_URI": "bolt://127.0.0.1:1",
         "NEO4J_PASSWORD": "canary-password",
+        "HYDE": "always",
     }
 
 

@@ -12,6 +12,12 @@ from tests.security.raw_http import JSON, STREAM, Answer, call, events
 RAG = "/api/rag/query"
 ROUTES = (
     ("POST", RAG),
+    ("POST", "/mcp"),
+    ("GET", "/.well-known/oauth-protected-resource/mcp"),
+    ("POST", "/v1/chat/completions"),
+    ("GET", "/v1/models"),
+    ("POST", "/dify/retrieval"),
+    ("GET", "/openapi-3.0.json"),
     ("POST", "/api/nodes"),
     ("PUT", "/api/nodes/nothing"),
     ("DELETE", "/api/nodes/nothing"),

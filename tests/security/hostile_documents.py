@@ -6,8 +6,9 @@ Orders, forged citations and facts, ends of tags and fences, other roles, letter
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from drift.model.graph import Chunk, Community, Entity, Evidence, PrimerEvidence, Relationship
+from drift.model.graph import Chunk, Community, Evidence, PrimerEvidence, Relationship
 from drift.prompting.prompts import AGGREGATE_SYSTEM
 
 HOSTILE: Mapping[str, str] = {
@@ -47,9 +48,17 @@ HOSTILE: Mapping[str, str] = {
 """By what they try."""
 
 
+MORE = "And so on."
+
+
 def community(text: str) -> Community:
     """Return a community whose summary, sample and sample's document say the text."""
-    return Community(f"c {text[:40]}", 1, text, 0.9, (chunk("sample", text),))
+    return Community(f"c {text[:40]}", 1, text, 0.9, (sample("sample", text),))
+
+
+def sample(name: str, text: str) -> Chunk:
+    """Return a chunk that says more than the text, so that no summary holds it whole."""
+    return replace(chunk(name, text), text=f"{text} {MORE}")
 
 
 def chunk(name: str, text: str) -> Chunk:
@@ -59,18 +68,13 @@ def chunk(name: str, text: str) -> Chunk:
 
 def primer_of(text: str) -> PrimerEvidence:
     """Return what the primer finds."""
-    return PrimerEvidence((community(text),), (chunk("loose", text),))
+    return PrimerEvidence((community(text),), (sample("loose", text),))
 
 
 def evidence_of(text: str, *names: str) -> Evidence:
-    """Return what a follow-up finds.
-
-    Chunks, entities, relationships and communities that all say the text.
-    """
+    """Return what a follow-up finds: chunks and a relationship that all say the text."""
     ids = names or ("first", "second")
     return Evidence(
         tuple(chunk(name, text) for name in ids),
-        (Entity("e", text, text, 1, ids),),
-        (Relationship(text, text, text, 1.0, ids),),
-        (community(text),),
+        (Relationship("asked", text, f"{text} is said elsewhere", 1.0),),
     )

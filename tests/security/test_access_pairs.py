@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
+from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
@@ -22,6 +23,7 @@ from drift.http.auth import Authentication
 from drift.http.cursors import KEY, ListName, cursor
 from drift.http.settings import load_access
 from drift.local.hosts.local_host import registered_routes, serving
+from tests.mcp.calling import reply, tool
 from tests.security.conftest import Given
 from tests.security.random_callers import EXISTING, Asker, asker, look_alikes, project_for
 from tests.security.raw_http import JSON, STREAM, Answer, call, events
@@ -46,7 +48,9 @@ ABOUT_NO_PROJECT = {
     "/health/ready",
     "/health/neo4j",
     "/openapi.yaml",
+    "/openapi-3.0.json",
     "/usage",
+    "/.well-known/oauth-protected-resource/mcp",
 }
 SINGLE = {
     "documents": reading.read_document.path,
@@ -185,6 +189,77 @@ class Pair:
         own = "" if self.who.mode == "function" else f":{id_}"
         assert set(self.world.sink.channels) == {f"ui:retrieval_progress{own}"}, self
         assert {m["project_id"] for m in self.world.sink.messages} == {self.meant}, self
+
+    # ------------------------------------------------------------------------------------ programs
+    async def programs(self) -> None:
+        """Ask as chat programs and Dify do: a refusal has their shape, and reaches no server."""
+        self.tried |= {"/v1/chat/completions", "/v1/models", "/dify/retrieval"}
+        project = self.project or ""
+        asked: dict[str, dict[str, Any]] = {
+            "/v1/chat/completions": {
+                "model": f"{project}:drift",
+                "messages": [{"role": "user", "content": QUESTION}],
+            },
+            "/dify/retrieval": {"knowledge_id": project, "query": QUESTION},
+        }
+        for path, body in asked.items():
+            if self.project is None:
+                continue
+            self.world.forget()
+            headers = {**self.who.headers, **JSON}
+            answer = await call(self.url, "POST", path, headers, json.dumps(body).encode())
+            wanted = self.status if self.status != 200 or self.exists else 404
+            assert answer.status == wanted, (self, path, answer.body)
+            assert self.status == 200 or self.world.calls == [], (self, path)
+            assert (b"mark" in answer.body) is (wanted == 200), (self, path)
+            assert other_marks(self.meant, answer.body) == [], (self, path)
+
+        self.world.forget()
+        answer = await call(self.url, "GET", "/v1/models", self.who.headers)
+        if answer.status == 200:
+            names = {one["id"].removesuffix(":quick") for one in answer.json()["data"]}
+            assert names == {one for one in EXISTING if self.who.may_read(one)}, self
+        else:
+            assert self.world.calls == [], self
+
+    # --------------------------------------------------------------------------------------- tools
+    async def tools(self) -> None:
+        """Call the tools of MCP: a refusal is a result there, and no server hears of it."""
+        self.tried.add("/mcp")
+        named = {} if self.project is None else {"project": self.project}
+        asked: dict[str, dict[str, str]] = {
+            "retrieve": {"question": QUESTION, "depth": "drift", **named},
+            "search": {"question": QUESTION, **named},
+            "read_source": {"chunk_id": SHARED["chunks"], **named},
+            "list_projects": {},
+        }
+        for name, arguments in asked.items():
+            self.world.forget()
+            headers, body = tool(name, **arguments)
+            answer = await call(self.url, "POST", "/mcp", {**self.who.headers, **headers}, body)
+            has_none = self.who.mode != "function" and not self.who.granted
+            wanted = 401 if self.who.is_stranger else 403 if has_none else 200
+            assert answer.status == wanted, (self, name, answer.body)
+            if wanted == 200 and name == "list_projects":
+                self._lists(reply(answer)["result"])
+            elif wanted == 200:
+                self._tells(name, reply(answer)["result"])
+            else:
+                assert self.world.calls == [], (self, name)
+
+    def _lists(self, result: dict[str, Any]) -> None:
+        told = result["structuredContent"]
+        ids = [one["id"] for one in told["projects"]] + told["further"]
+        assert ids == sorted(one for one in EXISTING if self.who.may_read(one)), self
+
+    def _tells(self, name: str, result: dict[str, Any]) -> None:
+        said = json.dumps(result)
+        if self.status != 200:
+            assert (result["isError"], self.world.calls) == (True, []), (self, name, said)
+        elif name != "read_source" or self.exists:
+            assert not result.get("isError"), (self, name, said)
+        assert ("mark" in said) is (self.status == 200 and self.exists), (self, name, said)
+        assert other_marks(self.meant, said.encode()) == [], (self, name)
 
     # --------------------------------------------------------------------------------------- lists
     async def projects(self) -> None:
@@ -330,6 +405,8 @@ async def test_a_caller_gets_its_own_projects_over_every_route_and_no_other(
             await pair.questions()
             await pair.questions_to_nodes()
             await pair.closed_routes()
+            await pair.tools()
+            await pair.programs()
             await pair.projects()
             await pair.project_itself()
             await pair.look_alikes()

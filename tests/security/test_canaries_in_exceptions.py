@@ -96,6 +96,7 @@ async def test_the_real_worker_gives_no_secret_away(tmp_path: Path, outputs: Out
             "OAI_MODEL": "m",
             "OAI_KEY": SECRETS["key of the model"],
             "OAI_EMBED_MODEL_NAME": "e",
+            "HYDE": "always",
             "NEO4J_URI": "bolt://127.0.0.1:1",
             "NEO4J_PASSWORD": SECRETS["password of Neo4j"],
             "REDIS_URL": f"redis://:{quote(SECRETS['password of Redis'], safe='')}@127.0.0.1:1/0",

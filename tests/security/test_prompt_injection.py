@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from itertools import product
 from typing import Any
 
 import pytest
@@ -32,25 +33,31 @@ from drift.search.progress import Progress
 from tests.fake_service import LOCAL
 from tests.fakes import ListSink, ScriptedChat, StubGraph, ports, request
 from tests.model_server_fixture import ModelServerControl
-from tests.security.hostile_documents import HOSTILE, evidence_of, primer_of
+from tests.security.hostile_documents import HOSTILE, MORE, evidence_of, primer_of
 from tests.security.prompt_reading import Tag, facts, sentences, tags
 from tests.unit.searching import FIRST, SECOND, THIRD, cites_what_it_sees, proposals, script
 
-LOCAL_TAGS = [
-    "question",
-    "asked",
-    "names",
-    "communities",
-    "graph",
-    "chunks",
-    "question_again",
-    "followups",
-]
+LOCAL_TAGS = ["question", "asked", "names", "graph", "chunks", "followups"]
+
+
+def executors(*, joint: bool) -> set[str]:
+    """Return every system text of an executor."""
+    given = [
+        prompts.Context(asked=asked, names=names, graph=graph)
+        for asked, names, graph in product([[], ["x"]], repeat=3)
+    ]
+    return {
+        prompts.executor_system(one, joint=joint, last=last)
+        for one in given
+        for last in (False, True)
+    }
+
+
 SYSTEM = {
     "hypothesis": {prompts.HYPOTHESIS_SYSTEM},
     "primer_reply": {prompts.PRIMER_SYSTEM},
-    "local_reply": {prompts.LOCAL_SYSTEM, prompts.LAST_LOCAL_SYSTEM},
-    "joint_reply": {prompts.JOINT_SYSTEM, prompts.LAST_JOINT_SYSTEM},
+    "local_reply": executors(joint=False),
+    "joint_reply": executors(joint=True),
     "quick_reply": {prompts.QUICK_SYSTEM},
     "aggregate_reply": {prompts.AGGREGATE_SYSTEM},
 }
@@ -138,7 +145,7 @@ def assert_is_data(prompt: Prompt, text: str) -> dict[str, Tag]:
         assert samples
         assert [row.attributes.get("community") for row in samples] == shown
         for row in samples:
-            assert_says(row.content, text, whole=has_room)
+            assert_says(row.content, f"{text} {MORE}", whole=has_room)
             assert_names(row, text)
     if prompt.name == "quick_reply":
         chunks = found["chunks"].rows
@@ -152,9 +159,8 @@ def assert_is_data(prompt: Prompt, text: str) -> dict[str, Tag]:
         for row in chunks:
             assert_says("\n".join(sentences(row)), text)
             assert_names(row, text)
-        # What has no description is not in the prompt.
-        described = found["graph"].lines() if "graph" in found else []
-        assert len(described) == (2 if text.strip() else 0)
+        described = found["graph"].lines() if "graph" in found else ["asked - "]
+        assert [line[:8] for line in described] == ["asked - "]
         assert {row.content for row in found["followups"].rows} <= {FIRST, SECOND, THIRD}
         assert_asked_before(found, text)
     return found
@@ -226,6 +232,7 @@ async def test_hostile_text_stays_inside_its_tag_in_every_prompt(name: str) -> N
     assert {p.name for p in chat.prompts} == set(SYSTEM)
     seen = [(prompt.name, assert_is_data(prompt, text)) for prompt in chat.prompts]
     assert any("asked" in found for _, found in seen), "a later follow-up is told of those before"
+    assert any("graph" in found for _, found in seen)
     for found in (found for name, found in seen if name == "aggregate_reply"):
         assert len(facts(found["findings"].rows)) == 1, "the same words of one document"
 

@@ -171,6 +171,6 @@ def test_the_platforms_level_follows_from_the_mode(mode: str | None, level: str)
     )
     assert run.returncode == 0, run.stderr
     levels = json.loads(run.stdout)
-    for is_open in ("health_live", "show_page", "show_page_file"):
+    for is_open in ("health_live", "mcp_metadata", "show_page", "show_page_file"):
         assert levels.pop(is_open) == "anonymous"
     assert set(levels.values()) == {level}

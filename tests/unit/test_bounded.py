@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drift.local.prompt_elements import Element, element, elements
 from drift.model.calls import Prompt
-from drift.model.graph import Chunk, Community, Entity, Evidence, PrimerEvidence, Relationship
+from drift.model.graph import Chunk, Community, Evidence, PrimerEvidence, Relationship
 from drift.model.limits import Limits
 from drift.model.tree import ANSWERED, SKIPPED_BUDGET, Answer, Citation, Node, Question
 from drift.prompting import budget
 from drift.prompting.batching import Found
 from drift.prompting.budget import RequestHandles
 from drift.prompting.elements import Handles, Memory
+from drift.prompting.markup import on_line
 from drift.prompting.tokens import cut_to, most_tokens
 from tests.fakes import chunk, community
 from tests.unit.searching import asked_before, chunks_of, told
@@ -39,10 +41,7 @@ def limits(most_tokens: int, chunks: int = 10) -> Limits:
 
 def handles_of(evidence: Evidence, *others: str) -> RequestHandles:
     """Return the handles of a request that has shown nothing before."""
-    return RequestHandles(
-        Handles.of("C", (c.id for c in evidence.communities)),
-        Handles.of("K", (*(c.id for c in evidence.chunks), *others)),
-    )
+    return RequestHandles().including((), (*(c.id for c in evidence.chunks), *others))
 
 
 def read(
@@ -77,12 +76,11 @@ def test_no_prompt_is_over_its_bound(
 ) -> None:
     chunks = tuple(Chunk(f"c{n}", text, "doc") for n in range(12))
     communities = [Community(n, 1, summary, samples=chunks[n : n + 3]) for n in range(8)]
-    ids = tuple(c.id for c in chunks)
     evidence = Evidence(
         chunks,
-        entities=tuple(Entity(str(n), f"E{n}", summary, 1, ids) for n in range(30)),
-        relationships=tuple(Relationship("E1", f"E{n}", said, 1, ids) for n in range(30)),
-        communities=tuple(communities),
+        relationships=tuple(
+            Relationship(asked, f"E{n}", f"{said} {n}", chunk_id=f"k{n}") for n in range(30)
+        ),
     )
     cited = [Citation(f"c{n}", text[:600], "doc", "1") for n in range(12)]
     nodes = [
@@ -102,9 +100,9 @@ def test_no_prompt_is_over_its_bound(
     assert len(chunks_of(quick.prompt)) == len(quick.shown) > 0
 
     found = PrimerEvidence(tuple(communities), chunks)
-    primer = budget.primer(asked, found, handles.communities, BOUND)
+    primer = budget.primer(asked, found, Handles.of("C", range(8)), BOUND)
     assert cost(primer) <= BOUND
-    assert samples_of(primer)
+    assert samples_of(primer) or on_line(text) in on_line(summary)
 
     retrieved = {c.id: c for c in chunks}
     aggregator, facts = budget.aggregator(asked, nodes, retrieved, BOUND)
@@ -135,9 +133,7 @@ def test_all_that_fits_is_shown() -> None:
     chunks = tuple(chunk(f"c{n}") for n in range(4))
     evidence = Evidence(
         chunks,
-        entities=(Entity("e", "E", "an entity", 1, ("c0",)),),
-        relationships=(Relationship("E", "F", "knows", 1, ("c1", "c3")),),
-        communities=(community(7),),
+        relationships=(Relationship("Ann", "Fay", "Ann met Fay.", chunk_id="c3", document="Log"),),
     )
     settled = answered(5, "Said.", Citation("c9", "It was so.", "d", "2"))
     memory = Memory((settled,), ("Where?",), ("Ann", "Bob"))
@@ -147,10 +143,7 @@ def test_all_that_fits_is_shown() -> None:
     assert [list(row.sentences().values()) for row in chunks_of(prompt)] == [
         [f"This is the text of c{n}.", f"It says a thing about c{n}."] for n in range(3)
     ]
-    assert elements(prompt.user, "community") == [
-        Element({"id": "C1", "level": "1"}, "Summary of 7")
-    ]
-    assert element(prompt.user, "graph").lines() == ["E - F: knows (K2)", "E: an entity (K1)"]
+    assert element(prompt.user, "graph").lines() == ["Ann - Fay: Ann met Fay. (Log)"]
     assert element(prompt.user, "names").content == "Ann; Bob"
     assert {question: row["state"] for question, row in asked_before(prompt).items()} == {
         "q5": "answered",
@@ -198,22 +191,20 @@ def test_chunks_of_one_document_stand_in_its_order_and_documents_by_their_best_c
     ]
 
 
-def test_the_graph_is_left_out_first_then_communities_names_and_what_was_asked_then_chunks() -> (
-    None
-):
+def test_the_graph_is_left_out_first_then_names_and_what_was_asked_then_chunks() -> None:
     prose = "Some words are said here. " * 8
     ids = tuple(f"c{n}" for n in range(3))
     evidence = Evidence(
         tuple(Chunk(name, prose, "doc") for name in ids),
-        entities=tuple(Entity(str(n), f"E{n}", prose, 1, ids) for n in range(3)),
-        relationships=tuple(Relationship("E", f"F{n}", prose, 1, ids) for n in range(3)),
-        communities=tuple(Community(n, 0, prose) for n in range(3)),
+        relationships=tuple(
+            Relationship("f", f"F{n}", f"{n} {prose}", chunk_id=f"k{n}") for n in range(3)
+        ),
     )
     settled = tuple(answered(n, prose, Citation("c0", "Said.", "doc")) for n in range(3))
     memory = Memory(settled, names=tuple(f"{prose} {n}" for n in range(3)))
 
     kinds: list[tuple[int, ...]] = []
-    for most in range(1_100, 2_600, 20):
+    for most in range(900, 2_600, 20):
         prompt, shown = read(evidence, limits(most), memory)
         names = element(prompt.user, "names").content
         graph = element(prompt.user, "graph").content
@@ -222,18 +213,15 @@ def test_the_graph_is_left_out_first_then_communities_names_and_what_was_asked_t
                 len(shown),
                 len(asked_before(prompt)),
                 names.count(";") + bool(names),
-                len(elements(prompt.user, "community")),
                 len(graph.splitlines()),
             )
         )
     in_order = [
-        (1, 0, 0, 0, 0),
-        (3, 0, 0, 0, 0),
-        (3, 3, 0, 0, 0),
-        (3, 3, 3, 0, 0),
-        (3, 3, 3, 2, 0),
-        (3, 3, 3, 2, 2),
-        (3, 3, 3, 2, 4),
+        (1, 0, 0, 0),
+        (3, 0, 0, 0),
+        (3, 3, 0, 0),
+        (3, 3, 3, 0),
+        (3, 3, 3, 3),
     ]
     assert [kind for kind in dict.fromkeys(kinds) if kind in in_order] == in_order
 
@@ -281,6 +269,15 @@ def test_each_sample_is_shown_once_under_its_first_community_and_loose_chunks_co
         Element({"community": "C2", "document": "doc"}, "B"),
         Element({"document": "doc"}, "L"),
     ]
+
+
+def test_a_sample_that_stands_whole_in_a_summary_is_not_shown_again() -> None:
+    told = replace(
+        community(7, chunk("a", "It is\nso."), chunk("b", "It is")), summary="- It is so."
+    )
+    found = PrimerEvidence((replace(told, samples=(*told.samples, chunk("c", "Not so."))),))
+    prompt = budget.primer("q", found, Handles.of("C", [7]), BOUND)
+    assert [row.content for row in samples_of(prompt)] == ["Not so."]
 
 
 def test_the_only_sample_that_fits_is_cut_after_a_sentence() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drift.local.prompt_elements import Element, element
-from drift.model.graph import Community, Entity, Evidence, Relationship
+from drift.model.graph import Community
 from drift.model.tree import ANSWERED, NO_EVIDENCE, Answer, Citation, Node, Question, Verdict
 from drift.prompting import elements
 from drift.prompting.elements import Handles, Memory
@@ -92,77 +92,6 @@ def test_a_line_of_a_chunk_cannot_pose_as_a_numbered_sentence(text: str) -> None
     assert said.replace("&lt;", "<") == "".join(f"Begin. {text}".split()).replace("&lt;", "<")
 
 
-# -------------------------------------------------------------------------------------------- graph
-def known_to(*chunk_ids: str, count: int = 100) -> Evidence:
-    words = "word " * 900
-    return Evidence(
-        entities=tuple(Entity(str(n), f"E{n}", words, 1, chunk_ids) for n in range(count)),
-        relationships=tuple(Relationship("a", f"b{n}", words, 1, chunk_ids) for n in range(count)),
-    )
-
-
-def test_what_the_graph_says_is_bounded() -> None:
-    lines = elements.graph_lines([known_to("b", "a")], ["a", "b"], SHOWN)
-    titles = [line.partition(":")[0] for line in lines]
-    most = elements.MAX_GRAPH_LINES
-    assert titles == [*(f"a - b{n}" for n in range(most)), *(f"E{n}" for n in range(most))]
-    for line in lines:
-        said = line.partition(": ")[2].removesuffix(" (K2, K1)")
-        assert said != line.partition(": ")[2]
-        assert 0 < len(said) <= elements.MAX_DESCRIPTION_CHARACTERS
-        assert set(said.split()) == {"word"}
-
-
-def test_the_graph_speaks_only_of_chunks_that_are_shown_and_names_them() -> None:
-    evidence = Evidence(
-        entities=(
-            Entity("e", "E", "is here", 1, ("c", "a")),
-            Entity("f", "F", "is elsewhere", 1, ("b",)),
-            Entity("g", "G", "is nowhere"),
-        ),
-        relationships=(
-            Relationship("E", "G", "knows", 1, ("b", "c")),
-            Relationship("E", "F", "likes", 1, ("b",)),
-            Relationship("F", "G", "loves"),
-        ),
-    )
-    assert elements.graph_lines([evidence], ["a", "c"], SHOWN) == [
-        "E - G: knows (K3)",
-        "E: is here (K3, K1)",
-    ]
-    assert elements.graph_lines([evidence], [], SHOWN) == []
-
-
-def test_what_has_no_description_is_left_out_and_leaves_its_place_to_others() -> None:
-    blank = tuple(Entity(str(n), f"E{n}", " \n", 1, ("a",)) for n in range(50))
-    silent = tuple(Relationship("a", f"b{n}", chunk_ids=("a",)) for n in range(50))
-    evidence = Evidence(
-        entities=(*blank, Entity("x", "X", "known", 1, ("a",))),
-        relationships=(*silent, Relationship("x", "y", "knows", 1, ("a",))),
-    )
-    assert elements.graph_lines([evidence], ["a"], SHOWN) == ["x - y: knows (K1)", "X: known (K1)"]
-
-
-def test_two_entities_have_one_relation_whichever_way_it_points() -> None:
-    one = Evidence(
-        relationships=(
-            Relationship("a", "b", "unseen", 1, ("z",)),
-            Relationship("a", "b", "first", 1, ("a",)),
-            Relationship("b", "a", "back", 1, ("a",)),
-        )
-    )
-    other = Evidence(
-        relationships=(
-            Relationship("a", "b", "again", 1, ("a",)),
-            Relationship("a", "c", "other", 1, ("a",)),
-        )
-    )
-    assert elements.graph_lines([one, other], ["a"], SHOWN) == [
-        "a - b: first (K1)",
-        "a - c: other (K1)",
-    ]
-
-
 # -------------------------------------------------------------------------------------------- asked
 def node(text: str, said: str, *cited: Citation, verdict: Verdict = "answered") -> Node:
     answer = Answer(said, cited, 0.5, should_continue=False, verdict=verdict)
@@ -211,15 +140,6 @@ def test_an_answer_that_is_told_again_is_cut() -> None:
 
 
 # ---------------------------------------------------------------------------------- order, and cuts
-def test_lower_communities_of_several_follow_ups_take_turns_and_are_bounded() -> None:
-    def holding(*names: str) -> Evidence:
-        return Evidence(communities=tuple(Community(name, 0, "S") for name in names))
-
-    found = elements.communities_of([holding("a", "b", "c"), holding("d", "a", "e")])
-    assert [community.id for community in found] == ["a", "d"]
-    assert len(found) == elements.MAX_LOWER_COMMUNITIES
-
-
 @given(st.text(max_size=80), st.integers(0, 80))
 def test_a_cut_text_is_a_beginning_within_its_bound(text: str, most: int) -> None:
     short = cut(text, most)

@@ -122,7 +122,7 @@ def test_the_schemas_ask_for_the_fields_of_the_contract() -> None:
         "verdict": "string",
         "answer": "string",
         "confidence": "number",
-        "new_followups": [{**followups[0], "beside": "string"}],
+        "new_followups": [{"question": "string", "beside": "string"}],
         "should_continue": "boolean",
     }
     assert shape_of(strict_schema(AggregateReply)) == {

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from drift.core.errors import ModelUnavailableError
-from drift.local.prompt_elements import Element, elements
 from drift.model.calls import Prompt
-from drift.model.graph import Beside, Community, Evidence, FollowupQuery
+from drift.model.graph import Beside, Evidence, FollowupQuery
 from tests.fakes import StubGraph, chunk
 from tests.unit.searching import (
     FIRST,
@@ -172,31 +171,6 @@ async def test_what_cites_nothing_gets_one_second_look_at_further_chunks() -> No
     asked = run.ports.chat.named("local_reply")
     assert [len(chunks_of(p)) for p in asked] == [5, 3]
     assert response.trace.followups[0].chunk_ids == [f"c{n}" for n in range(8)]
-
-
-async def test_a_follow_up_is_shown_the_lower_communities_of_its_chunks_and_may_target_them() -> (
-    None
-):
-    lower = Community("lower", 0, "What is below.")
-
-    def found(query: FollowupQuery) -> Evidence:
-        name = query.question
-        return Evidence((chunk(name),), communities=(lower,) if name == FIRST else ())
-
-    def answers(prompt: Prompt) -> dict[str, Any]:
-        reply = cites_what_it_sees(prompt, *([THIRD] if asked_in(prompt) == FIRST else []))
-        for proposed in reply["new_followups"]:
-            proposed["target_communities"] = ["C3"]
-        return reply
-
-    run = run_of(StubGraph(FOUND, found), local_reply=answers)
-    response = await run(TRACED)
-    first = next(p for p in run.ports.chat.named("local_reply") if asked_in(p) == FIRST)
-    assert elements(first.user, "community") == [
-        Element({"id": "C3", "level": "0"}, "What is below.")
-    ]
-    [third] = [f for f in response.trace.followups if f.question == THIRD]
-    assert third.target_communities == ["lower"]
 
 
 @pytest.mark.parametrize(

@@ -81,8 +81,8 @@ def test_a_score_without_plain_meaning_is_refused(given_: Any) -> None:
     ids=["as asked", "single objects", "null among ids", "empty questions"],
 )
 def test_followups_are_read_where_their_meaning_is_plain(given_: Any) -> None:
-    reply = LocalReply.model_validate({"answer": "a", "new_followups": given_})
-    assert [(f.question, f.target_communities) for f in reply.new_followups] == [("Who?", ["C1"])]
+    reply = PrimerReply.model_validate({"initial_answer": "a", "followups": given_})
+    assert [(f.question, f.target_communities) for f in reply.followups] == [("Who?", ["C1"])]
 
 
 @pytest.mark.parametrize("given_", [[None], [""]])
@@ -238,12 +238,17 @@ def test_a_reply_of_megabytes_is_cut_where_its_meaning_is_plain() -> None:
         {
             "answer": long,
             "citations": [{"chunk_id": long, "span": long}] * 1000,
-            "new_followups": [{"question": long, "target_communities": [long] * 1000}] * 1000,
+            "new_followups": [{"question": long, "beside": long}] * 1000,
         }
     )
     assert (len(local.answer), len(local.citations), len(local.new_followups)) == (15_999, 50, 20)
     assert (len(local.citations[0].chunk_id), len(local.citations[0].words)) == (499, 3_999)
-    followup = local.new_followups[0]
+    proposed = local.new_followups[0]
+    assert (len(proposed.question), len(proposed.beside)) == (999, 499)
+
+    [followup] = PrimerReply.model_validate(
+        {"followups": {"question": long, "target_communities": [long] * 1000}}
+    ).followups
     assert (len(followup.question), len(followup.target_communities)) == (999, 50)
 
     evidence = {"chunk_id": "K1", "sentences": ["4"] * 100_000, "words": [long]}

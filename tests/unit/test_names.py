@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.evidence.names import MAX_NAMES_FOUND, names_found, stands_in, unseen_name
+from drift.evidence.names import (
+    MAX_NAMES_FOUND,
+    lacking_name,
+    names_found,
+    stands_in,
+    unseen_name,
+)
 from drift.model.tree import ANSWERED, NO_EVIDENCE, Answer, Citation, Node, Question
 
 FILE = Path(__file__).parents[1] / "data" / "unanswerable.jsonl"
@@ -96,7 +103,41 @@ def test_no_control_is_refused_for_a_name() -> None:
         assert unseen_name(row["question"], shown) == "", row["id"]
 
 
+FILM = "The film was directed by David Howard in 1936. Who was in it is not known. Art is long."
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("Who was David Howard Thornton?", "David Howard Thornton"),
+        ("In which film was Jenna Kanell?", "Jenna Kanell"),
+        ("Who was in it, and what is Art?", ""),
+        ("Who was David Howerd?", ""),
+        ("Who was D. Howard?", ""),
+        ("Who Was The Director Of The Thornton Film?", ""),
+        ("Wer war David Thornton?", ""),
+        ("Who was David Howard (Thornton)?", ""),
+    ],
+)
+def test_a_name_is_lacking_whose_last_word_stands_nowhere(question: str, name: str) -> None:
+    assert lacking_name(question, [FILM]) == name
+    assert not lacking_name(question, [FILM, question])
+
+
+@given(st.text(max_size=200), st.lists(st.text(max_size=200), max_size=3))
+def test_a_question_lacks_no_name_of_its_own(question: str, shown: list[str]) -> None:
+    assert not lacking_name(question, [*shown, question])
+
+
 # --------------------------------------------------------------------------------- names found
+
+
+def test_what_is_of_another_finds_no_names() -> None:
+    found = node("Who was David Howard Thornton?", "He directed Hopalong.", "He made Hopalong.")
+    assert found.answer is not None
+    assert names_found([found], "Who?") == ("Hopalong",)
+    of_another = replace(found, answer=replace(found.answer, is_of_another=True))
+    assert names_found([of_another], "Who?") == ()
 
 
 def node(asked: str, answer: str, *spans: str, confidence: float = 0.9) -> Node:

@@ -83,16 +83,9 @@ FOLLOWUPS = st.fixed_dictionaries(
     {
         "candidates": CANDIDATES,
         "shared": st.just([]),
-        "communities": COMMUNITIES,
-        "entities": st.lists(
+        "following": st.lists(
             st.fixed_dictionaries(
-                {
-                    "id": STORED,
-                    "title": STORED,
-                    "description": STORED,
-                    "mentions": st.integers(0, 9),
-                    "places": PLACES,
-                }
+                {"place": st.integers(0, 3), "chunk": st.fixed_dictionaries(CHUNK)}
             ),
             max_size=3,
         ),
@@ -104,6 +97,8 @@ FOLLOWUPS = st.fixed_dictionaries(
                     "description": STORED,
                     "weight": st.none() | st.floats(),
                     "places": PLACES,
+                    "chunk_id": STORED,
+                    "document": STORED,
                 }
             ),
             max_size=3,
@@ -131,11 +126,11 @@ def test_a_primer_is_read_whatever_stands_there(row: dict[str, Any]) -> None:
 def test_a_follow_up_is_read_whatever_stands_there(row: dict[str, Any]) -> None:
     found = ranked(candidates(row))
     words = [text for c in found.chunks for text in (c.id, c.text, c.document_name, c.heading)]
-    words += [value for e in found.entities for value in (e.id, e.title, e.description)]
     words += [value for r in found.relationships for value in (r.source, r.target, r.description)]
+    words += [value for r in found.relationships for value in (r.chunk_id, r.document)]
     assert {type(word) for word in words} <= {str}
     assert all(math.isfinite(r.weight) for r in found.relationships)
-    told = {id_ for thing in (*found.entities, *found.relationships) for id_ in thing.chunk_ids}
+    told = {id_ for one in found.relationships for id_ in one.chunk_ids}
     assert told <= {c.id for c in found.chunks}
 
 

@@ -1,6 +1,7 @@
 """The description of the routes says what the routes do."""
 
 import json
+import re
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ OF_OTHERS = {"ingest", "local_stack", "foreign_host", "not_found", "project_held
 """Codes that no question gets."""
 THE_PAGE = {"rag", "rag/{*file}"}
 """It is for people, and calls what is described."""
+MCP = {"mcp", ".well-known/oauth-protected-resource/mcp"}
+"""It describes itself, by a protocol of its own."""
 
 
 def references(node: Any) -> set[str]:
@@ -51,7 +54,7 @@ def test_every_route_of_the_function_is_described_with_its_method_and_key() -> N
     served = set()
     for function in edge.app.get_functions():
         trigger = function.get_trigger()
-        if trigger.route in THE_PAGE:
+        if trigger.route in THE_PAGE | MCP:
             continue
         secured = trigger.auth_level is not AuthLevel.ANONYMOUS
         served |= {
@@ -104,3 +107,17 @@ def test_a_trace_is_described_with_the_names_that_are_sent() -> None:
 
 def test_every_phase_is_described() -> None:
     assert SCHEMAS["Phase"]["enum"] == [phase.value for phase in Phase]
+
+
+def test_agents_of_foundry_may_import_it() -> None:
+    """Its OpenAPI tool wants names of letters, - and _, one scheme of a key, and JSON bodies."""
+    operations = [one for methods in DOCUMENT["paths"].values() for one in methods.values()]
+    assert [
+        n for one in operations if not re.fullmatch("[A-Za-z_-]+", n := one["operationId"])
+    ] == []
+    (scheme,) = DOCUMENT["components"]["securitySchemes"].values()
+    assert scheme["type"] == "apiKey"
+    for one in operations:
+        assert set(one.get("requestBody", {"content": ["application/json"]})["content"]) == {
+            "application/json"
+        }

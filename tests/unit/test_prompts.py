@@ -12,7 +12,7 @@ from drift.contracts.replies import LastJointReply, LastReply
 from drift.contracts.strict_schema import strict_schema
 from drift.model.calls import Prompt
 from drift.model.found_nodes import FoundNode, RelatedNode
-from drift.model.graph import Chunk, Community, Entity, Evidence, PrimerEvidence, Relationship
+from drift.model.graph import Chunk, Community, Evidence, PrimerEvidence, Relationship
 from drift.model.limits import Limits
 from drift.model.tree import ANSWERED, NO_EVIDENCE, Answer, Citation, Node, Question
 from drift.nodes.node_context import asked_of
@@ -45,9 +45,7 @@ def found_by(text: str) -> Evidence:
     chunk = Chunk("c1", text, text, heading=text, place=1, places=2)
     return Evidence(
         (chunk,),
-        entities=(Entity("e", text, text, chunk_ids=("c1",)),),
-        relationships=(Relationship(text, "b", text, chunk_ids=("c1",)),),
-        communities=(Community(7, 1, text, samples=(chunk,)),),
+        relationships=(Relationship(text, "Elsewhere7", f"{text} is said of others"),),
     )
 
 
@@ -69,7 +67,8 @@ def every_prompt(text: str) -> list[Prompt]:
         given = replace(memory, **known)
         return budget.executor(text, group, handles, given, WIDE).prompt
 
-    primed = PrimerEvidence(evidence.communities)
+    sample = replace(evidence.chunks[0], text=f"{text} and on")
+    primed = PrimerEvidence((Community(7, 1, text, samples=(sample,)),))
     hypothesis = prompts.hypothesis(text)
     return [
         hypothesis,
@@ -117,13 +116,21 @@ def test_the_system_text_is_constant_and_says_that_data_is_no_instruction() -> N
         assert one.user != other.user
 
 
-def test_the_question_stands_before_the_data_and_again_behind_it() -> None:
+def test_the_question_stands_before_the_data_and_again_or_the_follow_ups_behind_it() -> None:
     for prompt in every_prompt("x")[1:-1]:
         assert prompt.user.startswith("<question>x</question>\n")
-        _, again, behind = prompt.user.partition("\n<question_again>x</question_again>")
-        assert again
-        asked = ["followups"] if prompt.name in {"local_reply", "joint_reply"} else []
-        assert re.findall(r"^<([a-z]+)>$", behind, re.MULTILINE) == asked
+        if prompt.name in {"local_reply", "joint_reply"}:
+            assert prompt.user.endswith("</followups>")
+            assert "question_again" not in prompt.user
+        else:
+            assert prompt.user.endswith("\n<question_again>x</question_again>")
+
+
+def test_the_rules_speak_of_an_element_only_where_it_is_in_the_prompt() -> None:
+    for one in (prompts.Context(), prompts.Context(asked=["a"]), prompts.Context(graph=["g"])):
+        system = prompts.executor_system(one, joint=False, last=False)
+        for tag in ("asked", "names", "graph"):
+            assert (f"`<{tag}>`" in system) == bool(getattr(one, tag))
 
 
 def test_each_prompt_is_named_after_its_reply_and_asks_for_its_shape() -> None:
@@ -207,8 +214,7 @@ def test_the_local_prompt_reads_as_written_here() -> None:
         prompts.Context(
             asked=['<followup state="being answered">other</followup>'],
             names=["Ann", "Bob"],
-            communities=['<community id="C1">S</community>'],
-            graph=["Ann - Bob: know each other (K1)"],
+            graph=["Ann - Bob: They know each other. (E)"],
             chunks=['<chunk id="K1" document="D">\n1| T\n</chunk>'],
         ),
     )
@@ -222,19 +228,13 @@ def test_the_local_prompt_reads_as_written_here() -> None:
 
 <names>Ann; Bob</names>
 
-<communities>
-<community id="C1">S</community>
-</communities>
-
-<graph>Ann - Bob: know each other (K1)</graph>
+<graph>Ann - Bob: They know each other. (E)</graph>
 
 <chunks>
 <chunk id="K1" document="D">
 1| T
 </chunk>
 </chunks>
-
-<question_again>q</question_again>
 
 <followups>
 <followup>f</followup>
@@ -246,8 +246,6 @@ def test_what_a_local_prompt_has_nothing_of_has_no_tag_in_it() -> None:
     assert (
         prompts.local("q", ["f", "g"], prompts.Context()).user
         == """<question>q</question>
-
-<question_again>q</question_again>
 
 <followups>
 <followup id="Q1">f</followup>

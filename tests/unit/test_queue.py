@@ -241,6 +241,25 @@ def test_what_was_asked_in_vain_is_asked_again_with_names_found_meanwhile(
     assert of.known[again.id] == again
 
 
+def test_a_name_that_no_text_has_is_not_searched_a_second_time() -> None:
+    of = queue()
+    vain, other = first(of, "Who is Captain Ahab?", "Where is it?").questions
+    of.unseen.append("Captain Ahab")
+    assert of.offer_next(answered(vain, cited=None)) == []
+    ended = of.offer_next(answered(other, "Which ship did captain ahab sail?", "Is it high?"))
+    assert said(ended) == ["no_evidence"]
+    assert texts(of.take(())) == ["Is it high?"]
+
+
+def test_what_has_found_nothing_leads_to_one_question_at_most() -> None:
+    of = queue()
+    vain, other = first(of, "Who built it?", "Where is it?").questions
+    of.offer_next(answered(vain, "Is it high?", "Is it old?", verdict="not_found"))
+    found = answered(other, cited="Near Upper Ems.")
+    of.offer_next(found)
+    assert texts(of.take([found])) == ["Is it high?"]
+
+
 def test_without_a_new_name_a_question_is_not_asked_again() -> None:
     of = queue()
     [vain] = first(of, "Who built it?").questions

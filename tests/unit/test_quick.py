@@ -145,6 +145,15 @@ async def test_auto_ends_where_one_look_settles_the_question() -> None:
     assert response.trace.depth.model_dump() == {"asked": "auto", "used": "quick", "reason": ""}
 
 
+async def test_auto_ends_where_nothing_that_is_found_has_a_name_of_the_question() -> None:
+    run = looking(quick(evidence=[], answer="", verdict="not_found", confidence=0.1))
+    question = "Was Captain Ahab made in Bonn by Ada?"
+    response = await run(request(question, depth="auto", include=("trace", "verdict")))
+    assert [prompt.name for prompt in run.ports.chat.prompts] == ["quick_reply"]
+    assert (response.trace.depth.used, response.trace.depth.reason) == ("quick", "unknown_name")
+    assert response.verdict.verdict == "not_found"
+
+
 def by_question(query: FollowupQuery) -> Evidence:
     """Return the look's chunks for the user's question, and another one for any follow-up."""
     return HELD if query.question == QUESTION else Evidence((chunk(f"of {query.question}"),))

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.model.graph import Candidate, Candidates, Chunk, Community, Entity, Mention, Relationship
+from drift.model.graph import Candidate, Candidates, Chunk, Mention, Relationship
 from drift.search.ranking import SCOPE_BONUS, fuse, graph_worth, near_duplicates, ranked
 
 
@@ -31,16 +31,12 @@ def order(*candidates: Candidate, most: int = 10) -> list[str]:
 
 def test_evidence_is_the_thirty_best_candidates_with_their_neighbourhood() -> None:
     candidates = tuple(candidate(f"{place:02}", place / 100) for place in range(40))
-    entities = (Entity("e", "Mill"),)
     relations = (Relationship("Mill", "Owl"),)
-    communities = (Community(1, 0, "mills"),)
 
-    evidence = ranked(Candidates(candidates, entities, relations, communities))
+    evidence = ranked(Candidates(candidates, relations))
 
     assert [chunk.id for chunk in evidence.chunks] == [f"{place:02}" for place in range(39, 9, -1)]
-    assert evidence.entities == entities
     assert evidence.relationships == relations
-    assert evidence.communities == communities
 
 
 def test_without_words_or_graph_the_cosine_decides_and_ids_break_ties() -> None:
@@ -51,6 +47,17 @@ def test_a_chunk_that_the_question_leads_to_overtakes_a_slightly_nearer_one() ->
     far = candidate("far", 0.0)
     assert order(candidate("near", 0.8), candidate("walked", 0.7, graph=0.3), far)[0] == "walked"
     assert order(candidate("near", 0.8), candidate("worded", 0.7, text=9.0), far)[0] == "worded"
+
+
+def test_a_chunk_gains_by_its_neighbour_in_the_document() -> None:
+    def at(id_: str, place: int | None, text: float) -> Candidate:
+        name = "Other" if id_ == "lone" else "Doc"
+        return Candidate(Chunk(id_, "", name, place=place, places=9), None, text)
+
+    best, lone = at("best", 6, 10.0), at("lone", 1, 4.1)
+    assert order(lone, at("beside", 7, 4.0), best) == ["best", "beside", "lone"]
+    assert order(lone, at("apart", 8, 4.0), best) == ["best", "lone", "apart"]
+    assert order(lone, at("unplaced", None, 4.0), best) == ["best", "lone", "unplaced"]
 
 
 def test_scope_is_a_small_bonus_not_a_filter() -> None:
@@ -227,3 +234,15 @@ def test_a_long_text_is_judged_by_its_beginning_and_its_end() -> None:
 def test_a_text_of_five_words_given_again_is_a_near_duplicate(texts: list[str]) -> None:
     flags = list(near_duplicates([*texts, *texts]))[len(texts) :]
     assert flags == [len(text.split()) >= 5 for text in texts]
+
+
+def test_a_short_chunk_brings_the_one_behind_it_with_its_score() -> None:
+    behind = Chunk("next", "Said at length.", "a")
+    found = [
+        candidate("best", 0.9),
+        replace(of_document("heading", 0.5, "a"), following=behind),
+        replace(of_document("late", 0.4, "b"), following=Chunk("best", "", "b")),
+    ]
+    chunks = ranked(Candidates(tuple(found))).chunks
+    assert [chunk.id for chunk in chunks] == ["best", "heading", "next", "late"]
+    assert chunks[2].score == chunks[1].score

@@ -64,7 +64,7 @@ async def test_two_passes_from_the_question_to_a_cited_answer() -> None:
     assert [(q.question, q.communities, q.vector) for q in graph.followups] == [
         (FIRST, (7,), vector_of(FIRST)),
         (SECOND, (7,), vector_of(SECOND)),
-        (THIRD, ("x",), vector_of(THIRD)),
+        (THIRD, (), vector_of(THIRD)),
     ]
     assert [p.name for p in chat.prompts] == [
         "hypothesis",

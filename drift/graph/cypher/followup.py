@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from drift.graph.cypher.following import following
 from drift.graph.cypher.nearest import (
     COSINE,
     comparable,
@@ -14,7 +15,7 @@ from drift.graph.cypher.nearest import (
     told,
     visible,
 )
-from drift.graph.cypher.neighbourhood import communities, entities, relations
+from drift.graph.cypher.neighbourhood import entities, relations
 from drift.graph.cypher.schema import MAX_LEVELS, Schema
 from drift.graph.cypher.walk import graph_leg, in_scope
 
@@ -22,10 +23,10 @@ from drift.graph.cypher.walk import graph_leg, in_scope
 def followup(s: Schema, hits: str) -> str:
     """Return the statement; `hits` is the body that asks a big project's index."""
     legs = f"{_vector_leg(s, hits)}{_text_leg(s)}{graph_leg(s)}"
-    around = f"{communities(s)}{entities(s)}{relations(s)}"
+    around = f"{entities(s)}{relations(s)}"
     return f"""
-{visible(s)}{picked(s)}{count(s)}{legs}{_candidates(s)}{_mentioned(s)}{shared(s)}{around}
-RETURN candidates, shared, communities, entities, relationships
+{visible(s)}{picked(s)}{count(s)}{legs}{_candidates(s)}{following(s)}{_mentioned(s)}{shared(s)}{around}
+RETURN candidates, following, shared, relationships
 """
 
 

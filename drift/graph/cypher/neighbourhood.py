@@ -1,9 +1,9 @@
-"""What a follow-up learns around its likeliest chunks: communities, entities and relations."""
+"""What a follow-up learns around its likeliest chunks: how their entities are related."""
 
 from __future__ import annotations
 
-from drift.graph.cypher.nearest import rarity, readable
-from drift.graph.cypher.schema import MAX_LEVELS, Schema
+from drift.graph.cypher.nearest import rarity
+from drift.graph.cypher.schema import Schema
 
 
 def _says_something(text: str) -> str:
@@ -11,49 +11,10 @@ def _says_something(text: str) -> str:
     return f"CASE WHEN {text} IS :: STRING NOT NULL THEN trim({text}) <> '' ELSE false END"
 
 
-# What stands above the communities of a chunk counts too, but not what has nothing above it: the
-# primer has shown that. Where the chunks are directly in such a one, there is nothing below it.
-def communities(s: Schema) -> str:
-    """Return the subquery that gives `communities`: those that hold most of the likeliest."""
-    return f"""
-CALL (chosen, generation) {{
-  CALL (chosen, generation) {{
-    UNWIND range(0, size(chosen[0..$rooted]) - 1) AS place
-    WITH place, chosen[place] AS ch, generation
-    MATCH (ch){s.member_of}(direct)
-    WITH DISTINCT place, direct, generation
-    WHERE direct:__Community__ AND {s.project_community("direct")}
-    RETURN direct, collect(place) AS places
-  }}
-  CALL (direct) {{
-    RETURN direct AS c, false AS is_above
-  UNION ALL
-    MATCH (direct)-[:IN_COMMUNITY]->(first)
-    WITH DISTINCT first
-    MATCH (first)-[:IN_COMMUNITY*0..{MAX_LEVELS - 2}]->(c)
-    WITH DISTINCT c
-    RETURN c, true AS is_above
-  }}
-  UNWIND places AS place
-  WITH c, generation, count(DISTINCT place) AS chunks, max(toInteger(is_above)) AS is_above
-  WHERE c:__Community__ AND {s.project_community("c")} AND {readable("c", "summary")}
-    AND {_says_something("c.summary")}
-    AND (is_above = 0 OR COUNT {{ (c)-[:IN_COMMUNITY]->() }} > 0)
-  WITH c, chunks, is_above
-  ORDER BY chunks DESC, is_above, {s.community_id("c")}
-  LIMIT $most_communities
-  RETURN collect({{
-    id: {s.community_id("c")}, level: toIntegerOrNull(c.level), summary: c.summary, score: 0.0,
-    samples: []
-  }}) AS communities
-}}
-"""
-
-
 # An entity counts by how many of the likeliest chunks mention it, and by its rarity. A hub says
 # nothing of what they are about. `places` are those of the candidates that mention it.
 def entities(s: Schema) -> str:
-    """Return the subqueries that give `around`, entities with their places, and `entities`."""
+    """Return the subquery that gives `around`, entities with their places."""
     return f"""
 CALL (entity_lists, chunk_count) {{
   UNWIND range(0, size(entity_lists) - 1) AS place
@@ -63,20 +24,10 @@ CALL (entity_lists, chunk_count) {{
   WHERE mentions > 0
   WITH e, chunk_count, places, mentions, COUNT {{ (e){s.mentioned_in}() }} AS everywhere
   WHERE chunk_count <= $few_chunks OR everywhere <= $hub_share * chunk_count
-  WITH e, places, mentions, mentions * {rarity("everywhere", "size(places)")} AS worth
+  WITH e, places, mentions * {rarity("everywhere", "size(places)")} AS worth
   ORDER BY worth DESC, {s.entity_id("e")}
-  LIMIT $entities_seen
-  RETURN collect({{e: e, places: places, mentions: mentions}}) AS around
-}}
-CALL (around) {{
-  UNWIND around AS held
-  WITH held.e AS e, held.places AS places, held.mentions AS mentions
-  WHERE {_says_something("e.description")}
-  WITH e, places, mentions LIMIT $most_entities
-  RETURN collect({{
-    id: {s.entity_id("e")}, title: {s.title("e")}, description: e.description, mentions: mentions,
-    places: places
-  }}) AS entities
+  LIMIT $most_entities
+  RETURN collect({{e: e, places: places}}) AS around
 }}
 """
 
@@ -87,7 +38,7 @@ def relations(s: Schema) -> str:
     """Return the subquery that gives `relationships`: those among the entities come first."""
     return f"""
 CALL (around, entity_lists) {{
-  WITH around, entity_lists, [held IN around[0..$most_entities] | held.e] AS roots
+  WITH around, entity_lists, [held IN around | held.e] AS roots
   UNWIND range(0, size(roots) - 1) AS i
   WITH i, roots, roots[i] AS e, around[i].places AS places, entity_lists
   CALL (i, roots, e) {{
@@ -108,8 +59,27 @@ CALL (around, entity_lists) {{
   ORDER BY is_near DESC, weight DESC, i, {s.entity_id("other")}
   LIMIT $most_relations
   RETURN collect({{
-    source: {s.title("startNode(r)")}, target: {s.title("endNode(r)")}, description: said,
-    weight: weight, places: [place IN places WHERE other IN entity_lists[place]]
+    source: {s.title("startNode(r)")}, target: {s.title("endNode(r)")},
+    weight: weight, places: [place IN places WHERE other IN entity_lists[place]],
+    {_evidence(s)}
   }}) AS relationships
 }}
 """
+
+
+def _evidence(s: Schema) -> str:
+    """Return the entries of a map that tell a relation `r` by its sentence, and which chunk has it.
+
+    One without a sentence is told by its description.
+    """
+    if not s.has_projects:
+        return "description: said, chunk_id: null, document: null"
+    is_text = "IS :: STRING NOT NULL"
+    return f"""description: CASE WHEN r.sentence {is_text} THEN r.sentence ELSE said END,
+    chunk_id: CASE WHEN r.chunk_id IS :: STRING THEN r.chunk_id END,
+    document: head(COLLECT {{
+      MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__", "id")}
+      WHERE {s.project_chunk("ch")} AND ch.id = r.chunk_id
+      {s.document}
+      RETURN coalesce(title, id) AS name ORDER BY name LIMIT 1
+    }})"""

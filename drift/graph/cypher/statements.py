@@ -24,7 +24,9 @@ What the statements hold to, each because a real server does otherwise:
 from __future__ import annotations
 
 from drift.graph.cypher import followup as followup_text
+from drift.graph.cypher import named as named_text
 from drift.graph.cypher import primer as primer_text
+from drift.graph.cypher import topics as topics_text
 from drift.graph.cypher.nearest import hits, readable, still_there, told, visible
 from drift.graph.cypher.schema import DEFAULT, Schema
 from drift.graph.cypher.walk import in_scope
@@ -40,6 +42,11 @@ RETURN name, type, state, populationPercent AS percent, labelsOrTypes AS labels,
 ORDER BY name
 """
 
+HAS_TOPICS = """
+OPTIONAL MATCH (p:__Project__ {id: $asked.project_id})
+RETURN p.clustered_chunks IS NOT NULL AS has_topics
+"""
+
 CYPHER_25 = "CYPHER 25 EXPLAIN RETURN 1"
 """Compiles only where the server speaks the newer language."""
 
@@ -52,6 +59,16 @@ def primer(search_index: str | None, schema: Schema = DEFAULT) -> str:
 def followup(search_index: str | None, schema: Schema = DEFAULT) -> str:
     """Return the follow-up's statement, in the same two forms."""
     return f"{_language(search_index)}{followup_text.followup(schema, hits(schema, search_index))}"
+
+
+def topics(schema: Schema = DEFAULT) -> str:
+    """Return the statement that gives the topics which hold a question's best chunks."""
+    return topics_text.topics(schema)
+
+
+def named(schema: Schema = DEFAULT) -> str:
+    """Return the statement that gives the nearest chunks of the documents that are named."""
+    return named_text.named(schema)
 
 
 def _language(search_index: str | None) -> str:

@@ -27,6 +27,7 @@ from drift.local.cli.doctor.command import doctor
 from drift.local.cli.eval import evidence, recall
 from drift.local.cli.ingest import ingest
 from drift.local.cli.keys import check, new
+from drift.local.cli.mcp import mcp
 from drift.local.cli.nodes import index, reconcile
 from drift.local.cli.prepare import prepare
 from drift.local.cli.projects import projects, remove
@@ -52,7 +53,20 @@ app = typer.Typer(
     "Servers that the environment names (NEO4J_URI, OAI_BASE_URL, REDIS_URL) are used; the others "
     "are started on this machine.",
 )
-for command in (up, serve, demo, ingest, projects, remove, prepare, ask, chat, reconcile, doctor):
+for command in (
+    up,
+    serve,
+    demo,
+    ingest,
+    projects,
+    remove,
+    prepare,
+    ask,
+    chat,
+    mcp,
+    reconcile,
+    doctor,
+):
     app.command(help=_help(command))(command)
 
 keys = typer.Typer(no_args_is_help=True, help="Keys for callers: make one, check a list of them.")

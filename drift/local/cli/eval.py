@@ -134,7 +134,7 @@ def _show_recall(document: dict[str, Any]) -> None:
 def _show_evidence(document: dict[str, Any]) -> None:
     from rich.table import Table
 
-    from drift.local.evals.evidence_figures import AT_TEN_CHUNKS, CEILINGS, METHODS
+    from drift.local.evals.evidence_figures import AT_TEN_CHUNKS, CEILINGS, METHODS, TOPIC_WAYS
 
     located = document["questions_with_passages"]
     title = f"{document['questions']} questions, {located} with a located passage; percent"
@@ -150,6 +150,10 @@ def _show_evidence(document: dict[str, Any]) -> None:
         table.add_row(ceiling, meaning, *(f"{value:.1f}" for value in values), "", "")
 
     stdout.print(table)
+
+    for way, meaning in TOPIC_WAYS.items():
+        held = ", ".join(f"{name} {value:.1f}" for name, value in document["topics"][way].items())
+        stdout.print(f"{meaning} hold: {held}")
 
     for rival, lead in document["ours_minus"].items():
         stdout.print(f"ours minus {rival}: {_lead(lead)}")

@@ -11,6 +11,7 @@ import typer
 from drift.local.cli import options
 from drift.local.cli.console import print_json, say
 from drift.local.cli.run import command, stoppable
+from drift.local.ingest.by_model import Tier
 
 if TYPE_CHECKING:
     from drift.local.ingest.sources import Source
@@ -61,12 +62,35 @@ async def ingest(
             "--yes", help="Take out of the project what an emptied or removed folder or file held."
         ),
     ] = False,
+    knowledge: Annotated[
+        Tier | None,
+        typer.Option(
+            help="What the chat model writes: nothing, reports on topics, or also entities and "
+            "relations (graph). By default reports, once the estimate is confirmed.",
+            show_default=False,
+        ),
+    ] = None,
+    knowledge_tokens: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="The most tokens that the chat model may take in this run, prompts and replies.",
+            min=0,
+            show_default=False,
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option(
+            "--dry-run", help="Say what would change and what the chat model would take, no more."
+        ),
+    ] = False,
     wait: options.Wait = 600,
     as_json: options.Json = False,
 ) -> None:
     """Ingest documents into a project's graph.
 
-    Chunks, entities, relations, communities, summaries, embeddings.
+    Chunks, topics with their summaries, embeddings; with --knowledge what a chat model writes.
 
     A second run changes nothing; a changed file replaces only its own chunks. Only one run writes a
     project at a time, and questions see whole documents meanwhile, and the earlier knowledge until
@@ -82,7 +106,13 @@ async def ingest(
     project = options.DEMO_PROJECT if project is None else project
     _check(project, source_uri)
 
-    from drift.local.cli.work.ingestion import as_document, ingest_documents, left_out
+    from drift.local.cli.work.ingestion import (
+        as_document,
+        ingest_documents,
+        left_out,
+        require_default_schema,
+    )
+    from drift.local.cli.work.knowledge import confirmed, plan, wanted_knowledge
     from drift.local.cli.work.sample import sample_sources
     from drift.local.cli.work.servers import recommend_up, running
     from drift.local.ingest.reading_process import ReadingProcess
@@ -100,19 +130,29 @@ async def ingest(
             say(line)
 
         async with running(stack_options) as (stack, values):
-            report = await ingest_documents(
-                values,
-                documents,
-                project,
-                force=force,
-                wait_s=wait,
-                again=read,
-                guard=process.guarded,
-            )
+            require_default_schema(values, "ingest")
+            by_model = wanted_knowledge(values, knowledge, knowledge_tokens)
+            if dry_run:
+                planned = await plan(values, documents, project, by_model, process.guarded)
+            else:
+                if by_model and knowledge is None and knowledge_tokens is None:
+                    by_model = await confirmed(
+                        values, documents, project, by_model, process.guarded
+                    )
+                report = await ingest_documents(
+                    values,
+                    documents,
+                    project,
+                    force=force,
+                    wait_s=wait,
+                    again=read,
+                    guard=process.guarded,
+                    by_model=by_model,
+                )
             recommend_up(stack)
 
     if as_json:
-        print_json(as_document(report))
+        print_json(planned if dry_run else as_document(report))
 
 
 def _check(project: str, prefix: str) -> None:

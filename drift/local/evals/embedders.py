@@ -11,6 +11,7 @@ from typing import Any
 from drift.core.deadline import Deadline
 from drift.core.errors import LocalStackError
 from drift.llm import local_embedding as embedding
+from drift.model.calls import Embeddings
 from drift.model.graph import Vector
 from drift.ports import Embedder
 
@@ -29,6 +30,19 @@ class TextEmbedder:
     dimensions: int
     passages: Embed
     questions: Embed
+
+
+class PassageEmbedder:
+    """The measured model as ingestion wants it: a port that embeds texts to be found."""
+
+    def __init__(self, model: TextEmbedder) -> None:
+        """Take the model."""
+        self._model = model
+
+    async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
+        """Return one vector a text; the deadline does not interrupt a model in this process."""
+        deadline.require()
+        return Embeddings(tuple(await self._model.passages(texts)))
 
 
 def wordllama() -> TextEmbedder:

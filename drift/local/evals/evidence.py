@@ -7,7 +7,7 @@ and the full-text index that the search itself uses.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,14 @@ import numpy as np
 from drift.core.deadline import Deadline
 from drift.local.evals.comparison import half_and_half, reciprocal_ranks
 from drift.local.evals.document_questions import DocumentQuestion, read_document_questions
-from drift.local.evals.embedders import TextEmbedder
+from drift.local.evals.embedders import PassageEmbedder
 from drift.local.evals.evidence_figures import QuestionResult, RankedChunk, ceilings, figures
 from drift.local.evals.gold_passages import RawDocuments, words_of
 from drift.local.evals.measured_search import MeasuredSearch
+from drift.local.evals.topic_figures import Topics
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import Source, read_source
 from drift.local.say import Say
-from drift.model.calls import Embeddings
 from drift.model.graph import FollowupQuery, Vector
 from drift.search.ranking import fuse
 
@@ -35,15 +35,19 @@ _HALVES = {"all": slice(None), "tuned": slice(0, None, 2), "confirmed": slice(1,
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
-    """A folder of documents, its questions, and the project that holds it."""
+class Corpus:
+    """A folder of documents, its questions, and the project that holds it.
+
+    `raw` are the texts of the files by document: what cleaning leaves out is missed there.
+    """
 
     project_id: str
     source: Source
+    raw: Mapping[str, str]
     questions: tuple[DocumentQuestion, ...]
 
 
-def read_topic(documents: Path, questions: Path, half: str = "all") -> Topic:
+def read_topic(documents: Path, questions: Path, half: str = "all") -> Corpus:
     """Return the folder with its questions; the project is named after the folder that holds them.
 
     `half` is `all`, `tuned` (the first question and every second after it: what constants were
@@ -55,11 +59,20 @@ def read_topic(documents: Path, questions: Path, half: str = "all") -> Topic:
     place = documents.resolve()
     name = place.parent.name if place.name == "documents" else place.name
     chosen = read_document_questions(questions)[_HALVES[half]]
-    return Topic(f"evidence-{name}", read_source(documents), chosen)
+    source = read_source(documents)
+    folder = documents if documents.is_dir() else documents.parent
+    raw = {one.id: _raw(folder / one.id) or one.text for one in source.documents}
+    return Corpus(f"evidence-{name}", source, raw, chosen)
+
+
+def _raw(file: Path) -> str:
+    """Return the text of a file; empty where it is markup, in whose words a window is not told."""
+    is_text = file.suffix.lower() in {".md", ".markdown", ".rst", ".txt", ""}
+    return file.read_text("utf-8", "replace") if is_text else ""
 
 
 async def measure_topic(
-    topic: Topic, search: MeasuredSearch, say: Say, *, ingested: bool = False
+    topic: Corpus, search: MeasuredSearch, say: Say, *, ingested: bool = False
 ) -> list[QuestionResult]:
     """Ingest the folder, unless the project is `ingested` already, and ask every question.
 
@@ -81,7 +94,7 @@ async def measure_topic(
 
     rankings = Rankings(topic.project_id, search)
     await rankings.load()
-    raw = RawDocuments({document.id: document.text for document in topic.source.documents})
+    raw = RawDocuments(topic.raw)
     vectors = await embedder.questions([question.text for question in topic.questions])
 
     results = []
@@ -90,31 +103,26 @@ async def measure_topic(
         gold = [passage for passage in located if passage]
         ranked = await rankings.rank(question.text, vector)
         shown = {method: figures(chunks, question, gold) for method, chunks in ranked.items()}
-        results.append(QuestionResult(question.type, shown, ceilings(ranked, question, gold)))
+        chosen = await rankings.topics.chosen(search, rankings.best, vector)
+        held = {way: rankings.topics.figures(t, question, gold) for way, t in chosen.items()}
+        best_possible = ceilings(ranked, question, gold)
+        results.append(QuestionResult(question.type, shown, best_possible, held))
 
     return results
-
-
-class PassageEmbedder:
-    """The measured model as ingestion wants it: a port that embeds texts to be found."""
-
-    def __init__(self, model: TextEmbedder) -> None:
-        """Take the model."""
-        self._model = model
-
-    async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
-        """Return one vector a text; the deadline does not interrupt a model in this process."""
-        deadline.require()
-        return Embeddings(tuple(await self._model.passages(texts)))
 
 
 class Rankings:
     """One project's chunks in memory, and every ranking of them."""
 
     def __init__(self, project_id: str, search: MeasuredSearch) -> None:
-        """Take the search that is measured; `load` comes first."""
+        """Take the search that is measured; `load` comes first.
+
+        `best` are the ids of the chunks that the search ranked last, best first.
+        """
         self._project_id = project_id
         self._search = search
+        self.topics: Topics
+        self.best: Sequence[str] = ()
         self._chunks: dict[str, RankedChunk] = {}
         self._vectors: np.ndarray[Any, np.dtype[np.float32]] = np.empty((0, 0), dtype=np.float32)
 
@@ -127,6 +135,7 @@ class Rankings:
         }
         vectors = np.array([row["embedding"] for row in rows], dtype=np.float32)
         self._vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        self.topics = await Topics.load(self._project_id, self._search, self._chunks)
 
     async def rank(self, question: str, vector: Vector) -> dict[str, list[RankedChunk]]:
         """Return the chunks of each method, best first, at most MAX_RANKED."""
@@ -144,6 +153,7 @@ class Rankings:
             "ours": [chunk.id for chunk in fuse(found.chunks, MAX_RANKED)],
         }
 
+        self.best = rankings["ours"]
         return {
             name: [self._chunks[id_] for id_ in ids[:MAX_RANKED]] for name, ids in rankings.items()
         }

@@ -33,6 +33,12 @@ CEILINGS = {
 narrowest; each holds the one before it."""
 _LEG_VECTOR, _LEG_WORDS = 60, 40
 
+TOPIC_WAYS = {
+    "votes": "the five topics of the question's best chunks",
+    "vector": "the five topics nearest by the stored vector",
+}
+"""How the topics are chosen whose evidence is counted."""
+
 DOCUMENT_CUTS = (5, 10, 20)
 SHOWN_CHUNKS = 10
 SHOWN_CHARS = 10_000
@@ -60,21 +66,25 @@ class RankedChunk:
 
 @dataclass(frozen=True, slots=True)
 class QuestionResult:
-    """One question: its type, the figures of each method, and those of an oracle."""
+    """One question: its type, the figures of each method, of an oracle, and of five topics."""
 
     type: str
     methods: Mapping[str, Figures]
     ceilings: Mapping[str, Figures] = field(default_factory=dict)
+    topics: Mapping[str, Figures] = field(default_factory=dict)
 
 
 def figures(
-    ranking: Sequence[RankedChunk], question: DocumentQuestion, gold: Sequence[GoldPassage]
+    ranking: Sequence[RankedChunk],
+    question: DocumentQuestion,
+    gold: Sequence[GoldPassage],
+    at: int = SHOWN_CHUNKS,
 ) -> Figures:
-    """Return what a ranking, best first, shows of the question's evidence."""
+    """Return what a ranking, best first, shows of the question's evidence in its first chunks."""
     distinct = list(dict.fromkeys(chunk.document for chunk in ranking))
     shares = {f"docs{cut}": _share(question.documents, distinct[:cut]) for cut in DOCUMENT_CUTS}
 
-    lists = {"": ranking[:SHOWN_CHUNKS], "_by_chars": within_chars(ranking, SHOWN_CHARS)}
+    lists = {"": ranking[:at], "_by_chars": within_chars(ranking, SHOWN_CHARS)}
     for ending, chunks in lists.items():
         shares[f"top10{ending}"] = _share(question.documents, [c.document for c in chunks])
         if gold:
@@ -159,6 +169,13 @@ def report(results: Sequence[QuestionResult]) -> dict[str, Any]:
         "types": {name: _methods(own) for name, own in types.items()},
         "questions_of_type": {name: len(own) for name, own in types.items()},
         "ceilings": {name: _means(oracles, name, AT_TEN_CHUNKS) for name in oracle_names},
+        "topics": {
+            way: {
+                name: mean([r.topics[way][name] for r in results if name in r.topics.get(way, {})])
+                for name in ("documents", "passages", "chunks")
+            }
+            for way in TOPIC_WAYS
+        },
         "ours_minus_rrf": _leads(results, BASELINE, leading),
         "types_ours_minus_rrf": {
             name: _leads(own, BASELINE, leading) for name, own in types.items()

@@ -45,6 +45,16 @@ ORDER BY id
 """
 
 
+_TOPICS = """
+MATCH (p:__Project__ {id: $project_id})
+MATCH (c:__Community__ {project_id: $project_id})
+WHERE c.generation = p.generation AND c.level = 0
+RETURN c.community AS id, c.embedding AS embedding,
+  COLLECT { MATCH (ch:__Chunk__)-[:IN_COMMUNITY]->(c) RETURN ch.id } AS chunks
+ORDER BY id
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Baselines:
     """What the plain rankings are made of: the vectors and the full-text index of the search."""
@@ -72,6 +82,10 @@ class Baselines:
     async def chunks(self, project_id: str) -> Rows:
         """Return all chunks: `id`, `document`, `text`, `embedding`."""
         return await self._rows(_CHUNKS, project_id)
+
+    async def topics(self, project_id: str) -> Rows:
+        """Return all topics: `id`, `embedding` or None, and the ids of their `chunks`."""
+        return await self._rows(_TOPICS, project_id)
 
     async def _rows(self, statement: str, project_id: str, **parameters: object) -> Rows:
         try:

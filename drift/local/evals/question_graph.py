@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from drift.core.names import normalised_title
-from drift.local.evals.embedders import TextEmbedder
+from drift.local.evals.embedders import PassageEmbedder, TextEmbedder
 from drift.local.evals.question_sets import Passage, QuestionSet
-from drift.local.ingest.communities import find_communities
-from drift.local.ingest.entities import FoundEntity, Reading, ReadSentence
+from drift.local.ingest.batch_embedder import BatchEmbedder
 from drift.local.ingest.graph_records import (
     ChunkRecord,
     DocumentBatch,
@@ -21,10 +19,7 @@ from drift.local.ingest.graph_records import (
     KnowledgeBatch,
     RelationRecord,
 )
-from drift.local.ingest.knowledge import community_record, fingerprint, stable_id
-from drift.local.ingest.prose import sentences
-from drift.local.ingest.relations import Relation
-from drift.local.ingest.summaries import summarise
+from drift.local.ingest.knowledge import derive, fingerprint, stable_id
 from drift.local.ingest.writers import GraphWriter
 
 LOADER_VERSION = "1"
@@ -69,13 +64,12 @@ async def load_set(own: QuestionSet, writer: GraphWriter, embedder: TextEmbedder
         ]
         await writer.write_documents(project_id, DocumentBatch(written, tuple(chunks)))
 
-    knowledge = derive(own, stamp)
-    summaries = await embedder.passages([community.summary for community in knowledge.communities])
-    communities = [
-        replace(community, embedding=vector)
-        for community, vector in zip(knowledge.communities, summaries, strict=True)
-    ]
-    await writer.write_knowledge(project_id, replace(knowledge, communities=tuple(communities)))
+    held = await writer.read_chunks(project_id)
+    ids = [chunk.id for chunk in held]
+    vectors_of = await writer.read_vectors(project_id, ids, embedder.dimensions)
+    calls = BatchEmbedder(PassageEmbedder(embedder), embedder.dimensions)
+    knowledge = await calls.embed_knowledge(derive(held, vectors_of, stamp))
+    await writer.write_knowledge(project_id, with_entities(own, knowledge))
 
     return True
 
@@ -99,88 +93,34 @@ def chunk_of(passage: Passage) -> ChunkRecord:
     return ChunkRecord(passage.id, passage.id, 0, passage.title, _text(passage))
 
 
-def derive(own: QuestionSet, stamp: str) -> KnowledgeBatch:
-    """Return entities and relations as the set states them, and communities without embeddings."""
-    entities = _entities(own.passages)
-    found = tuple(entities[key] for key in sorted(entities))
-    readings = tuple(_reading(passage, entities) for passage in own.passages)
-    edges = _edges(own.passages)
-    groups = find_communities(readings, found, _undirected(edges))
-    summaries = summarise(groups, readings, found)
-
-    ids = {key: stable_id(project_of(own), "entity", key) for key in entities}
-    passage_ids = [passage.id for passage in own.passages]
-    return KnowledgeBatch(
-        tuple(
-            EntityRecord(
-                ids[entity.key],
-                entity.title,
-                entity.description,
-                tuple(passage_ids[place] for place in sorted(entity.chunks)),
-            )
-            for entity in found
-        ),
-        tuple(
-            RelationRecord(ids[edge.source], ids[edge.target], edge.description, edge.weight)
-            for edge in edges
-        ),
-        tuple(
-            community_record(group, summary, ids, passage_ids)
-            for group, summary in zip(groups, summaries, strict=True)
-        ),
-        stamp,
-    )
-
-
-def _entities(passages: Sequence[Passage]) -> dict[str, FoundEntity]:
+def with_entities(own: QuestionSet, knowledge: KnowledgeBatch) -> KnowledgeBatch:
+    """Return the knowledge with entities and relations as the set states them."""
     titles: dict[str, str] = {}
-    places: defaultdict[str, dict[int, float]] = defaultdict(dict)
-    said: dict[str, str] = {}
-    for place, passage in enumerate(passages):
-        for title in passage.entities:
-            key = normalised_title(title)
-            titles.setdefault(key, title)
-            places[key][place] = 1.0
-        for triple in passage.triples:
-            said.setdefault(normalised_title(triple[0]), " ".join(triple))
-
-    return {
-        key: FoundEntity(key, title, said.get(key, ""), places[key])
-        for key, title in titles.items()
-    }
-
-
-def _reading(passage: Passage, entities: dict[str, FoundEntity]) -> Reading:
-    keys = [normalised_title(title) for title in passage.entities]
-    own = []
-    for sentence in sentences(passage.text):
-        text = normalised_title(sentence.text)
-        named = frozenset(key for key in keys if key in text)
-        own.append(ReadSentence(sentence.text, sentence.whole, named))
-
-    weights = {key: 1 / len(entities[key].chunks) for key in keys}
-    return Reading(chunk_of(passage), tuple(own), weights)
-
-
-def _edges(passages: Sequence[Passage]) -> list[Relation]:
-    """Return one relation for each ordered pair; its weight is how often it is stated."""
+    mentioned: defaultdict[str, dict[str, None]] = defaultdict(dict)
     told: dict[tuple[str, str], str] = {}
     counts: Counter[tuple[str, str]] = Counter()
-    for passage in passages:
-        for subject, predicate, object_ in passage.triples:
-            pair = normalised_title(subject), normalised_title(object_)
+    described: dict[str, str] = {}
+    for passage in own.passages:
+        for title in passage.entities:
+            titles.setdefault(normalised_title(title), title)
+            mentioned[normalised_title(title)][passage.id] = None
+        for triple in passage.triples:
+            pair = normalised_title(triple[0]), normalised_title(triple[2])
+            described.setdefault(pair[0], " ".join(triple))
             if all(pair) and pair[0] != pair[1]:
                 counts[pair] += 1
-                told.setdefault(pair, f"{subject} {predicate} {object_}")
+                told.setdefault(pair, " ".join(triple))
 
-    return [Relation(*pair, float(count), told[pair]) for pair, count in counts.items()]
-
-
-def _undirected(edges: Iterable[Relation]) -> list[Relation]:
-    """Return one relation for each unordered pair: clustering knows no direction."""
-    weights: defaultdict[tuple[str, str], float] = defaultdict(float)
-    for edge in edges:
-        weights[min(edge.source, edge.target), max(edge.source, edge.target)] += edge.weight
-    return [
-        Relation(source, target, weight, "") for (source, target), weight in sorted(weights.items())
-    ]
+    ids = {key: stable_id(project_of(own), "entity", key) for key in titles}
+    return replace(
+        knowledge,
+        entities=tuple(
+            EntityRecord(ids[key], titles[key], described.get(key, ""), tuple(mentioned[key]))
+            for key in sorted(titles)
+        ),
+        relations=tuple(
+            RelationRecord(ids[a], ids[b], told[a, b], float(count))
+            for (a, b), count in counts.items()
+            if a in ids and b in ids
+        ),
+    )

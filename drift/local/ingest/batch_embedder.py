@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -15,7 +16,7 @@ MAX_EMBEDDED_CHARS = 4000
 
 
 class BatchEmbedder:
-    """Embeds chunks, entities and communities, each by its beginning."""
+    """Embeds chunks, communities and other texts, each by its beginning."""
 
     def __init__(self, embedder: Embedder, dimensions: int) -> None:
         """Keep the embedder; each of its vectors is to have so many floats."""
@@ -28,23 +29,28 @@ class BatchEmbedder:
         return replace(batch, chunks=tuple(replace(c, embedding=vector) for c, vector in chunks))
 
     async def embed_knowledge(self, knowledge: KnowledgeBatch) -> KnowledgeBatch:
-        """Return the knowledge with the vectors of its entities and communities."""
-        texts = [
-            *(f"{entity.title}: {entity.description}" for entity in knowledge.entities),
-            *(community.summary for community in knowledge.communities),
-        ]
-        vectors = await self.embed(texts)
-        split = len(knowledge.entities)
-        entities = zip(knowledge.entities, vectors[:split], strict=True)
-        communities = zip(knowledge.communities, vectors[split:], strict=True)
+        """Return the knowledge with the vectors of its communities."""
+        communities = [one for one in knowledge.communities if one.centroid]
+        vectors = await self.embed([community.summary for community in communities])
+        summaries = dict(zip((c.community for c in communities), vectors, strict=True))
 
         return replace(
             knowledge,
-            entities=tuple(replace(entity, embedding=vector) for entity, vector in entities),
-            communities=tuple(replace(c, embedding=vector) for c, vector in communities),
+            communities=tuple(
+                replace(c, embedding=_between(summaries[c.community], c.centroid))
+                if c.centroid
+                else c
+                for c in knowledge.communities
+            ),
         )
 
     async def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector a text, in order."""
         made = await self._calls.embed([text[:MAX_EMBEDDED_CHARS] for text in texts])
         return list(made.vectors)
+
+
+def _between(summary: Vector, centroid: Vector) -> Vector:
+    """Return the direction in the middle of a summary and of what it is about."""
+    length = math.hypot(*summary) or 1.0
+    return tuple(a / length + b for a, b in zip(summary, centroid, strict=True))

@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from drift.evidence.sentence_ends import SENTENCE_END
 from drift.local.ingest.blocks import Block, Format, split_blocks
 
-CHUNKING_VERSION = "2"
+CHUNKING_VERSION = "3"
 """Part of every document's content hash: a change of the rules below makes every document a changed
 one."""
 
-TARGET_CHARS = 1000
+TARGET_CHARS = 1200
 MAX_CHARS = 2000
-MIN_CHARS = 200
+MIN_CHARS = 600
 PATH_SEPARATOR = " > "
 
 _LINE_END = re.compile(r"\n")

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from drift.local.ingest.blocks import MAX_TITLE_CHARS, Format, first_heading
-from drift.local.ingest.html_text import html_to_markdown
+from drift.local.ingest.cleaning import clean, is_crawled
+from drift.local.ingest.html_text import read_page
 
 FORMATS: dict[str, Format] = {
     ".md": "markdown",
@@ -173,15 +174,19 @@ def _decode(content: bytes, name: str, updated_at: int) -> SourceDocument | Skip
     title, suffix = "", Path(name).suffix.lower()
     is_converted = suffix in _CONVERTED
     if is_converted:
-        text, title = html_to_markdown(text)
+        text, title = read_page(text)
 
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if not text.strip():
-        return Skipped(name, "is empty" if not content else "holds no text")
-
     text_format = FORMATS[suffix]
     if text_format == "text" and _is_markdown(text):
         text_format = "markdown"
+
+    read = text
+    if not is_converted and text_format != "rst" and is_crawled(text):
+        text = clean(text)
+    if not text.strip():
+        reason = "holds nothing but links, banners and buttons" if read.strip() else "holds no text"
+        return Skipped(name, reason if content else "is empty")
 
     title = title[:MAX_TITLE_CHARS].strip() or first_heading(text, text_format) or Path(name).name
     return SourceDocument(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -32,7 +33,8 @@ class ChunkRecord:
     `text` is an exact slice of the document, `heading` the path of headings above it, and
     `ordinal` its place among the document's chunks. It is the characters `start` to `end` of the
     document's text; both are None where that is not known. `first_line` is the line of the file
-    that it begins in, from 1; None where the text is not that of a file.
+    that it begins in, from 1; None where the text is not that of a file. `title` is its document's,
+    and `topic` the community that it is in, where it was read from a graph.
     """
 
     id: str
@@ -44,27 +46,33 @@ class ChunkRecord:
     start: int | None = None
     end: int | None = None
     first_line: int | None = None
+    title: str = ""
+    topic: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class EntityRecord:
-    """An entity to store, with the chunks that mention it."""
+    """An entity to store, with the chunks that mention it, and `also` its other spellings."""
 
     id: str
     title: str
     description: str
     chunk_ids: tuple[str, ...]
     embedding: Vector = ()
+    type: str = ""
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class RelationRecord:
-    """A RELATED edge to store, by entity ids."""
+    """A RELATED edge to store, by entity ids; its evidence is a sentence of a chunk."""
 
     source_id: str
     target_id: str
     description: str
     weight: float
+    sentence: str = ""
+    chunk_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +80,8 @@ class CommunityRecord:
     """A community to store.
 
     `level` is its height (0: a leaf), `parent` the community above it. Entities and chunks belong
-    to leaves only.
+    to leaves only. `centroid` is the direction of the mean of its chunks' vectors, which its own
+    vector is made of, together with that of the summary; without one it has no vector.
     """
 
     community: int
@@ -83,6 +92,39 @@ class CommunityRecord:
     entity_ids: tuple[str, ...] = ()
     chunk_ids: tuple[str, ...] = ()
     embedding: Vector = ()
+    centroid: Vector = ()
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTopics:
+    """The topics that a project has: the community above each, where there is one.
+
+    They were found among so many `clustered` chunks.
+    """
+
+    parents: Mapping[int, int]
+    clustered: int
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReply:
+    """What a model replied when it was asked for knowledge, and the tokens that it took.
+
+    `kind` says what was asked for, `parts` are hashes of the texts that it was asked about. `text`
+    is JSON, or empty where the reply was of no use.
+    """
+
+    kind: str
+    model: str
+    parts: tuple[str, ...]
+    text: str
+    tokens: int = 0
+
+    @property
+    def key(self) -> str:
+        """What names it within a project."""
+        told = "\x1f".join((self.kind, self.model, *self.parts))
+        return hashlib.sha256(told.encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +145,8 @@ class KnowledgeBatch:
     """All entities, relations and communities of a project.
 
     Those that are not in it are removed from the project. `embedding_model` made its vectors, and
-    those of the chunks; empty where that is not known.
+    those of the chunks; empty where that is not known. Its communities are topics, found among so
+    many `clustered` chunks; None for communities of another kind.
     """
 
     entities: tuple[EntityRecord, ...]
@@ -111,6 +154,7 @@ class KnowledgeBatch:
     communities: tuple[CommunityRecord, ...]
     fingerprint: str
     embedding_model: str = ""
+    clustered: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

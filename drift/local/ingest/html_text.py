@@ -3,8 +3,8 @@
 Scripts, styles and navigation are dropped, and links of a heading to itself. What stands in bars
 beside the text is text without headings.
 
-The standard library's parser is enough here: only the order of tags and text matters, never the
-repaired tree that a library such as Beautiful Soup builds over the same parser.
+Which part of a page is its text, trafilatura tells. The converter here reads the pages on which it
+finds next to nothing; for that the standard library's parser is enough.
 """
 
 from __future__ import annotations
@@ -12,6 +12,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from html.parser import HTMLParser
+
+from drift.local.ingest.cleaning import clean
+
+MAX_EXTRACTED_CHARS = 5_000_000
+"""A longer page is converted as a whole."""
+LEAST_EXTRACTED_CHARS = 200
+"""Of a page that says less than this, it is safer to keep all."""
 
 Attributes = list[tuple[str, str | None]]
 
@@ -26,10 +33,11 @@ _BLOCKS = frozenset(
     (
         *("address", "article", "aside", "blockquote", "body", "dd", "details", "div", "dl", "dt"),
         *("fieldset", "figcaption", "figure", "footer", "form", "header", "hr", "html", "li"),
-        *("main", "ol", "option", "p", "section", "summary", "table", "tbody", "td", "tfoot"),
-        *("th", "thead", "tr", "ul"),
+        *("main", "ol", "option", "p", "section", "summary", "table", "tbody", "tfoot"),
+        *("thead", "tr", "ul"),
     )
 )
+_CELLS = {"td", "th"}
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _LONE_BRACKET = re.compile(r"<(?![^<>]*>)")
 """A `<` that no `>` closes before the next one: text in fact, on which the library's parser may
@@ -94,6 +102,9 @@ class _Reader(HTMLParser):
             self._line.append("\n" if tag == "br" else "")
         elif tag == "br":
             self._line.append(" ")
+        elif tag in _CELLS:
+            # The cells of a row stay on its line; what is laid out in tables has blocks in them.
+            self._line.append(" | " if any(map(_has_words, self._line)) else " ")
         elif tag == "a":
             self._begin_permalink(dict(attrs))
         elif tag in _HEADINGS or tag in _BLOCKS:
@@ -199,6 +210,26 @@ def _without_comments(html: str) -> str:
 
 def _has_words(text: str) -> bool:
     return any(map(str.isalnum, text))
+
+
+def read_page(html: str) -> tuple[str, str]:
+    """Return what a page says as Markdown, without what stands around it, and its title.
+
+    A page of which trafilatura finds next to nothing is converted as a whole.
+    """
+    text, title = html_to_markdown(html)
+    main = _main_text(html) if len(html) <= MAX_EXTRACTED_CHARS else ""
+    return (main if len(main) >= LEAST_EXTRACTED_CHARS else clean(text)), title
+
+
+def _main_text(html: str) -> str:
+    import trafilatura  # noqa: PLC0415 - takes half a second, and most folders hold no pages
+
+    try:
+        found = trafilatura.extract(html, output_format="markdown", include_comments=False)
+    except (ValueError, TypeError, AttributeError, IndexError, KeyError, RecursionError):
+        return ""  # of a page on which the library breaks, the converter reads all
+    return "\n".join(line.rstrip() for line in (found or "").split("\n"))
 
 
 def html_to_markdown(html: str) -> tuple[str, str]:

@@ -12,24 +12,27 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from drift.contracts.request import project_id_problem
 from drift.core.deadline import task_group
 from drift.core.errors import IngestError
 from drift.local.ingest.batch_embedder import BatchEmbedder
-from drift.local.ingest.documents import Guard, Skipped, SourceDocument, guarded
-from drift.local.ingest.entities import read_chunks
+from drift.local.ingest.by_model.replies import outdated, part_of
+from drift.local.ingest.by_model.writing import ByModel, write_by_model
+from drift.local.ingest.changes import READ, SourceChanges
+from drift.local.ingest.documents import Guard, Skipped, guarded
 from drift.local.ingest.graph_records import (
     ChunkRecord,
     DocumentBatch,
-    DocumentRecord,
+    KnowledgeBatch,
+    ModelReply,
     ProjectState,
 )
-from drift.local.ingest.identity import Identity, identify
+from drift.local.ingest.identity import Identity
 from drift.local.ingest.knowledge import derive, fingerprint
-from drift.local.ingest.records import batches, chunk_records, content_hash
+from drift.local.ingest.records import batches, embedding_of
 from drift.local.ingest.report import STAGES, IngestReport, Report, say_nothing
 from drift.local.ingest.sources import Source
 from drift.local.ingest.writers import MAX_WAIT_S, GraphWriter, ProjectWriter
@@ -38,7 +41,7 @@ from drift.ports import Embedder
 
 BATCHES_AHEAD = 3
 
-READ, CHUNKS, DERIVE, EMBED, KNOWLEDGE = STAGES
+_, CHUNKS, DERIVE, ASK, EMBED, KNOWLEDGE = STAGES
 
 
 async def ingest(  # noqa: PLR0913 - one argument a collaborator
@@ -55,6 +58,7 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
     say: Say = lambda _: None,
     again: Callable[[], Source] | None = None,
     guard: Guard = guarded,
+    by_model: ByModel | None = None,
 ) -> IngestReport:
     """Make the project hold exactly this source's documents, beside those of other sources.
 
@@ -74,6 +78,7 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
         say: is given a sentence about such a run.
         again: reads the source once more after such a wait, in which it may have changed.
         guard: does the work on each document, and derives the knowledge.
+        by_model: what a chat model is asked to write; without it, what it wrote before is used.
 
     Raises:
         IngestError: when the project's id is none that requests may name, the project holds the
@@ -98,19 +103,21 @@ async def ingest(  # noqa: PLR0913 - one argument a collaborator
         if waits and again is not None:
             source = await asyncio.to_thread(again)
 
+        embedding = embedding_of(embedding_model, dimensions)
+        changes = SourceChanges(source, project_id, embedding, report, guard, force)
         run = _Run(
-            source=source,
-            project_id=project_id,
+            changes=changes,
             graph=writer,
             writer=project,
             embedder=BatchEmbedder(embedder, dimensions),
-            report=report,
-            embedding=f"{embedding_model}/{dimensions}",
-            force=force,
-            guard=guard,
+            embedding_model=embedding_model,
+            dimensions=dimensions,
+            by_model=by_model,
+            say=say,
         )
         run.result.created = created
-        return await run.complete(await run.of_source())
+        state = await writer.project_state(project_id)
+        return await run.complete(state, await changes.identity(state))
 
 
 async def remove(  # noqa: PLR0913 - one argument a collaborator
@@ -147,90 +154,58 @@ async def remove(  # noqa: PLR0913 - one argument a collaborator
         ModelUnavailableError, ModelMisconfiguredError: as for `ingest`.
     """
     async with writer.writing(project_id, wait_s=wait_s, say=say) as project:
+        embedding = embedding_of(embedding_model, dimensions)
         run = _Run(
-            source=Source(source or "", ()),
-            project_id=project_id,
+            changes=SourceChanges(Source(source or "", ()), project_id, embedding, report),
             graph=writer,
             writer=project,
             embedder=BatchEmbedder(embedder, dimensions),
-            report=report,
-            embedding=f"{embedding_model}/{dimensions}",
+            embedding_model=embedding_model,
+            dimensions=dimensions,
+            say=say,
         )
         state = await writer.project_state(project_id)
         gone = (name for name, held in state.sources.items() if source in {None, held})
         everything = Identity(source or "", {}, {}, tuple(sorted(gone)), (), {})
-        return await run.complete((state, everything))
-
-
-def _understood_chunks(
-    project_id: str, record: DocumentRecord, document: SourceDocument
-) -> tuple[ChunkRecord, ...]:
-    """Return the chunks of a document, whose knowledge can be derived as well.
-
-    All documents are read for that at once later, where one that takes for ever has no name.
-    """
-    chunks = chunk_records(project_id, record, document)
-    read_chunks(chunks)
-    return chunks
+        return await run.complete(state, everything)
 
 
 @dataclass(slots=True)
 class _Run:
     """One run over one source, while it holds the project.
 
-    `documents` are the content hashes that the project is to hold of this source, by id, and
-    `replaced` the documents whose files these are. `stamp` is the fingerprint of its knowledge,
-    once that is known.
+    `stamp` is the fingerprint of the project's knowledge, once that is known.
     """
 
-    source: Source
-    project_id: str
+    changes: SourceChanges
     graph: GraphWriter
     writer: ProjectWriter
     embedder: BatchEmbedder
-    report: Report
-    embedding: str
-    force: bool = False
-    guard: Guard = guarded
-    result: IngestReport = field(init=False)
-    documents: dict[str, str] = field(default_factory=dict)
-    replaced: set[str] = field(default_factory=set)
+    embedding_model: str
+    dimensions: int
+    by_model: ByModel | None = None
+    say: Say = lambda _: None
     stamp: str = ""
     derived: bool = False
 
-    def __post_init__(self) -> None:
-        self.result = IngestReport(
-            self.source.name,
-            self.project_id,
-            skipped=self.source.skipped,
-            ignored=self.source.ignored,
-        )
+    @property
+    def project_id(self) -> str:
+        """The project that is written."""
+        return self.changes.project_id
 
-    async def of_source(self) -> tuple[ProjectState, Identity]:
-        """Return what the project holds, and what the documents that were read are in it.
+    @property
+    def result(self) -> IngestReport:
+        """What the run did so far."""
+        return self.changes.result
 
-        Raises:
-            IngestError: when they would be in it twice, or are none and the project holds none.
-        """
-        state = await self.graph.project_state(self.project_id)
-        hashes = {one.id: self._hash(one) for one in self.source.documents}
-        identity = await asyncio.to_thread(identify, self.source, hashes, state)
-        if not (hashes or identity.gone or identity.kept):
-            raise IngestError(
-                f"Nothing can be read in {self.source.name}, and project {self.project_id} holds "
-                f"nothing of it. `drift projects` shows what it holds."
-            )
+    def report(self, stage: str, done: int, total: int) -> None:
+        """Tell how far a stage is."""
+        self.changes.report(stage, done, total)
 
-        return state, identity
-
-    def _hash(self, document: SourceDocument) -> str:
-        return content_hash(document, self.embedding)
-
-    async def complete(self, known: tuple[ProjectState, Identity]) -> IngestReport:
+    async def complete(self, state: ProjectState, identity: Identity) -> IngestReport:
         """Take all steps in order, and return what they did."""
-        state, identity = known
         with self.timed(READ):
-            changed = await asyncio.to_thread(self.compare, state, identity)
+            changed = await asyncio.to_thread(self.changes.compare, state, identity)
 
         with self.timed(CHUNKS):
             await self.write_documents(changed)
@@ -256,59 +231,6 @@ class _Run:
             spent = time.perf_counter() - began
             self.result.seconds[stage] = self.result.seconds.get(stage, 0.0) + spent
 
-    def compare(self, state: ProjectState, identity: Identity) -> list[DocumentBatch]:
-        """Return the new and changed documents with their chunks, one batch a document.
-
-        A document that cannot be cut is skipped.
-        """
-        changed = []
-        for done, document in enumerate(self.source.documents, start=1):
-            name, new_hash = identity.names[document.id], self._hash(document)
-            others = identity.others.get(document.id, ())
-            if state.documents.get(name) == new_hash and not self.force:
-                self.documents[name] = new_hash
-                is_own = state.sources.get(name) == identity.owner
-                (self.result.unchanged if is_own else self.result.moved).append(name)
-                self.result.removed += others
-            else:
-                record = DocumentRecord(
-                    name,
-                    document.title,
-                    identity.owner,
-                    new_hash,
-                    document.source_uri,
-                    document.updated_at,
-                )
-                stored = [one for one in (name, *others) if one in state.documents]
-                changed += self._cut(record, document, others, stored)
-
-            self.report(READ, done, len(self.source.documents))
-
-        return changed
-
-    def _cut(
-        self,
-        record: DocumentRecord,
-        document: SourceDocument,
-        others: tuple[str, ...],
-        stored: list[str],
-    ) -> list[DocumentBatch]:
-        """Return a document with its chunks; nothing when it cannot be cut."""
-        work = partial(_understood_chunks, self.project_id, record, document)
-        chunks = self.guard(document.id, work)
-        if isinstance(chunks, Skipped):
-            self.result.skipped += (chunks,)
-            if chunks.unreadable:
-                self.result.kept += stored
-            else:
-                self.result.removed += stored
-            return []
-
-        self.documents[record.id] = record.content_hash
-        (self.result.changed if stored else self.result.added).append(record.id)
-        self.replaced.update(others)
-        return [DocumentBatch((record,), chunks, {record.id: others} if others else {})]
-
     async def write_documents(self, changed: Sequence[DocumentBatch]) -> None:
         """Embed and write, the next batches being embedded while one is written."""
         total = sum(len(batch.chunks) for batch in changed)
@@ -333,43 +255,85 @@ class _Run:
         What is to be removed goes in the moment in which the knowledge without it is the project's.
         """
         removed = set(self.result.removed)
-        hashes = {**state.documents, **self.documents}
+        hashes = {**state.documents, **self.changes.documents}
         stays = {name: hash_ for name, hash_ in hashes.items() if name not in removed}
-        for replaced in self.replaced:
+        for replaced in self.changes.replaced:
             stays.pop(replaced, None)
 
-        self.stamp = fingerprint(stays, self.embedding)
-        if state.fingerprint == self.stamp and not (self.force or removed):
+        self.stamp = fingerprint(stays, self.changes.embedding)
+        if self._is_written(state.fingerprint) and not (self.changes.force or removed):
+            self.stamp = state.fingerprint
             return
 
         with self.timed(DERIVE):
             self.report(DERIVE, 0, 1)
             held = await self.graph.read_chunks(self.project_id)
             chunks = [chunk for chunk in held if chunk.document_id not in removed]
-            # In a thread, so that the loop goes on renewing the lease on the project.
-            work = partial(derive, self.project_id, chunks, self.stamp)
-            knowledge = await asyncio.to_thread(self.guard, "knowledge", work, None)
-            if isinstance(knowledge, Skipped):
-                raise IngestError(
-                    f"The knowledge of project {self.project_id} {knowledge.reason}. Its documents "
-                    f"are stored, and the next run derives it again."
-                )
-
+            knowledge = await self._topics(chunks)
             self.report(DERIVE, 1, 1)
 
+        with self.timed(ASK):
+            knowledge, replies = await self._with_replies(knowledge, chunks)
+
         with self.timed(EMBED):
-            texts = len(knowledge.entities) + len(knowledge.communities)
+            texts = len(knowledge.communities)
             self.report(EMBED, 0, texts)
             embedded = await self.embedder.embed_knowledge(knowledge)
-            knowledge = replace(embedded, embedding_model=self.embedding.rpartition("/")[0])
+            knowledge = replace(embedded, embedding_model=self.embedding_model)
             self.report(EMBED, texts, texts)
 
         with self.timed(KNOWLEDGE):
             self.report(KNOWLEDGE, 0, 1)
             await self.writer.write_knowledge(knowledge, self.result.removed)
+            texts_left = {part_of(chunk.text) for chunk in chunks}
+            await self.writer.drop_replies(outdated(replies, texts_left))
             self.report(KNOWLEDGE, 1, 1)
 
         self.derived = True
+
+    async def _topics(self, chunks: Sequence[ChunkRecord]) -> KnowledgeBatch:
+        """Return the topics of these chunks.
+
+        Raises:
+            IngestError: when they cannot be found.
+        """
+        ids = [chunk.id for chunk in chunks]
+        vectors = await self.graph.read_vectors(self.project_id, ids, self.dimensions)
+        topics = await self.graph.read_topics(self.project_id, self.embedding_model)
+        kept = None if self.changes.force else topics
+        # In a thread, so that the loop goes on renewing the lease on the project.
+        work = partial(derive, chunks, vectors, self.stamp, kept)
+        knowledge = await asyncio.to_thread(self.changes.guard, "knowledge", work, None)
+        if isinstance(knowledge, Skipped):
+            raise IngestError(
+                f"The knowledge of project {self.project_id} {knowledge.reason}. Its documents "
+                f"are stored, and the next run derives it again."
+            )
+        return knowledge
+
+    def _is_written(self, fingerprint_: str) -> bool:
+        """Tell whether the knowledge is there, with all that a model is asked to write."""
+        is_same = fingerprint_.partition(" ")[0] == self.stamp
+        return is_same and (self.by_model is None or self.by_model.covers(fingerprint_))
+
+    async def _with_replies(
+        self, knowledge: KnowledgeBatch, chunks: Sequence[ChunkRecord]
+    ) -> tuple[KnowledgeBatch, Sequence[ModelReply]]:
+        """Return the knowledge with what a model writes, and what it wrote before."""
+        held = await self.graph.read_replies(self.project_id)
+        written = await write_by_model(
+            knowledge,
+            chunks,
+            held,
+            keep=self.writer.keep_replies,
+            embedder=self.embedder,
+            by_model=self.by_model,
+            done=partial(self.report, ASK),
+            say=self.say,
+        )
+        if self.by_model is not None and written.is_whole:
+            self.stamp = f"{self.stamp} {self.by_model.mark}"
+        return replace(written.knowledge, fingerprint=self.stamp), held
 
     async def look_back(self) -> None:
         """Report what the graph holds now, and nothing else.
@@ -379,9 +343,11 @@ class _Run:
         """
         state = await self.graph.project_state(self.project_id)
         lost = sorted(
-            name for name, written in self.documents.items() if state.documents.get(name) != written
+            name
+            for name, written in self.changes.documents.items()
+            if state.documents.get(name) != written
         )
-        lost += sorted(state.documents.keys() & {*self.result.removed, *self.replaced})
+        lost += sorted(state.documents.keys() & {*self.result.removed, *self.changes.replaced})
         if lost or state.fingerprint != self.stamp:
             raise IngestError(
                 f"Project {self.project_id} does not hold what was written: "

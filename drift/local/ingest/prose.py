@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from drift.core.stop_words import PROSE_STOP_WORDS
+from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
 from drift.evidence.sentence_ends import split_sentences
 from drift.local.ingest.blocks import split_blocks
 
 _FENCE = re.compile(r"^[^\S\n]*(?:```|~~~)", re.MULTILINE)
 _LIST_MARK = re.compile(r"^(?:[*+•-]|\(?\w{1,2}[.)]|#{1,6}|>)\s+")
-_WORD = re.compile(r"[^\W\d]\w+(?:['’]\w+)?")
-_SHORTEST, _LONGEST = 30, 400
+_WORD = re.compile(r"[^\W\d_]\w*[^\W_]")
+_NO_LETTER = re.compile(r"[^\w ]|[\d_]")
+_WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
+"""Letters of scripts that set no space between words, and some of them no mark after a sentence."""
+
+_WITHOUT_TOPIC = STOP_WORDS_OF_FOUR_LANGUAGES | {
+    *("ibid", "cf", "pp", "ff", "vol", "op", "cit", "ed", "eds", "fig", "et", "al", "www", "http"),
+    "https",
+}
+"""Words of any topic, those of notes and addresses too."""
+
+_SHORTEST, _LONGEST, _LONGEST_WORD = 30, 400, 30
+_SHORTEST_WITHOUT_SPACES = 10
 _FEWEST_WORDS = 5
 _FEWEST_LETTERS = 0.7
 
@@ -39,31 +51,32 @@ def sentences(text: str) -> Iterator[Sentence]:
             yield from (Sentence(piece, _is_whole(piece)) for piece in split_sentences(body))
 
 
+def has_prose(text: str) -> bool:
+    """Tell whether a chunk has a sentence, if a short one; tables and lists of links have none."""
+    return any(_is_whole(piece.text, shortest=8, fewest_words=3) for piece in sentences(text))
+
+
 def words(text: str) -> list[str]:
-    """Return the words that carry a topic, in lower case."""
+    """Return the words in their order, in lower case; empty in the place of one without a topic."""
     return [
-        word for found in _WORD.findall(text) if (word := found.lower()) not in PROSE_STOP_WORDS
+        "" if word in _WITHOUT_TOPIC or len(word) > _LONGEST_WORD else word
+        for word in _WORD.findall(text.lower())
     ]
 
 
-def singular(word: str) -> str:
-    """Return an English plural's singular, by its ending alone."""
-    if word.endswith("ies") and len(word) > len("ties"):
-        return word[:-3] + "y"
-    if word.endswith(("sses", "shes", "ches", "xes")):
-        return word[:-2]
-    if word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > len("its"):
-        return word[:-1]
-
-    return word
+def spellings(text: str) -> Counter[str]:
+    """Return how often each word stands in the text as it is written."""
+    return Counter(_WORD.findall(text))
 
 
-def _is_whole(piece: str) -> bool:
-    letters = sum(c.isalpha() or c == " " for c in piece)
+def _is_whole(piece: str, shortest: int = _SHORTEST, fewest_words: int = _FEWEST_WORDS) -> bool:
+    if not piece.isascii() and len(_WITHOUT_SPACES.findall(piece)) >= _SHORTEST_WITHOUT_SPACES:
+        return len(piece) <= _LONGEST
+
     return (
-        _SHORTEST <= len(piece) <= _LONGEST
+        shortest <= len(piece) <= _LONGEST
         and piece.rstrip("*_`’'»")[-1:] in '.!?)"”'
         and (piece[0].isupper() or not piece[0].isalpha())
-        and len(piece.split()) >= _FEWEST_WORDS
-        and letters / len(piece) >= _FEWEST_LETTERS
+        and len(piece.split()) >= fewest_words
+        and len(_NO_LETTER.sub("", piece)) >= _FEWEST_LETTERS * len(piece)
     )

@@ -20,6 +20,11 @@ def possible_ids(source: str, path: str) -> tuple[str, str, str]:
     return path, f"{folder}/{path}", f"{folder}-{stable_id(source)[:8]}/{path}"
 
 
+def embedding_of(model: str, dimensions: int) -> str:
+    """Return what names a project's vectors: they are all made anew when it changes."""
+    return f"{model}/{dimensions}"
+
+
 def content_hash(document: SourceDocument, embedding: str) -> str:
     """Return a hash that changes when the document must be written again.
 

@@ -15,6 +15,7 @@ STAGES = (
     "read",
     "embed and write chunks",
     "derive knowledge",
+    "ask the model",
     "embed knowledge",
     "write knowledge",
 )

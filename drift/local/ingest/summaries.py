@@ -1,214 +1,223 @@
-"""Pure: what a community is about, in its own most central sentences, without a model."""
+"""Pure: what a topic is about, in its documents, terms and most central sentences, without a model.
+
+Sources: c-TF-IDF after Grootendorst, "BERTopic" (2022); Carbonell and Goldstein, "The Use of MMR"
+(1998).
+"""
 
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from heapq import nsmallest
+from itertools import pairwise
 
-from drift.local.ingest.communities import Group
-from drift.local.ingest.entities import FoundEntity, Reading
-from drift.local.ingest.page_text import readable
-from drift.local.ingest.prose import words
-from drift.local.ingest.said import may_state
+from drift.local.ingest.chunking import PATH_SEPARATOR
+from drift.local.ingest.graph_records import ChunkRecord
+from drift.local.ingest.prose import sentences, spellings, words
 
 MAX_SUMMARY_CHARS = 1200
-TITLE_ENTITIES = 3
-CENTRAL_ENTITIES = 8
-MAX_SENTENCES = 4
+MAX_TERMS, TITLE_TERMS = 8, 3
+MAX_TITLES, _MAX_TITLE_CHARS = 4, 80
+MAX_SENTENCES, _MAX_SENTENCE = 5, 300
+CENTRAL_CHUNKS = 12
+"""Chunks nearest to a topic's centroid, of which its sentences are."""
 
-_MAX_SENTENCE = 300
-_TOO_ALIKE = 0.5
-_MAX_TITLE_CHARS = 160
-_SENTENCES_BEFORE_NAMES = 2
-_OF_A_NAME = 0.5
-"""What a sentence gains for each of the two central entities that it names."""
-
-_LEANS = 0.5
-"""What counts of a sentence that begins with a word for what stands before it."""
-
+_RELEVANCE = 0.7
+_MOST_ALIKE = 0.6
+_CANDIDATE_WORDS = 40
+_FEWEST_OF_A_PAIR = 3
+_HAS_WORDS = re.compile(r"[^\W\d_]{3}")
 _LEANING = frozenset(
     (
         *("he", "she", "it", "they", "we", "i", "you", "this", "that", "these", "those", "his"),
-        *("her", "their", "its", "thus", "hence", "however", "but", "and", "so", "then", "once"),
-        *("also", "moreover", "therefore", "here", "there", "such", "nevertheless", "yes", "no"),
+        *("her", "their", "its", "thus", "hence", "however", "but", "and", "so", "then", "also"),
+        *("moreover", "therefore", "here", "there", "such", "nevertheless", "yes", "no"),
     )
 )
-_NO_NAME = 0.5
-"""What counts, for a title, of a word in small letters or with a digit first."""
-
-
-Weights = defaultdict[str, float]
+"""Words with which a sentence leans on what stands before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A community's title, its text, and the sentences in it, best first."""
+    """A topic's title and text; a topic with too few sentences does not say what is in it."""
 
     title: str
     text: str
-    sentences: tuple[str, ...]
+    says: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    text: str
-    vector: Mapping[str, float]
-    keys: frozenset[str]
+@dataclass(slots=True)
+class _Topic:
+    """What a topic holds: how often each word, pair of words and document, and its best sentences.
 
-
-def summarise(
-    groups: Sequence[Group], readings: Sequence[Reading], entities: Iterable[FoundEntity]
-) -> tuple[Summary, ...]:
-    """Return one summary a community, in the order of `groups`.
-
-    That of a parent is made of its children's best sentences.
+    `says` counts its central chunks and the sentences in them.
     """
-    titles = {entity.key: entity.title for entity in entities}
-    vectors = _vectors(readings)
-    central: dict[int, Weights] = {}
-    made: dict[int, Summary] = {}
 
-    # Children come before their parents.
-    for group in reversed(groups):
-        central[group.id] = _central(group, readings, central)
-        ranked = sorted(central[group.id].items(), key=lambda item: (-item[1], item[0]))
-        names = [titles[key] for key, _ in ranked]
+    words: Counter[str] = field(default_factory=Counter)
+    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    titles: Counter[str] = field(default_factory=Counter)
+    sentences: list[str] = field(default_factory=list)
+    central: list[ChunkRecord] = field(default_factory=list)
+    whole: int = 0
 
-        texts = _texts(group, readings, made)
-        about_most = {key for key, _ in ranked[:CENTRAL_ENTITIES]}
-        chosen = _most_central((vectors[text] for text in texts if text in vectors), about_most)
-        first = readings[group.chunks[0]].chunk if group.chunks else None
-        if not chosen and first:
-            chosen = [
-                " ".join((readable(first.text).strip() or first.text).split())[:_MAX_SENTENCE]
-            ]
-
-        fallback = first.heading if first and first.heading else "Other"
-        best = [titles[key] for key, _ in sorted(ranked, key=lambda item: -_of_title(item, titles))]
-        title = (", ".join(_distinct(best, TITLE_ENTITIES)) or fallback)[:_MAX_TITLE_CHARS]
-        about = [made[child].title for child in group.children]
-        made[group.id] = Summary(title, _compose(title, names, about, chosen), tuple(chosen))
-
-    return tuple(made[group.id] for group in groups)
+    def add(self, other: _Topic) -> None:
+        """Take in what a topic below holds; its best sentence stands for it."""
+        self.words.update(other.words)
+        self.pairs.update(other.pairs)
+        self.titles.update(other.titles)
+        self.sentences += other.sentences[:1]
+        self.central += other.central[:1]
+        self.whole += other.whole >= len(other.central)
 
 
-def _of_title(weighed: tuple[str, float], titles: Mapping[str, str]) -> float:
-    """Weigh an entity for a title: names before words, and numbers last."""
-    key, weight = weighed
-    title = titles[key]
-    named = not title[0].isdigit() and (" " in title or not title.islower())
-    return weight if named else weight * _NO_NAME
+class Summaries:
+    """The summaries of a project, level by level from its topics upwards."""
+
+    def __init__(self, topics: Iterable[Sequence[ChunkRecord]]) -> None:
+        """Read the topics, each with its chunks, the nearest to its centroid first."""
+        self._level = [_read(chunks) for chunks in topics]
+        self._total: Counter[str] = Counter()
+        for topic in self._level:
+            self._total.update(topic.words)
+
+    def of_level(self) -> list[Summary]:
+        """Return the summaries of the level that was reached, in its order."""
+        size = self._total.total() / max(1, len(self._level))
+        rare = {word: math.log1p(size / count) for word, count in self._total.items()}
+        return [_summary(topic, rare) for topic in self._level]
+
+    def rise(self, above: Iterable[int]) -> None:
+        """Go on to the next level, where `above` is the community over each one of this."""
+        groups: dict[int, _Topic] = {}
+        for topic, group in zip(self._level, above, strict=True):
+            groups.setdefault(group, _Topic()).add(topic)
+        self._level = [groups[group] for group in sorted(groups)]
 
 
-def _texts(group: Group, readings: Sequence[Reading], made: Mapping[int, Summary]) -> Iterator[str]:
-    """Yield the sentences that a summary may have: those of the children, else of the chunks."""
-    for child in group.children:
-        yield from made[child].sentences
-    if not group.children:
-        for place in group.chunks:
-            yield from (sentence.text for sentence in readings[place].sentences)
+def _read(chunks: Sequence[ChunkRecord]) -> _Topic:
+    topic = _Topic(central=list(chunks[:CENTRAL_CHUNKS]))
+    for chunk in chunks:
+        read = words(chunk.text)
+        topic.words.update(filter(None, read))
+        topic.pairs.update((a, b) for a, b in pairwise(read) if a and b)
+        topic.titles[_title(chunk)] += 1
+
+    for chunk in topic.central:
+        whole = [s.text for s in sentences(chunk.text) if s.whole]
+        topic.whole += len(whole)
+        topic.sentences += filter(_stands_alone, whole)
+
+    return topic
 
 
-def _central(group: Group, readings: Sequence[Reading], central: Mapping[int, Weights]) -> Weights:
-    """Weigh a community's entities by its chunks; a parent adds up its children."""
-    total: Weights = defaultdict(float)
-    members = set(group.entities)
-    for place in group.chunks:
-        for key, weight in readings[place].weights.items():
-            if key in members:
-                total[key] += weight
-
-    for key in members:
-        total[key] += 0
-
-    for child in group.children:
-        for key, weight in central[child].items():
-            total[key] += weight
-
-    return total
+def _title(chunk: ChunkRecord) -> str:
+    """Return the title of a chunk's document; a number gives way to a heading with words."""
+    headings = (chunk.title, *chunk.heading.split(PATH_SEPARATOR))
+    named = next(filter(_HAS_WORDS.search, headings), chunk.title)
+    return " ".join(named.split())[:_MAX_TITLE_CHARS]
 
 
-def _distinct(names: Iterable[str], most: int) -> list[str]:
-    """Return at most so many names, without those that repeat the words of a better one."""
-    kept: dict[str, set[str]] = {}
-    for name in names:
-        said = set(words(name))
-        if not any(said and (said <= other or other <= said) for other in kept.values()):
-            kept[name] = said
-        if len(kept) == most:
+def _stands_alone(sentence: str) -> bool:
+    first = sentence.split(" ", 1)[0].strip("\"“'‘(*,").lower()
+    return len(sentence) <= _MAX_SENTENCE and first not in _LEANING
+
+
+def _summary(topic: _Topic, rare: Mapping[str, float]) -> Summary:
+    weights = {word: count * rare[word] for word, count in topic.words.items()}
+    spelled = _spelled(topic.central)
+    terms = [
+        " ".join(spelled.get(word, word) for word in term.split())
+        for term in _terms(topic, weights)
+    ]
+    # Sentences are chosen as for a topic of one level: the best of each part for what is above.
+    topic.sentences = _most_central(topic.sentences, weights, rare)
+    titles = [title for title, _ in topic.titles.most_common(MAX_TITLES) if title]
+    more = len(topic.titles) - len(titles)
+
+    lines = [f"About: {', '.join(terms)}."] if terms else []
+    named = "; ".join(titles) + (f" and {more} more" if more > 0 else "")
+    lines += [f"Documents: {named}."] if named else []
+    return Summary(
+        ", ".join(terms[:TITLE_TERMS]) or named[:_MAX_TITLE_CHARS] or "Other",
+        "\n".join(_fitting((*lines, *topic.sentences))),
+        topic.whole >= len(topic.central),
+    )
+
+
+def _terms(topic: _Topic, weights: Mapping[str, float]) -> list[str]:
+    """Return the words and pairs that tell the topic from others, the best first."""
+    best = nsmallest(_CANDIDATE_WORDS, weights, key=lambda word: (-weights[word], word))
+    rated = {word: weights[word] for word in best}
+    for pair, count in topic.pairs.items():
+        if count < _FEWEST_OF_A_PAIR or rated.keys().isdisjoint(pair):
+            continue
+        if count * 2 > min(topic.words[word] for word in pair):
+            rated[" ".join(pair)] = max(weights[word] for word in pair) * 1.01
+
+    terms: list[str] = []
+    said: set[str] = set()
+    for term in sorted(rated, key=lambda term: (-rated[term], term)):
+        own = set(map(_stem, term.split()))
+        if not own & said:
+            terms.append(term)
+            said |= own
+        if len(terms) == MAX_TERMS:
             break
 
-    return list(kept)
+    return terms
 
 
-def _vectors(readings: Sequence[Reading]) -> dict[str, _Candidate]:
-    """Return the tf-idf vector, of length one, of each whole sentence that may say something."""
-    usable = {
-        s.text: s.keys
-        for reading in readings
-        for s in reading.sentences
-        if s.whole and len(s.text) <= _MAX_SENTENCE and may_state(s.text)
-    }
-    bags = {text: Counter(words(text)) for text in usable}
-    spread = Counter(word for bag in bags.values() for word in bag)
-    found = {}
-    for text, bag in bags.items():
-        raw = {word: count * math.log(1 + len(bags) / spread[word]) for word, count in bag.items()}
-        length = math.sqrt(sum(value * value for value in raw.values())) or 1.0
-        vector = {word: value / length for word, value in raw.items()}
-        found[text] = _Candidate(text, vector, usable[text])
-
-    return found
+def _stem(word: str) -> str:
+    return word.removesuffix("s")
 
 
-def _most_central(candidates: Iterable[_Candidate], names: AbstractSet[str]) -> list[str]:
-    """Return the sentences closest to the centre of all, none too like another.
-
-    Those that name central entities come before those that lean on what stands before them.
-    """
-    pool = {candidate.text: candidate for candidate in candidates}
-    centre: Weights = defaultdict(float)
-    for candidate in pool.values():
-        for word, weight in candidate.vector.items():
-            centre[word] += weight
-
-    ranked = sorted(pool.values(), key=lambda c: (-_tells(c, centre, names), c.text))
-    chosen: list[_Candidate] = []
-    for candidate in ranked:
-        if all(_likeness(candidate, other) < _TOO_ALIKE for other in chosen):
-            chosen.append(candidate)
-            if len(chosen) == MAX_SENTENCES:
-                break
-
-    return [candidate.text for candidate in chosen]
+def _spelled(chunks: Iterable[ChunkRecord]) -> dict[str, str]:
+    """Return each word in the spelling in which the chunks have it most often."""
+    counts = spellings(" ".join(chunk.text for chunk in chunks))
+    best: dict[str, str] = {}
+    for spelling, count in counts.items():
+        known = best.setdefault(spelling.lower(), spelling)
+        if (count, spelling) > (counts[known], known):
+            best[spelling.lower()] = spelling
+    return best
 
 
-def _tells(candidate: _Candidate, centre: Mapping[str, float], names: AbstractSet[str]) -> float:
-    """Rate how much a sentence says of what is central."""
-    near = sum(value * centre[word] for word, value in candidate.vector.items())
-    named = 1 + _OF_A_NAME * min(2, len(candidate.keys & names))
-    first = candidate.text.split(" ", 1)[0].strip("\"“'‘(*,").lower()
-    return near * named * (_LEANS if first in _LEANING else 1.0)
+def _most_central(
+    pool: Iterable[str], weights: Mapping[str, float], rare: Mapping[str, float]
+) -> list[str]:
+    """Return the sentences nearest to the topic's words, none too like another (MMR)."""
+    vectors = {text: _unit({w: rare[w] for w in words(text) if w in rare}) for text in pool}
+    centre = _unit(weights)
+    central = {text: _dot(vector, centre) for text, vector in vectors.items()}
+    likest = dict.fromkeys(vectors, 0.0)
+    chosen: list[str] = []
+    while len(chosen) < MAX_SENTENCES:
+        left = [text for text in vectors if text not in chosen and likest[text] < _MOST_ALIKE]
+        if not left:
+            break
+        best = min(left, key=lambda t: (-_RELEVANCE * central[t] + (1 - _RELEVANCE) * likest[t], t))
+        chosen.append(best)
+        likest = {t: max(likest[t], _dot(vectors[t], vectors[best])) for t in vectors}
+
+    return chosen
 
 
-def _likeness(a: _Candidate, b: _Candidate) -> float:
-    return sum(value * b.vector.get(word, 0.0) for word, value in a.vector.items())
+def _unit(vector: Mapping[str, float]) -> dict[str, float]:
+    length = math.hypot(*vector.values()) or 1.0
+    return {word: value / length for word, value in vector.items()}
 
 
-def _compose(title: str, names: Sequence[str], about: Sequence[str], chosen: Sequence[str]) -> str:
-    """Write the lines that fit: title, the best sentences, entities, parts, more sentences."""
-    lists = [f"Central: {', '.join(names[:CENTRAL_ENTITIES])}."] if names else []
-    lists += [f"Parts: {'; '.join(about[:CENTRAL_ENTITIES])}."] if about else []
-    named = "\n".join(lists)[: MAX_SUMMARY_CHARS // 2 - _MAX_TITLE_CHARS]
-    room = MAX_SUMMARY_CHARS - len(title) - len(named) - 1
-    kept = []
-    for sentence in chosen:
-        if len(sentence) + 1 <= room:
-            kept.append(sentence)
-            room -= len(sentence) + 1
+def _dot(a: Mapping[str, float], b: Mapping[str, float]) -> float:
+    return sum([value * b[word] for word, value in a.items() if word in b])
 
-    before, after = kept[:_SENTENCES_BEFORE_NAMES], kept[_SENTENCES_BEFORE_NAMES:]
-    return "\n".join(line for line in (title, *before, named, *after) if line)
+
+def _fitting(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines for which there is room."""
+    room = MAX_SUMMARY_CHARS
+    for line in lines:
+        if len(line) + 1 <= room:
+            yield line
+            room -= len(line) + 1

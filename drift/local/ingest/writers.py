@@ -10,9 +10,12 @@ from drift.local.ingest.graph_records import (
     ChunkRecord,
     DocumentBatch,
     HeldProject,
+    KeptTopics,
     KnowledgeBatch,
+    ModelReply,
     ProjectState,
 )
+from drift.local.ingest.topics import Points
 
 MAX_WAIT_S = 600.0
 """How long a writer waits for another one of the same project, unless it is told otherwise."""
@@ -39,6 +42,14 @@ class ProjectWriter(Protocol):
 
     async def take_over(self, document_ids: Sequence[str], source: str) -> None:
         """Have these documents belong to a source; nothing else of them changes."""
+        ...
+
+    async def keep_replies(self, replies: Sequence[ModelReply]) -> None:
+        """Keep what a model replied, at once: it stays when the run breaks."""
+        ...
+
+    async def drop_replies(self, keys: Sequence[str]) -> None:
+        """Remove replies by their keys."""
         ...
 
     async def write_knowledge(self, batch: KnowledgeBatch, removed: Sequence[str] = ()) -> None:
@@ -70,7 +81,24 @@ class GraphWriter(Protocol):
         ...
 
     async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
-        """Return all chunks of the project, without embeddings, by document id and ordinal."""
+        """Return all chunks of the project by document id and ordinal, with their topics.
+
+        Their vectors are left out.
+        """
+        ...
+
+    async def read_vectors(
+        self, project_id: str, chunk_ids: Sequence[str], dimensions: int
+    ) -> Points:
+        """Return a row a chunk; zeros for one without a vector of this length."""
+        ...
+
+    async def read_topics(self, project_id: str, embedding_model: str) -> KeptTopics | None:
+        """Return the project's topics; None where they are of other vectors, or it has none."""
+        ...
+
+    async def read_replies(self, project_id: str) -> tuple[ModelReply, ...]:
+        """Return what models replied about the project's documents."""
         ...
 
     def writing(

@@ -81,7 +81,14 @@ def messages(body: Json) -> tuple[str, str]:
 def _texts_of(body: Json, role: str) -> str:
     given = body.get("messages")
     rows = [m for m in given if isinstance(m, dict)] if isinstance(given, list) else []
-    return "\n\n".join(str(m.get("content", "")) for m in rows if m.get("role") == role)
+    return "\n\n".join(_text_of(m.get("content")) for m in rows if m.get("role") == role)
+
+
+def _text_of(content: object) -> str:
+    """Return a message's text, which may come in parts."""
+    if not isinstance(content, list):
+        return str(content or "")
+    return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
 
 
 def completion(body: Json, text: str, *, cached: bool) -> Json:

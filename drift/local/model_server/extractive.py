@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drift.evidence.sentence_ends import CLOSERS, STOPS, split_sentences
+from drift.local.model_server import indexing
 from drift.local.model_server.lines import Line, lines, plain
 from drift.local.model_server.relevance import affinity, alike, choose, terms
 from drift.local.prompt_elements import Element, element, elements
@@ -51,7 +52,7 @@ _FACT = re.compile(r"\[(\d+)\] (?!as above$)(.*?)(?: \((?:[^()]|\([^()]*\))*\))?
 _NODE = re.compile(r"\[Node (?P<number>\d+)\] (?P<title>.*?): ")
 """How a node of a prompt begins."""
 _SAID_BY = re.compile(r" \([^()]*\)$")
-"""The chunks behind a line of the graph, and the reason behind a question without an answer."""
+"""The document behind a line of the graph, the reason behind a question without an answer."""
 _ABOUT_WHOLE = re.compile(
     r"\b(?:how many|what|which|list|summar\w+)\b.*"
     r"\b(?:all|the|these|this|whole|your) (?:collection|corpus|documents|files|project|texts)"
@@ -89,8 +90,19 @@ def reply(name: str, user: str) -> str:
 
 # -------------------------------------------------------------------------------------- the replies
 def hypothesis(user: str) -> str:
-    """Return the question without its mark: what is known about its answer without a model."""
-    return _bare(_question(user)) or UNANSWERED
+    """Return the question without its mark: what is known about its answer without a model.
+
+    An agent's prompt has no question of this kind: it is answered with lines of its `<context>`.
+    """
+    return _bare(_question(user)) or _of_context(user) or UNANSWERED
+
+
+def _of_context(user: str) -> str:
+    told = element(user, "context").content
+    question = user.rpartition("</context>")[2].rpartition("\n\n")[2]  # the last message
+    source = Element({"id": "context", "document": ""})
+    best = _answering(question, [({1: told}, source)], LOCAL_LINES)
+    return "\n".join(found.line.text for found in best)
 
 
 def primer(user: str) -> Json:
@@ -230,6 +242,8 @@ REPLIES: Mapping[str, Callable[[str], Json | str]] = {
     "aggregate_reply": aggregate,
     "quick_reply": quick,
     "rag_answer": rag,
+    "report_reply": indexing.report,
+    "facts_reply": indexing.facts,
 }
 
 
@@ -322,17 +336,13 @@ def _new_followups(user: str, followup: str, best: Sequence[ScoredLine]) -> list
     so_far = " ".join((question, *(found.line.text for found in best)))
     near = []
     for line in element(user, "graph").lines():
-        title, _, said = _SAID_BY.sub("", line).partition(": ")
-        closeness = affinity(so_far, f"{title}. {said}")
-        is_entity = " - " not in title
-        if is_entity and terms(title) - asked and closeness >= CLOSE_ENOUGH:
-            near.append((-closeness, title))
+        ends, _, said = _SAID_BY.sub("", line).partition(": ")
+        closeness = affinity(so_far, f"{ends}. {said}")
+        if closeness >= CLOSE_ENOUGH:
+            near += [(-closeness, end) for end in ends.split(" - ") if terms(end) - asked]
 
-    communities = elements(user, "community")
-    chosen = list(dict.fromkeys(title for _, title in sorted(near)))[:2]
-    return [
-        _followup(f"{question} ({title})", _closest(title, communities)[:2]) for title in chosen
-    ]
+    chosen = list(dict.fromkeys(end for _, end in sorted(near)))[:2]
+    return [{"question": f"{question} ({end})", "beside": ""} for end in chosen]
 
 
 def _followup(question: str, communities: Sequence[Element]) -> Json:

@@ -131,7 +131,7 @@ class ProjectSurvey:
     async def _examples(self, label: str, state: str) -> str:
         text = statements.examples_of_state(label, KEYED[label])
         rows = await self._connection.rows(text, {"state": state})
-        return ", ".join(_example(row) for row in rows)
+        return ", ".join(sorted(map(_example, rows)))
 
 
 def _example(row: Mapping[str, Any]) -> str:

@@ -75,7 +75,9 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         "v1": (None, V1),
     },
     "search.followup": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
+    "search.topics": {"": ()},
     "search.positions": {"": (), "v1": (V1,)},
+    "search.named": {"": (), "v1": (V1,)},
     **{
         f"reading.{name}": {"": (), "v1": (V1,)}
         for name in (
@@ -206,7 +208,14 @@ def is_about_all(name: str) -> bool:
 def is_search(name: str) -> bool:
     """Tell whether a statement is one of those that requests run."""
     return name.startswith(
-        ("search.primer", "search.followup", "search.positions", "nodes.", "passages.")
+        (
+            "search.primer",
+            "search.followup",
+            "search.positions",
+            "search.named",
+            "nodes.",
+            "passages.",
+        )
     )
 
 

@@ -22,12 +22,12 @@ from drift.graph.cypher.schema import DEFAULT, V1, Schema
 from drift.graph.graph import Neo4jGraph
 from drift.graph.node_finder import LABELS
 from drift.graph.reader import Neo4jReader
-from drift.local.ingest.graph_records import RelationRecord
+from drift.local.ingest.graph_records import ModelReply, RelationRecord
 from drift.local.ingest.neo4j import project as neo4j_project
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.found_nodes import NodesQuery, ScoreThreshold
-from drift.model.graph import Beside, FollowupQuery, Position, PrimerQuery
+from drift.model.graph import Beside, FollowupQuery, Position, PrimerQuery, TopicsQuery
 from drift.model.passages import PassagesQuery
 from drift.model.reading import PageQuery
 from drift.nodes.threshold import pairs
@@ -46,7 +46,7 @@ TARGETS = (0, 1, 2, 3)
 """Communities of a tree from its top on: some are inside others."""
 ASKED = (
     ("what has the alder birch to do with the hub, cedar and name 3?", TARGETS),
-    ("zephyr or basalt?", TARGETS),
+    ("zephyr or basalt, by Title of d0?", TARGETS),
     ("what?", ()),
 )
 
@@ -139,6 +139,11 @@ async def measure(server: Neo4jServer) -> Measured:
         measured.growth = await _grown(plain, profiler)
         await clear(plain)
         await _load_v1(plain)
+        await plain.write(
+            "CREATE (d:Document {title: 'Title of d0'}) WITH d MATCH (ch:__Chunk__) "
+            "CREATE (ch)-[:FROM_DOCUMENT]->(d)",
+            {},
+        )
         await _read(profiler, V1)
         await _look_around(profiler, V1)
         measured.keep(profiler)
@@ -183,7 +188,8 @@ async def _write(profiler: Profiler) -> None:
     writer, contents = Neo4jWriter(profiler, NAMES), _with_embedded_entities(pair(SIZE)[0])
     for part in (contents, _less(contents)):
         await writer.write_documents(MINE, part.documents)
-        await writer.read_chunks(MINE)
+        await writer.read_vectors(MINE, [c.id for c in await writer.read_chunks(MINE)], DIMENSIONS)
+        await writer.read_topics(MINE, "")
         await writer.write_knowledge(MINE, part.knowledge)
         await writer.project_state(MINE)
     with pytest.MonkeyPatch.context() as small:
@@ -192,7 +198,10 @@ async def _write(profiler: Profiler) -> None:
     await writer.remove_documents(MINE, [contents.documents.documents[0].id])
     await writer.write_documents(MINE, contents.documents)
     await writer.write_knowledge(MINE, contents.knowledge)
+    replies = [ModelReply("report/1", "m", (str(n),), "{}") for n in range(SIZE.chunks)]
     async with writer.writing(MINE) as own:
+        await own.keep_replies(replies)
+        await own.drop_replies([reply.key for reply in await writer.read_replies(MINE)])
         await own.take_over([contents.documents.documents[0].id], "another source")
     await writer.held_projects()
     await writer.keep_threshold(MINE, ScoreThreshold(0.5, 500, DIMENSIONS))
@@ -231,6 +240,11 @@ async def _read(profiler: Profiler, schema: Schema, ways: tuple[Way, ...] = WAYS
             )
             for asked in (query, replace(query, beside=(), position=None)):
                 await store.followup(asked, Deadline.after(PATIENCE_S))
+
+    if schema.has_projects:
+        voters = tuple(chunk.id for chunk in pair(SIZE)[0].documents.chunks[:30])
+        await store.has_topics(MINE, Deadline.after(PATIENCE_S))
+        await store.topics(TopicsQuery(MINE, voters, 5), Deadline.after(PATIENCE_S))
 
 
 async def _find_nodes(profiler: Profiler, schema: Schema) -> None:

@@ -9,7 +9,7 @@ from tests.infra.rules import Rule
 from tests.infra.rules.snapshot import settings_of
 from tests.infra.ways import Body, Project, Way
 
-OPEN_PATHS = ["/health/live", "/rag"]
+OPEN_PATHS = ["/health/live", "/rag", "/.well-known/oauth-protected-resource"]
 """What answers everybody: it holds no data."""
 
 

@@ -9,11 +9,14 @@ from typing import Any
 
 from drift.core.errors import IngestError
 from drift.http import wiring
+from drift.http.page import STAND_IN
 from drift.http.settings import Settings
 from drift.local.cli.console import say, stderr
 from drift.local.cli.options import DEMO_PROJECT
+from drift.local.cli.work.knowledge import wanted_knowledge
 from drift.local.cli.work.sample import sample_sources
 from drift.local.ingest import pipeline
+from drift.local.ingest.by_model.writing import ByModel
 from drift.local.ingest.documents import Guard, Skipped, guarded
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.progress_bar import progress_bar
@@ -30,8 +33,11 @@ MAX_KINDS = 8
 
 
 async def ingest_sample(values: Settings) -> None:
-    """Have the sample corpus in its project."""
-    await ingest_documents(values, sample_sources(), DEMO_PROJECT)
+    """Have the sample corpus in its project, with all that the stand-in can write about it."""
+    by_model = wanted_knowledge(values, "graph", None)
+    if by_model is not None and by_model.model != STAND_IN:
+        by_model = None
+    await ingest_documents(values, sample_sources(), DEMO_PROJECT, by_model=by_model)
 
 
 async def ingest_documents(
@@ -43,11 +49,12 @@ async def ingest_documents(
     wait_s: float = 600.0,
     again: Callable[[], Source] | None = None,
     guard: Guard = guarded,
+    by_model: ByModel | None = None,
 ) -> IngestReport:
     """Ingest the documents into a project, and say what that changed.
 
     `again` reads them once more, when another run over the project had to be waited for. The
-    work on each of them is done under the guard.
+    work on each of them is done under the guard. `by_model` says what a chat model writes.
 
     Raises:
         IngestError: GRAPH_SCHEMA names another schema than the one that ingestion writes.
@@ -71,6 +78,7 @@ async def ingest_documents(
                 say=say,
                 again=again,
                 guard=guard,
+                by_model=by_model,
             )
         await measure_threshold(values, writer, embedder, report)
         await fill_second_vectors(values, project, say)

@@ -32,6 +32,7 @@ _KEYS = {
     "drift_project_key": ("__Project__", ("id",)),
     "drift_document_key": ("__Document__", ("project_id", "id")),
     "drift_chunk_key": ("__Chunk__", ("project_id", "id")),
+    "drift_reply_key": ("__ModelReply__", ("project_id", "key")),
 }
 _RANGES: dict[str, tuple[str, tuple[str, ...]]] = {
     # No keys: while a run writes new knowledge, an id may be there in two generations.
@@ -43,6 +44,7 @@ _RANGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "drift_chunk_project": ("__Chunk__", ("project_id",)),
     "drift_entity_project": ("__Entity__", ("project_id",)),
     "drift_community_project": ("__Community__", ("project_id",)),
+    "drift_reply_project": ("__ModelReply__", ("project_id",)),
     "drift_entity_title": ("__Entity__", ("project_id", "title_key")),
 }
 _V1_RANGES: dict[str, tuple[str, tuple[str, ...]]] = {

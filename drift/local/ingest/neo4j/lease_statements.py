@@ -72,7 +72,7 @@ OURS = [
     "project_id",
     "written_at",
     *("fingerprint", "generation", "building", "embedding_models"),
-    *("entities", "relations", "communities"),
+    *("entities", "relations", "communities", "clustered_chunks"),
     *THRESHOLD,
 ]
 """The properties that are set on a project's node here."""

@@ -14,7 +14,12 @@ from typing import Any
 from drift.core.errors import GraphMisconfiguredError, IngestError
 from drift.graph.connection import WRITE_TIMEOUT_S, Connection, Statement
 from drift.graph.project_key import project_key
-from drift.local.ingest.graph_records import DocumentBatch, DocumentRecord, KnowledgeBatch
+from drift.local.ingest.graph_records import (
+    DocumentBatch,
+    DocumentRecord,
+    KnowledgeBatch,
+    ModelReply,
+)
 from drift.local.ingest.neo4j import statements
 from drift.local.ingest.neo4j.lease import Lease
 from drift.local.ingest.neo4j.rows import (
@@ -28,6 +33,7 @@ from drift.local.ingest.neo4j.rows import (
     in_groups,
     knowledge_steps,
     parts,
+    reply_row,
     require_one_length,
 )
 
@@ -169,6 +175,14 @@ class Neo4jProject:
         await self._switch(generation, batch, removed)
         await self.settle()
 
+    async def keep_replies(self, replies: Sequence[ModelReply]) -> None:
+        """Keep what a model replied; a run that breaks afterwards has it."""
+        await self._rows(statements.KEEP_REPLIES, [reply_row(reply) for reply in replies], ROWS)
+
+    async def drop_replies(self, keys: Sequence[str]) -> None:
+        """Remove replies by their keys."""
+        await self._rows(statements.DROP_REPLIES, [{"key": key} for key in keys], ROWS)
+
     async def settle(self) -> None:
         """Remove what is left of generations that no question sees.
 
@@ -188,7 +202,7 @@ class Neo4jProject:
     async def _switch(self, generation: int, batch: KnowledgeBatch, removed: Sequence[str]) -> None:
         """Make a generation the project's, after a look whether it is all there."""
         values = {**self._named, "generation": generation, "fingerprint": batch.fingerprint}
-        values["embedding_model"] = batch.embedding_model
+        values |= {"embedding_model": batch.embedding_model, "clustered": batch.clustered}
         entities = len({entity.id for entity in batch.entities})
         communities = len({community.community for community in batch.communities})
 

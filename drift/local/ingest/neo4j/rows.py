@@ -6,7 +6,7 @@ In which order, how many at once, and none of them twice.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from drift.core.errors import IngestError
@@ -18,6 +18,7 @@ from drift.local.ingest.graph_records import (
     DocumentRecord,
     EntityRecord,
     KnowledgeBatch,
+    ModelReply,
     RelationRecord,
 )
 from drift.local.ingest.neo4j import statements
@@ -174,6 +175,8 @@ def _entity_row(entity: EntityRecord) -> Row:
         "title": entity.title,
         "title_key": normalised_title(entity.title),
         "description": entity.description,
+        "type": entity.type or None,
+        "also": list(entity.also) or None,
         "embedding": _stored(entity.embedding),
     }
 
@@ -186,6 +189,8 @@ def _relation_rows(relations: Iterable[RelationRecord]) -> Rows:
             "to": relation.target_id,
             "description": relation.description,
             "weight": relation.weight,
+            "sentence": relation.sentence or None,
+            "chunk_id": relation.chunk_id or None,
         }
         for relation in last.values()
     ]
@@ -199,6 +204,11 @@ def _community_row(community: CommunityRecord) -> Row:
         "summary": community.summary,
         "embedding": _stored(community.embedding),
     }
+
+
+def reply_row(reply: ModelReply) -> Row:
+    """Return the row of a model's reply."""
+    return {**asdict(reply), "key": reply.key, "parts": list(reply.parts)}
 
 
 def _stored(vector: Vector) -> list[float] | None:

@@ -19,8 +19,22 @@ _STAGED = "__StagedChunk__"
 """The label of chunks that no reader sees yet: those of a document too big for one transaction,
 until all are there."""
 
-KEYS = {"__Document__": "id", "__Chunk__": "id", "__Entity__": "id", "__Community__": "community"}
+KEYS = {
+    "__Document__": "id",
+    "__Chunk__": "id",
+    "__Entity__": "id",
+    "__Community__": "community",
+    "__ModelReply__": "key",
+}
 """The property that names a node within its project, by label."""
+
+
+def _one(variable: str, label: str, column: str) -> str:
+    """Return the clause that finds the project's node whose key stands in a column of `row`."""
+    key = KEYS[label]
+    return f"""MATCH ({variable}:{label} {{project_id: $project_id, {key}: row.{column}}})
+  USING INDEX SEEK {variable}:{label}(project_id, {key})"""
+
 
 # -------------------------------------------------------------------------------------------- state
 _DOCUMENTS = """MATCH (d:__Document__) USING INDEX SEEK d:__Document__(project_id)
@@ -80,26 +94,48 @@ ORDER BY id
 """
 
 READ_CHUNKS = f"""
+OPTIONAL MATCH (p:__Project__ {{id: $project_id}})
+WITH coalesce(p.generation, 0) AS generation
 {_DOCUMENTS}
 MATCH (d)-[:HAS_CHUNK]->(ch)
-WITH DISTINCT d, ch
+WITH DISTINCT generation, d, ch
 WHERE ch:__Chunk__ AND ch.project_id = $project_id
-WITH ch, min(d.id) AS document_id
-RETURN ch.id AS id, document_id, ch.ordinal AS ordinal, ch.heading AS heading, ch.text AS text
+WITH generation, ch, min([d.id, coalesce(d.title, '')]) AS document
+RETURN ch.id AS id, document[0] AS document_id, document[1] AS title, ch.ordinal AS ordinal,
+  ch.heading AS heading, ch.text AS text,
+  head([(ch)-[:IN_COMMUNITY]->(c:__Community__)
+    WHERE c.project_id = $project_id AND c.generation = generation | c.community]) AS topic
 ORDER BY document_id, ordinal, id
+"""
+
+READ_VECTORS = f"""
+UNWIND $rows AS row
+{_one("n", "__Chunk__", "id")}
+RETURN n.id AS id, n.embedding AS embedding
+"""
+
+READ_TOPICS = """
+MATCH (p:__Project__ {id: $project_id})
+WHERE p.clustered_chunks IS NOT NULL
+RETURN p.clustered_chunks AS clustered, p.embedding_models AS embedding_models, COLLECT {
+  MATCH (c:__Community__) USING INDEX SEEK c:__Community__(project_id)
+  WHERE c.project_id = $project_id AND c.generation = p.generation
+  MATCH (c)-[:IN_COMMUNITY]->(parent:__Community__)
+  RETURN [c.community, parent.community]
+} AS parents
+"""
+
+READ_REPLIES = """
+MATCH (r:__ModelReply__) USING INDEX SEEK r:__ModelReply__(project_id)
+WHERE r.project_id = $project_id
+RETURN r.kind AS kind, r.model AS model, r.parts AS parts, r.text AS text, r.tokens AS tokens
+ORDER BY r.key
 """
 
 # ---------------------------------------------------------------------------------------- documents
 _NOW = "datetime.realtime().epochMillis"
 _UNFINISHED = f"""MATCH (p:__Project__ {{id: $project_id}})
 SET p.fingerprint = '', p.written_at = {_NOW}"""
-
-
-def _one(variable: str, label: str, column: str) -> str:
-    """Return the clause that finds the project's node whose key stands in a column of `row`."""
-    key = KEYS[label]
-    return f"""MATCH ({variable}:{label} {{project_id: $project_id, {key}: row.{column}}})
-  USING INDEX SEEK {variable}:{label}(project_id, {key})"""
 
 
 _DOCUMENT = _one("d", "__Document__", "id")
@@ -243,7 +279,8 @@ MATCH (p:__Project__ {{id: $project_id}})
 UNWIND $rows AS row
 CREATE (n:__Entity__ {{
   project_id: $project_id, id: row.id, generation: $generation, title: row.title,
-  title_key: row.title_key, project_key: $project_key, description: row.description
+  title_key: row.title_key, project_key: $project_key, description: row.description,
+  type: row.type, also: row.also
 }})-[:IN_PROJECT]->(p)
 {_SET_VECTOR}
 """
@@ -262,7 +299,8 @@ SWITCH = f"""
 MATCH (p:__Project__ {{id: $project_id}})
 SET p.generation = $generation, p.fingerprint = $fingerprint, p.written_at = {_NOW},
   p.entities = $entities, p.relations = $relations, p.communities = $communities,
-  p.embedding_models = CASE $embedding_model WHEN '' THEN null ELSE [$embedding_model] END
+  p.embedding_models = CASE $embedding_model WHEN '' THEN null ELSE [$embedding_model] END,
+  p.clustered_chunks = $clustered
 """
 
 SETTLE = "MATCH (p:__Project__ {id: $project_id}) REMOVE p.building"
@@ -311,7 +349,23 @@ PUT_RELATIONS = f"""
 UNWIND $rows AS row
 {_end("a", "__Entity__", "from")}
 {_end("b", "__Entity__", "to")}
-CREATE (a)-[:RELATED {{description: row.description, weight: row.weight}}]->(b)
+CREATE (a)-[:RELATED {{
+  description: row.description, weight: row.weight, sentence: row.sentence, chunk_id: row.chunk_id
+}}]->(b)
+"""
+
+# Outside the generations: what a run that broke was told is not asked for again.
+KEEP_REPLIES = """
+UNWIND $rows AS row
+MERGE (r:__ModelReply__ {project_id: $project_id, key: row.key})
+SET r.kind = row.kind, r.model = row.model, r.parts = row.parts, r.text = row.text,
+  r.tokens = row.tokens
+"""
+
+DROP_REPLIES = f"""
+UNWIND $rows AS row
+{_one("r", "__ModelReply__", "key")}
+DELETE r
 """
 
 KEPT_THRESHOLD = f"""

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Self
 
+import numpy as np
 from neo4j import Record
 
 from drift.graph.connection import Connection
@@ -15,14 +16,18 @@ from drift.local.ingest.graph_records import (
     ChunkRecord,
     DocumentBatch,
     HeldProject,
+    KeptTopics,
     KnowledgeBatch,
+    ModelReply,
     ProjectState,
 )
 from drift.local.ingest.neo4j import statements
 from drift.local.ingest.neo4j.ensure import ensure_schema
 from drift.local.ingest.neo4j.lease import LEASE_S, Lease, holding
 from drift.local.ingest.neo4j.project import Neo4jProject
+from drift.local.ingest.neo4j.rows import ROWS, parts
 from drift.local.ingest.neo4j.schema import ONLINE_WAIT_S
+from drift.local.ingest.topics import Points
 from drift.local.ingest.writers import MAX_WAIT_S, ProjectWriter
 from drift.local.say import Say
 from drift.model.found_nodes import ScoreThreshold
@@ -109,10 +114,7 @@ class Neo4jWriter:
         )
 
     async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
-        """Return every chunk that belongs to a document, without embeddings.
-
-        They are ordered by document id and ordinal.
-        """
+        """Return every chunk that belongs to a document, without its vector; see the port."""
         result = await self._connection.write(statements.READ_CHUNKS, {"project_id": project_id})
         return tuple(
             ChunkRecord(
@@ -121,8 +123,41 @@ class Neo4jWriter:
                 r["ordinal"] or 0,
                 r["heading"] or "",
                 r["text"] or "",
+                title=r["title"],
+                topic=r["topic"],
             )
             for r in result.records
+        )
+
+    async def read_vectors(
+        self, project_id: str, chunk_ids: Sequence[str], dimensions: int
+    ) -> Points:
+        """Return a row a chunk; zeros for one without a vector of this length."""
+        vectors = np.zeros((len(chunk_ids), dimensions), dtype=np.float32)
+        places = {id_: place for place, id_ in enumerate(chunk_ids)}
+        for rows in parts([{"id": id_} for id_ in chunk_ids], ROWS):
+            values = {"project_id": project_id, "rows": rows}
+            for record in (await self._connection.write(statements.READ_VECTORS, values)).records:
+                if len(record["embedding"] or ()) == dimensions:
+                    vectors[places[record["id"]]] = record["embedding"]
+
+        return vectors
+
+    async def read_topics(self, project_id: str, embedding_model: str) -> KeptTopics | None:
+        """Return the project's topics; None where they are of other vectors, or it has none."""
+        values = {"project_id": project_id}
+        found = (await self._connection.write(statements.READ_TOPICS, values)).records
+        if not found or (found[0]["embedding_models"] or [""]) != [embedding_model]:
+            return None
+        return KeptTopics(dict(found[0]["parents"]), found[0]["clustered"])
+
+    async def read_replies(self, project_id: str) -> tuple[ModelReply, ...]:
+        """Return what models replied, by key."""
+        values = {"project_id": project_id}
+        found = (await self._connection.write(statements.READ_REPLIES, values)).records
+        return tuple(
+            ModelReply(r["kind"], r["model"], tuple(r["parts"]), r["text"], r["tokens"])
+            for r in found
         )
 
     async def kept_threshold(self, project_id: str) -> ScoreThreshold | None:

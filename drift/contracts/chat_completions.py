@@ -1,0 +1,113 @@
+"""A project as a chat model: the bodies of OpenAI's chat completions, as far as they are read."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Lenient(BaseModel):
+    """A body of which programs send more fields than are read."""
+
+    model_config = ConfigDict(extra="ignore")
+
+
+class ChatContent(_Lenient):
+    """A part of a message; only text is read."""
+
+    type: str
+    text: str = ""
+
+
+class ChatMessage(_Lenient):
+    """One message of a conversation."""
+
+    role: str
+    content: str | list[ChatContent] | None = None
+
+
+class StreamOptions(_Lenient):
+    """What a stream tells besides the answer."""
+
+    include_usage: bool = False
+
+
+class CompletionRequest(_Lenient):
+    """A conversation whose last message of the user is the question; other fields are ignored.
+
+    `model` is a project, with `:quick`, `:auto` or `:drift` behind it for the depth.
+    """
+
+    model: str = Field(min_length=1, max_length=140)
+    messages: list[ChatMessage] = Field(min_length=1, max_length=2_000)
+    stream: bool = False
+    stream_options: StreamOptions | None = None
+    n: Literal[1] | None = None
+    tool_choice: Literal["none", "auto"] | None = None
+
+
+class ChatAnswer(BaseModel):
+    """The answer in Markdown, with its references below it."""
+
+    role: Literal["assistant"] = "assistant"
+    content: str
+
+
+class ChatChoice(BaseModel):
+    """The one choice of a completion."""
+
+    index: int = 0
+    message: ChatAnswer
+    finish_reason: Literal["stop"] = "stop"
+
+
+class ChatUsage(BaseModel):
+    """Tokens of all calls behind the answer."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    total_tokens: int = 0
+
+
+class CompletionOut(BaseModel):
+    """An answer; `drift` is the whole document of `POST /retrieve`."""
+
+    id: str
+    object: Literal["chat.completion"] = "chat.completion"
+    created: int
+    model: str
+    choices: list[ChatChoice]
+    usage: ChatUsage
+    drift: dict[str, Any]
+
+
+class ChatErrorDetail(BaseModel):
+    """What went wrong; `param` is the field that is, and `code` that of a Problem."""
+
+    message: str
+    type: str
+    param: str | None
+    code: str
+
+
+class ChatError(BaseModel):
+    """An error as OpenAI's clients read it."""
+
+    error: ChatErrorDetail
+
+
+class ChatModelOut(BaseModel):
+    """A project as a model."""
+
+    id: str
+    object: Literal["model"] = "model"
+    created: int = 0
+    owned_by: str = "drift-neo4j"
+
+
+class ChatModelList(BaseModel):
+    """The caller's projects as models."""
+
+    object: Literal["list"] = "list"
+    data: list[ChatModelOut]

@@ -1,0 +1,104 @@
+"""What the MCP tools take and give: flat shapes without null, which every catalogue takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from textwrap import shorten
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from drift.contracts.request import Depth, Query, TopK, plain_text
+from drift.model.tree import Verdict
+
+Question = Annotated[Query, Field(description="The question, in full.")]
+ProjectName = Annotated[
+    str,
+    AfterValidator(plain_text),
+    Field(max_length=128, description="Its id by list_projects; empty if you have only one."),
+]
+HowFar = Annotated[
+    Depth,
+    Field(description="quick: one look; drift: with follow-ups; auto: quick, and more if needed."),
+]
+HowMany = Annotated[TopK, Field(description="How many passages at most.")]
+ChunkId = Annotated[
+    str,
+    AfterValidator(plain_text),
+    Field(min_length=1, max_length=2048, description="A chunk_id that another tool gave."),
+]
+_Text = Annotated[str, BeforeValidator(lambda value: value or "")]
+"""What is not known is empty."""
+_Line = Annotated[str, AfterValidator(lambda value: shorten(value, 120, placeholder=" …"))]
+
+
+class _Read(BaseModel):
+    model_config = ConfigDict(from_attributes=True)
+
+
+class ToolReference(_Read):
+    """A passage that the answer stands on, by its number there; `span` is verbatim."""
+
+    number: int
+    label: str
+    span: str
+    confidence: float
+    chunk_id: str
+    document_name: str
+
+
+class ToolAnswer(BaseModel):
+    """An answer with the numbers of its references, and how sure it is (0 to 1)."""
+
+    answer: str
+    verdict: Verdict
+    confidence: float
+    residual_uncertainty: str
+    references: list[ToolReference]
+
+
+class ToolPassage(_Read):
+    """A passage; `place` is where it stands in its document, like `12 of 42`."""
+
+    id: str
+    heading: _Text
+    place: _Text
+    text: str
+
+
+class Source(BaseModel):
+    """A passage between those before and after it in its document, as far as there are any."""
+
+    document_id: str
+    document_name: str
+    passages: list[ToolPassage]
+
+
+class ToolProject(BaseModel):
+    """A project: how much it holds, some of its documents, and its largest topics."""
+
+    id: str
+    documents: int
+    passages: int
+    document_names: list[_Line]
+    topics: list[_Line]
+
+
+class Projects(BaseModel):
+    """The projects that may be asked; `further` are ids alone, and `more` says that more follow."""
+
+    projects: list[ToolProject]
+    further: list[str]
+    more: bool
+
+
+def inlined(part: Any, defined: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 - any JSON
+    """Return a schema with its definitions in place of references, which catalogues refuse."""
+    if isinstance(part, list):
+        return [inlined(one, defined) for one in part]
+    if not isinstance(part, dict):
+        return part
+    defined = part.get("$defs", defined) or {}
+    if "$ref" in part:
+        return inlined(defined[part["$ref"].rpartition("/")[2]], defined)
+    return {name: inlined(one, defined) for name, one in part.items() if name != "$defs"}

@@ -1,0 +1,48 @@
+"""How MCP clients learn where to sign in: OAuth protected-resource metadata, RFC 9728."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from drift.core.errors import NotFoundError
+from drift.http.http import Reply
+
+if TYPE_CHECKING:
+    from drift.http.settings_access import AccessSettings
+
+RESOURCE = "mcp"
+METADATA = f".well-known/oauth-protected-resource/{RESOURCE}"
+
+
+def metadata(values: AccessSettings, headers: Mapping[str, str]) -> Reply:
+    """Return the metadata; NotFoundError where nobody signs in."""
+    if values.auth_mode != "easyauth":
+        raise NotFoundError("There is nothing under this path.")
+
+    told = {
+        "resource": f"{_origin(values, headers)}/{RESOURCE}",
+        "resource_name": "DRIFT for Neo4j",
+        "authorization_servers": [
+            f"https://login.microsoftonline.com/{values.auth_tenant_id}/v2.0"
+        ],
+        "bearer_methods_supported": ["header"],
+    }
+    if scopes := values.token_scopes:
+        told["scopes_supported"] = scopes
+    return Reply(HTTPStatus.OK, json.dumps(told).encode())
+
+
+def challenge(values: AccessSettings, path: str, headers: Mapping[str, str]) -> str:
+    """Return what WWW-Authenticate says to who is not known."""
+    if values.auth_mode != "easyauth" or path.strip("/").lower() != RESOURCE:
+        return "Bearer"
+    return f'Bearer resource_metadata="{_origin(values, headers)}/{METADATA}"'
+
+
+def _origin(values: AccessSettings, headers: Mapping[str, str]) -> str:
+    """Return the function's address; on a machine without a name of its own as it was called."""
+    names = values.own_names
+    return f"https://{names[0]}" if names else f"http://{headers.get('host', '')}"

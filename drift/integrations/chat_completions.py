@@ -1,0 +1,246 @@
+"""A project as a chat model in OpenAI's API: what chat programs send, and what they get.
+
+The last message of the user is the question; earlier ones are not searched with. The model is a
+project, with a suffix for the depth: `handbook`, `handbook:quick`.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
+
+from drift.contracts.answer import KeyFact, ReferenceOut, RetrieveResponse, TraceNode
+from drift.contracts.chat_completions import (
+    ChatAnswer,
+    ChatChoice,
+    ChatError,
+    ChatErrorDetail,
+    ChatModelList,
+    ChatModelOut,
+    ChatUsage,
+    CompletionOut,
+    CompletionRequest,
+)
+from drift.contracts.request import MAX_QUERY_CHARACTERS, Depth, RetrieveRequest
+from drift.core.errors import (
+    DriftError,
+    FieldProblem,
+    InvalidRequestError,
+    NotFoundError,
+)
+from drift.http import http
+from drift.http.http import Reply
+from drift.http.streaming import EventStream
+
+MAX_BODY_BYTES = 1024 * 1024
+"""A program sends the whole conversation each time."""
+DEFAULT_DEPTH: Depth = "auto"
+DONE = b"data: [DONE]\n\n"
+REPLACED = "\n\n---\n\nWhat stands above is withdrawn. The answer is:\n\n"
+NOTHING = "The documents do not answer this."
+_QUOTE_CHARACTERS = 200
+_SENT_AS = {"query": "messages", "project_id": "model"}
+"""Fields of a question, as the program calls them."""
+
+
+def question_of(request: CompletionRequest) -> RetrieveRequest:
+    """Return what a conversation asks: its last user message, the end of it where it is too long.
+
+    Raises:
+        InvalidRequestError: there is none, or it is not text.
+    """
+    asked = [message for message in request.messages if message.role == "user"]
+    if not asked:
+        raise _refusal("must hold a message of the user")
+    parts = asked[-1].content
+    if isinstance(parts, list):
+        if kinds := sorted({part.type for part in parts} - {"text"}):
+            raise _refusal(f"must be text; this service does not read {kinds[0]}")
+        parts = "\n".join(part.text for part in parts)
+
+    project, depth = project_of(request.model)
+    text = (parts or "").strip()[-MAX_QUERY_CHARACTERS:]
+    include = ["references", "verdict", "usage"]
+    body = {"query": text, "project_id": project, "depth": depth, "include": include}
+    return http.parse(json.dumps(body).encode(), RetrieveRequest)
+
+
+def project_of(model: str) -> tuple[str, Depth]:
+    """Return the project that a model is, and how far its search goes."""
+    name, _, suffix = model.rpartition(":")
+    depths: tuple[Depth, ...] = get_args(Depth)
+    found = [depth for depth in depths if depth == suffix and name]
+    return (name, found[0]) if found else (model, DEFAULT_DEPTH)
+
+
+def _refusal(message: str) -> InvalidRequestError:
+    return InvalidRequestError((FieldProblem("messages", message),))
+
+
+# ---------------------------------------------------------------------------------------- answers
+def models(projects: Sequence[str]) -> Reply:
+    """Return projects as models, each also as the one that takes one look.
+
+    A project whose id ends as a depth does is listed with a depth behind it.
+    """
+    whole = [one if project_of(one)[0] == one else f"{one}:{DEFAULT_DEPTH}" for one in projects]
+    pairs = zip(whole, projects, strict=True)
+    names = [name for model, project in pairs for name in (model, f"{project}:quick")]
+    return http.read(ChatModelList(data=[ChatModelOut(id=name) for name in names]))
+
+
+def completion(request: CompletionRequest, response: RetrieveResponse, retrieval_id: str) -> Reply:
+    """Return an answer as a chat completion; NotFoundError where the project holds nothing."""
+    require_model(request, response)
+    told = CompletionOut(
+        id=f"chatcmpl-{retrieval_id}",
+        created=int(time.time()),
+        model=request.model,
+        choices=[ChatChoice(message=ChatAnswer(content=_in_markdown(response)))],
+        usage=_usage(response),
+        drift=json.loads(response.to_json()),
+    )
+    headers = {"x-retrieval-id": retrieval_id}
+    return Reply(200, told.model_dump_json().encode(), headers=headers)
+
+
+def problem(error: DriftError, retrieval_id: str) -> Reply:
+    """Return an error in OpenAI's shape, with the status and headers of every route."""
+    reply = http.problem(error, retrieval_id)
+    # OpenAI's clients would repeat a search that failed
+    headers = {**reply.headers, "x-should-retry": "false"} if reply.status == 500 else reply.headers  # noqa: PLR2004 - HTTP's own
+    return Reply(reply.status, _error(error).model_dump_json().encode(), headers=headers)
+
+
+def require_model(request: CompletionRequest, response: RetrieveResponse) -> None:
+    """Raise NotFoundError where nothing is held under a model's name."""
+    if response.no_data_found:
+        raise NotFoundError(f"There is no model {request.model!r}: no project holds data under it.")
+
+
+def _error(error: DriftError) -> ChatError:
+    kinds = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+    fallback = "invalid_request_error" if error.status < 500 else "server_error"  # noqa: PLR2004 - HTTP's own
+    field, detail = None, error.detail
+    if isinstance(error, InvalidRequestError) and error.problems:
+        field = _SENT_AS.get(error.problems[0].field, error.problems[0].field)
+        detail = f"{field or 'The body'} {error.problems[0].message}."
+    code = "model_not_found" if isinstance(error, NotFoundError) else error.code
+    kind = kinds.get(error.status, fallback)
+    return ChatError(error=ChatErrorDetail(message=detail, type=kind, param=field, code=code))
+
+
+def _usage(response: RetrieveResponse) -> ChatUsage:
+    used = response.usage
+    prompt, written = (used.prompt_tokens, used.completion_tokens) if used else (0, 0)
+    return ChatUsage(prompt_tokens=prompt, completion_tokens=written, total_tokens=prompt + written)
+
+
+def _in_markdown(response: RetrieveResponse) -> str:
+    """Return the answer with the numbers of its references, and these below it."""
+    told = response.references
+    if told is None or not told.items:
+        return response.final_answer or response.residual_uncertainty or NOTHING
+    from drift.answer.references import line_of  # noqa: PLC0415 - loads with the first answer
+
+    listed = "\n".join(["References:", *map(line_of, told.items)])
+    text = told.answer.rpartition(f"\n\n{listed}")[0]
+    return f"{_without_pictures(text)}{_references(response)}"
+
+
+def _without_pictures(text: str) -> str:
+    """Return a text whose pictures stay words: a program would fetch their addresses."""
+    return text.replace("![", "!\\[")
+
+
+def _references(response: RetrieveResponse) -> str:
+    items = response.references.items if response.references else []
+    return "".join(["\n\n**References**\n", *map(_line, items)]) if items else ""
+
+
+def _line(item: ReferenceOut) -> str:
+    """Return a reference as an item of a list; an address of the web is the only link in it."""
+    from drift.search.progress import escape_markdown  # noqa: PLC0415 - the same
+
+    quote = " ".join(item.span.split())
+    if len(quote) > _QUOTE_CHARACTERS:
+        quote = f"{quote[:_QUOTE_CHARACTERS]}…"
+    address = item.source_uri or ""
+    label = escape_markdown(item.label)
+    is_link = address.startswith(("https://", "http://")) and not set(address) & set(" ()<>")
+    named = f"[{label}]({address})" if is_link else label
+    return f"\n{item.number}. {named}: “{escape_markdown(quote)}”"
+
+
+# ----------------------------------------------------------------------------------------- streams
+class ChatStream(EventStream):
+    """A running answer as the chunks of a streamed completion.
+
+    Sentences are told as they are sure. The references follow with the last of them, as they are
+    numbered when the answer has ended.
+    """
+
+    def __init__(self, request: CompletionRequest, retrieval_id: str) -> None:
+        """Begin with the role, as OpenAI does."""
+        super().__init__(retrieval_id)
+        self._request = request
+        self._told = ""
+        self._send({"role": "assistant", "content": ""})
+
+    def progress(self, message: str) -> None:
+        """Take no progress: the shape has no place for it."""
+
+    def followup(self, node: TraceNode) -> None:
+        """Take no follow-ups: the last chunk has all of them."""
+
+    def citations(self, key_facts: Sequence[KeyFact]) -> None:
+        """Take no citations: the references follow the answer."""
+
+    def answer_delta(self, text: str) -> None:
+        """Tell what comes next of the answer."""
+        self._told += text
+        self._send({"content": _without_pictures(text)})
+
+    def answer_replaced(self, text: str) -> None:
+        """Tell the answer anew; what a client has it cannot take back."""
+        lead = REPLACED if self._told.strip() else ""
+        self._told = text
+        self._send({"content": f"{lead}{_without_pictures(text)}"})
+
+    def _finish(self, result: RetrieveResponse) -> None:
+        try:
+            require_model(self._request, result)
+        except NotFoundError as error:
+            self._fail(error)
+            return
+        rest = _references(result) if self._told.strip() else _in_markdown(result)
+        if rest:
+            self._send({"content": rest})
+        self._send({}, finish_reason="stop", drift=json.loads(result.to_json()))
+        options = self._request.stream_options
+        if options and options.include_usage:
+            self._put({**self._chunk(), "choices": [], "usage": _usage(result).model_dump()})
+        self._events.put_nowait(DONE)
+
+    def _fail(self, error: DriftError) -> None:
+        self._put(_error(error).model_dump())
+        self._events.put_nowait(DONE)
+
+    def _chunk(self) -> dict[str, Any]:
+        return {
+            "id": f"chatcmpl-{self._retrieval_id}",
+            "object": "chat.completion.chunk",
+            "created": int(time.time()),
+            "model": self._request.model,
+        }
+
+    def _send(
+        self, delta: Mapping[str, str], finish_reason: str | None = None, **more: object
+    ) -> None:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+        self._put({**self._chunk(), "choices": [choice], **more})
+
+    def _put(self, body: Mapping[str, Any]) -> None:
+        self._events.put_nowait(b"data: " + json.dumps(body).encode() + b"\n\n")

@@ -1,0 +1,114 @@
+"""What a chat model is asked to write in an ingestion: by the options, and with whose consent."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any
+
+from drift.http import wiring
+from drift.http.page import STAND_IN
+from drift.http.settings import Settings
+from drift.local.cli.console import say
+from drift.local.ingest.by_model import Tier
+from drift.local.ingest.by_model.estimate import Estimate
+from drift.local.ingest.by_model.writing import ByModel
+from drift.local.ingest.changes import Plan, SourceChanges
+from drift.local.ingest.changes import plan as changes_planned
+from drift.local.ingest.documents import Guard
+from drift.local.ingest.records import embedding_of
+from drift.local.ingest.sources import Source
+from drift.local.wiring import build_writer, closing
+from drift.model.calls import ModelName, ModelUse, Spending
+
+HOW_TO_SAY_YES = (
+    "No report is asked for, since nobody has agreed to that. --knowledge reports asks for them, "
+    "--knowledge-tokens N asks for as many as N tokens pay for, --knowledge none says no."
+)
+
+
+def wanted_knowledge(
+    values: Settings, tier: Tier | None, most_tokens: int | None
+) -> ByModel | None:
+    """Return what the options ask a model for; of themselves reports, by a real model alone."""
+    chat, _ = wiring.build_models(values)
+    if tier is None:
+        tier = "none" if chat.model == STAND_IN else "reports"
+    if tier == "none" or most_tokens == 0:
+        return None
+
+    def about(estimate: Estimate) -> str:
+        return in_words(values, chat.model, estimate)
+
+    return ByModel(chat, chat.model, tier, most_tokens, about)
+
+
+def in_words(values: Settings, model: str, estimate: Estimate) -> str:
+    """Return an estimate with what it costs, where the model's price is known."""
+    if not estimate.calls:
+        return "nothing is left to ask"
+
+    use = ModelUse(estimate.prompt_tokens, estimate.completion_tokens)
+    cost = wiring.build_prices(values).cost(Spending({ModelName("", model): use}))
+    price = f", {cost.amount:.2f} {cost.currency} at prices of {cost.prices}" if cost else ""
+    minutes = max(1, round(estimate.seconds / 60))
+    time = "a minute" if minutes == 1 else f"{minutes:,} minutes"
+    return (
+        f"about {estimate.calls:,} calls with {estimate.prompt_tokens:,} tokens of prompts and "
+        f"{estimate.completion_tokens:,} of replies, {time}{price}"
+    )
+
+
+async def plan(
+    values: Settings, documents: Source, project: str, by_model: ByModel | None, guard: Guard
+) -> dict[str, Any]:
+    """Say what an ingestion would change and what a model would take; return it as JSON."""
+    planned = await _planned(values, documents, project, by_model, guard)
+    say(
+        f"Project {project}: {len(planned.report.added)} documents would be added, "
+        f"{len(planned.report.changed)} changed, {len(planned.report.removed)} removed."
+    )
+    if by_model is None:
+        say("No chat model would be asked.")
+    else:
+        about = by_model.about(planned.estimate)
+        say(f"Knowledge ({by_model.tier}) by {by_model.model}: {about}.")
+
+    return {
+        "project_id": project,
+        "added": planned.report.added,
+        "changed": planned.report.changed,
+        "removed": planned.report.removed,
+        "knowledge": by_model.tier if by_model else "none",
+        "calls": planned.estimate.calls,
+        "prompt_tokens": planned.estimate.prompt_tokens,
+        "completion_tokens": planned.estimate.completion_tokens,
+        "seconds": planned.estimate.seconds,
+    }
+
+
+async def confirmed(
+    values: Settings, documents: Source, project: str, by_model: ByModel, guard: Guard
+) -> ByModel | None:
+    """Return what is asked for by default, if it is agreed to at the terminal."""
+    planned = await _planned(values, documents, project, by_model, guard)
+    if not planned.estimate.calls:
+        return by_model
+
+    say(f"{by_model.model} can write a report on each topic: {by_model.about(planned.estimate)}.")
+    if not sys.stdin.isatty():
+        say(HOW_TO_SAY_YES)
+        return None
+
+    say("Shall it? [y/N]")
+    answer = await asyncio.to_thread(sys.stdin.readline)
+    return by_model if answer.strip().casefold() in {"y", "yes"} else None
+
+
+async def _planned(
+    values: Settings, documents: Source, project: str, by_model: ByModel | None, guard: Guard
+) -> Plan:
+    embedding = embedding_of(values.oai_embed_model_name, values.vector_index_dimensions)
+    changes = SourceChanges(documents, project, embedding, guard=guard)
+    async with closing(build_writer(values)) as writer:
+        return await changes_planned(changes, writer, by_model)

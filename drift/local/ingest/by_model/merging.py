@@ -1,0 +1,201 @@
+"""Pure: what chunks tell of one thing under several names, as one entity, and their relations."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+
+import numpy as np
+
+from drift.core.names import normalised_title
+from drift.local.ingest.by_model.facts import ChunkFacts
+from drift.local.ingest.graph_records import EntityRecord, RelationRecord
+from drift.local.ingest.knowledge import stable_id
+
+ALIKE = 0.9
+"""Cosine from which two entities of a type whose names are nearly the same are one."""
+MOST_EDITS, SHORTEST_EDITED = 2, 6
+MOST_WITH_A_WORD = 200
+"""Entities that share a word; a more common word tells nothing."""
+MOST_SENTENCES, MOST_DESCRIPTION = 3, 900
+
+
+@dataclass(slots=True)
+class _Told:
+    """What is told of one entity; sentences of its relations come before others."""
+
+    names: Counter[str] = field(default_factory=Counter)
+    spellings: dict[str, None] = field(default_factory=dict)
+    types: Counter[str] = field(default_factory=Counter)
+    chunk_ids: dict[str, None] = field(default_factory=dict)
+    sentences: dict[str, None] = field(default_factory=dict)
+
+
+class _Groups:
+    """Keys of names, and which of them name the same."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, str] = {}
+
+    def of(self, key: str) -> str:
+        """Return the key that stands for all names of the same."""
+        self._first.setdefault(key, key)
+        while (above := self._first[key]) != key:
+            self._first[key] = self._first[above]
+            key = above
+        return key
+
+    def join(self, one: str, other: str) -> None:
+        self._first[self.of(other)] = self.of(one)
+
+
+def merge(
+    told: Mapping[str, ChunkFacts],
+) -> tuple[tuple[EntityRecord, ...], tuple[RelationRecord, ...]]:
+    """Return the entities that chunks (by id) tell of, and their relations with their evidence.
+
+    Names with the same key are one entity, and names that one chunk uses for the same.
+    """
+    groups = _Groups()
+    for entity in (entity for facts in told.values() for entity in facts.entities):
+        for name in (entity.name, *entity.also):
+            groups.join(normalised_title(entity.name), normalised_title(name))
+
+    known: dict[str, _Told] = defaultdict(_Told)
+    relations: dict[tuple[str, str, str], RelationRecord] = {}
+    for chunk_id, facts in told.items():
+        for entity in facts.entities:
+            about = known[groups.of(normalised_title(entity.name))]
+            about.names[entity.name] += 1
+            about.spellings.update(dict.fromkeys((entity.name, *entity.also)))
+            about.types[entity.type] += 1
+            about.chunk_ids[chunk_id] = None
+
+        for one in facts.relations:
+            ends = [groups.of(normalised_title(name)) for name in (one.source, one.target)]
+            if ends[0] == ends[1] or not known.keys() >= set(ends):
+                continue
+            for end in ends:
+                known[end].sentences[one.sentence] = None
+            source, target = (stable_id("entity", end) for end in ends)
+            said = f"{one.source} {one.says} {one.target}"
+            relations.setdefault(
+                (source, target, said.casefold()),
+                RelationRecord(source, target, said, 1.0, one.sentence, chunk_id),
+            )
+
+    return tuple(_record(key, about) for key, about in known.items()), tuple(relations.values())
+
+
+def _record(key: str, about: _Told) -> EntityRecord:
+    # The name that most chunks use; of several the fullest.
+    title = max(
+        about.names,
+        key=lambda name: (about.names[name], len(name), not name.isupper() and not name.islower()),
+    )
+    sentences = list(about.sentences)[:MOST_SENTENCES]
+    kind = about.types.most_common(1)[0][0]
+    return EntityRecord(
+        stable_id("entity", key),
+        title,
+        " ".join(sentences)[:MOST_DESCRIPTION] or kind,
+        tuple(about.chunk_ids),
+        type=kind,
+        also=tuple(name for name in about.spellings if name != title),
+    )
+
+
+# --------------------------------------------------------------------------- names that are nearly
+def merge_alike(
+    entities: Sequence[EntityRecord], relations: Sequence[RelationRecord]
+) -> tuple[tuple[EntityRecord, ...], tuple[RelationRecord, ...]]:
+    """Return entities and relations after those with vectors and names nearly alike became one.
+
+    They are of one type, and the words of one name are within the other's, or two letters differ.
+    A name that fits two others joins neither.
+    """
+    fits: dict[int, list[int]] = defaultdict(list)
+    for one, other in _pairs(entities):
+        small, large = sorted((one, other), key=lambda at: (len(entities[at].chunk_ids), at))
+        if len(entities[one].title.split()) != len(entities[other].title.split()):
+            small, large = sorted((one, other), key=lambda at: len(entities[at].title.split()))
+        fits[small].append(large)
+
+    into = {small: large for small, (large, *more) in fits.items() if not more}
+    joined: dict[int, EntityRecord] = dict(enumerate(entities))
+    ids = {entity.id: entity.id for entity in entities}
+    for small in sorted(into, key=lambda at: len(entities[at].title)):
+        large = into[small]
+        if large in into or small not in joined:
+            continue  # a chain of names: each step would have to hold for all of it
+        joined[large] = _joined(joined[large], joined.pop(small))
+        ids[entities[small].id] = entities[large].id
+
+    moved = (replace(r, source_id=ids[r.source_id], target_id=ids[r.target_id]) for r in relations)
+    kept = tuple(one for one in moved if one.source_id != one.target_id)
+    return tuple(joined.values()), kept
+
+
+def _pairs(entities: Sequence[EntityRecord]) -> Iterator[tuple[int, int]]:
+    """Yield the places of entities that are one."""
+    words = [frozenset(normalised_title(entity.title).split()) for entity in entities]
+    by_word: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for at, entity in enumerate(entities):
+        title = normalised_title(entity.title)
+        for word in words[at] | {title[:4] + "…", "…" + title[-4:]}:
+            by_word[entity.type, word].append(at)
+
+    seen = set()
+    for places in by_word.values():
+        if len(places) > MOST_WITH_A_WORD:
+            continue
+        for pair in combinations(places, 2):
+            if pair not in seen and _are_near(*(words[at] for at in pair)):
+                seen.add(pair)
+                if _cosine(*(entities[at] for at in pair)) >= ALIKE:
+                    yield pair
+
+
+def _are_near(one: frozenset[str], other: frozenset[str]) -> bool:
+    numbers = [frozenset(re.findall(r"\d+|\b[ivx]+\b", " ".join(words))) for words in (one, other)]
+    if numbers[0] != numbers[1]:
+        return False
+    if one < other or other < one:
+        return True
+    a, b = " ".join(sorted(one - other)), " ".join(sorted(other - one))
+    return min(len(a), len(b)) >= SHORTEST_EDITED and _edits(a, b) <= MOST_EDITS
+
+
+def _edits(one: str, other: str) -> int:
+    """Return the edit distance; more than MOST_EDITS as that and one.
+
+    Source: Levenshtein (1966), in a band of the matrix.
+    """
+    if abs(len(one) - len(other)) > MOST_EDITS:
+        return MOST_EDITS + 1
+    row = list(range(len(other) + 1))
+    for y, a in enumerate(one, 1):
+        left = [y] + [MOST_EDITS + 1] * len(other)
+        for x in range(max(1, y - MOST_EDITS), min(len(other), y + MOST_EDITS) + 1):
+            left[x] = min(row[x - 1] + (a != other[x - 1]), row[x] + 1, left[x - 1] + 1)
+        row = left
+    return min(row[-1], MOST_EDITS + 1)
+
+
+def _cosine(one: EntityRecord, other: EntityRecord) -> float:
+    a, b = np.array(one.embedding), np.array(other.embedding)
+    length = float(np.linalg.norm(a) * np.linalg.norm(b))
+    return float(a @ b) / length if length else 0.0
+
+
+def _joined(large: EntityRecord, small: EntityRecord) -> EntityRecord:
+    also = dict.fromkeys((*large.also, small.title, *small.also))
+    also.pop(large.title, None)
+    return replace(
+        large,
+        chunk_ids=tuple(dict.fromkeys((*large.chunk_ids, *small.chunk_ids))),
+        also=tuple(also),
+    )

@@ -1,0 +1,223 @@
+"""Reports: what a model says is in a topic, then in a group of topics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import zip_longest
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, StringConstraints
+
+from drift.contracts.lenient import at_most, first, text, without_nulls
+from drift.contracts.strict_schema import strict_schema
+from drift.core.errors import UnusableReplyError
+from drift.evidence.sentence_ends import split_sentences
+from drift.local.ingest.by_model.asking import Asking, Work
+from drift.local.ingest.by_model.replies import Replies, part_of
+from drift.local.ingest.graph_records import ChunkRecord, CommunityRecord
+from drift.local.ingest.prose import has_prose
+from drift.model.calls import Prompt
+from drift.prompting.markup import element, on_line, plain
+from drift.prompting.prompts import DATA_RULE
+from drift.prompting.tokens import cut
+from drift.search.ranking import near_duplicates
+
+KINDS = ("report/1", "group/1")
+"""What a report is kept as, of a topic and of a group; the number is that of its prompt."""
+
+SHOWN_CHARACTERS = 10_000
+"""Of a topic's chunks: about 2,500 tokens."""
+LEAST_CHARACTERS = 300
+"""Of a passage: less of it says nothing."""
+MOST_OF_A_GROUP = 40
+REPLY_TOKENS = 180
+SYSTEM_TOKENS = 350
+_MOST_QUESTIONS = 3
+
+_BLANK = re.compile(r"\n\s*\n")
+
+_Said = Annotated[str, StringConstraints(strip_whitespace=True), BeforeValidator(text)]
+_Title = Annotated[_Said, at_most(120)]
+_Summary = Annotated[_Said, at_most(1_200)]
+_Question = Annotated[_Said, at_most(300)]
+
+
+class ReportReply(BaseModel):
+    """A report; without a summary the passages tell nothing."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    title: _Title
+    summary: _Summary
+    questions: Annotated[
+        list[_Question], first(_MOST_QUESTIONS), BeforeValidator(without_nulls)
+    ] = []
+
+
+_SHAPE = f"""- `title`: at most twelve words that tell these from other parts of the same documents.
+- `summary`: at most eighty words, in whole sentences. First what it is about as a whole, then the
+  persons, places, works, numbers and dates that are told most of. Begin with the subject itself,
+  never with "These passages".
+- `questions`: up to three questions that they answer best, each understood alone.
+
+{DATA_RULE}
+Return JSON: {{"title": "...", "summary": "...", "questions": ["..."]}}"""
+
+TOPIC_SYSTEM = f"""You describe passages of documents that are about much the same.
+
+You get `<chunk>`: a passage, with the name of its document and the headings above it.
+Say what can be found in them, for somebody who has to decide whether to read them. Use what they
+say and nothing else. Write in the language of most of them. Leave out menus, advertising, what a
+page or catalogue says of itself, text that cannot be read, and the few passages that have nothing
+to do with the others. Where they are about two things, describe both.
+Where three of four have nothing but that, `title` and `summary` are "", and `questions` is [].
+
+{_SHAPE}"""
+
+GROUP_SYSTEM = f"""You describe a part of a collection of documents.
+
+You get `<community>`: what was said of one group of its passages. All of them make up the part.
+Say what can be found in it, for somebody who has to decide whether to read it. Use what they say
+and nothing else. Write in the language of most of them. Tell what several of them share before
+what one of them tells alone, and the same thing once.
+
+{_SHAPE}"""
+
+
+@dataclass(slots=True)
+class Reports:
+    """Writes the reports of a project's communities, those that are kept already at no cost."""
+
+    chunks: Mapping[str, ChunkRecord]
+    replies: Replies
+
+    def told(self, communities: Sequence[CommunityRecord]) -> dict[int, CommunityRecord]:
+        """Return the communities that a report is kept of, with what it says."""
+        below = _by_parent(communities)
+        found = {}
+        for community in communities:
+            members = self._members(community, below)
+            reply = self.replies.find(_kind(community), map(part_of, members))
+            if reply is not None:
+                found[community.community] = _with_report(community, reply)
+        return found
+
+    def topics(
+        self, communities: Sequence[CommunityRecord], asking: Asking, lacking: set[int]
+    ) -> Iterator[Work]:
+        """Yield the calls for topics without a report, the largest first."""
+        topics = [one for one in communities if not one.level and one.community in lacking]
+        for topic in sorted(topics, key=lambda one: -len(one.chunk_ids)):
+            chunks = [self.chunks[id_] for id_ in topic.chunk_ids]
+            prompt = Prompt(
+                "report_reply", TOPIC_SYSTEM, _passages(chunks), strict_schema(ReportReply)
+            )
+            parts = [part_of(chunk.text) for chunk in chunks]
+            yield partial(self._ask, asking, KINDS[0], parts, prompt)
+
+    def groups(
+        self, communities: Sequence[CommunityRecord], asking: Asking, lacking: set[int], level: int
+    ) -> Iterator[Work]:
+        """Yield the calls for communities of a level above the topics, from what is below them."""
+        below = _by_parent(communities)
+        for group in communities:
+            if group.level != level or group.community not in lacking:
+                continue
+            parts = [part_of(one) for one in self._members(group, below)]
+            told = "\n".join(
+                element("community", plain(f"{one.title}\n{one.summary}"))
+                for one in _largest_first(below.get(group.community, ()))
+            )
+            prompt = Prompt("report_reply", GROUP_SYSTEM, told, strict_schema(ReportReply))
+            yield partial(self._ask, asking, KINDS[1], parts, prompt)
+
+    async def _ask(self, asking: Asking, kind: str, parts: Sequence[str], prompt: Prompt) -> None:
+        try:
+            replied = await asking.ask(prompt, ReportReply, REPLY_TOKENS)
+        except UnusableReplyError:
+            # Kept as a reply that says nothing: the same passages are not paid for again.
+            asking.unusable += 1
+            await self.replies.add(kind, [(parts, "")], 0)
+            return
+        if replied is not None:
+            report, tokens = replied
+            told = report.model_dump_json() if report.title and report.summary else ""
+            await self.replies.add(kind, [(parts, told)], tokens)
+
+    def _members(
+        self, community: CommunityRecord, below: Mapping[int, Sequence[CommunityRecord]]
+    ) -> list[str]:
+        """Return the texts of all chunks of a community."""
+        texts = [self.chunks[id_].text for id_ in community.chunk_ids]
+        for part in below.get(community.community, ()):
+            texts += self._members(part, below)
+        return texts
+
+
+def _kind(community: CommunityRecord) -> str:
+    return KINDS[min(community.level, 1)]
+
+
+def _by_parent(communities: Sequence[CommunityRecord]) -> dict[int, list[CommunityRecord]]:
+    below: dict[int, list[CommunityRecord]] = {}
+    for community in communities:
+        if community.parent is not None:
+            below.setdefault(community.parent, []).append(community)
+    return below
+
+
+def _largest_first(communities: Sequence[CommunityRecord]) -> list[CommunityRecord]:
+    return sorted(communities, key=lambda one: -len(one.chunk_ids))[:MOST_OF_A_GROUP]
+
+
+def _passages(chunks: Sequence[ChunkRecord]) -> str:
+    """Return the chunks nearest to a topic's centroid, of its documents in turns, to be read.
+
+    What nearly repeats another, or has no sentence, is left out.
+    """
+    of_documents: dict[str, list[ChunkRecord]] = {}
+    told = [chunk for chunk in chunks if has_prose(chunk.text)]
+    repeats = near_duplicates(chunk.text for chunk in told)
+    for chunk in (chunk for chunk, is_told in zip(told, repeats, strict=True) if not is_told):
+        of_documents.setdefault(chunk.document_id, []).append(chunk)
+
+    shown: list[tuple[ChunkRecord, str]] = []
+    left = SHOWN_CHARACTERS
+    for turn in zip_longest(*of_documents.values()):
+        for chunk in filter(None, turn):
+            if left >= LEAST_CHARACTERS:
+                body = cut(plain(_BLANK.sub("\n\n", chunk.text.strip())), left)
+                shown.append((chunk, body))
+                left -= len(body)
+
+    shown.sort(key=lambda one: (one[0].document_id, one[0].ordinal))
+    return "\n".join(
+        element("chunk", body, document=chunk.title, heading=on_line(chunk.heading)[:200])
+        for chunk, body in shown
+    )
+
+
+def _with_report(community: CommunityRecord, reply: str) -> CommunityRecord:
+    """Return a community with its report in the place of its extracted summary.
+
+    The names of its documents stay: they stand on a line of their own in that summary. A reply
+    that was of no use changes nothing.
+    """
+    if not reply:
+        return community
+
+    report = ReportReply.model_validate_json(reply)
+    documents = [line for line in community.summary.split("\n") if line.startswith("Documents: ")]
+    asked = [f"Answers: {' '.join(report.questions)}"] if report.questions else []
+    summary = "\n".join((_whole(report.summary), *asked, *documents))
+    return replace(community, title=report.title, summary=summary)
+
+
+def _whole(summary: str) -> str:
+    """Return a summary without a last sentence that was cut off."""
+    pieces = list(split_sentences(summary))
+    is_cut = len(pieces) > 1 and pieces[-1].rstrip()[-1:] not in '.!?。！？"”)'
+    return " ".join(" ".join(pieces[:-1] if is_cut else pieces).split())

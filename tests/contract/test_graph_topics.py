@@ -1,0 +1,66 @@
+"""The topics that hold a question's best chunks, on the real server."""
+
+from __future__ import annotations
+
+import pytest
+
+from drift.core.deadline import Deadline
+from drift.core.errors import GraphMisconfiguredError
+from drift.graph.graph import Neo4jGraph
+from drift.local.ingest.graph_records import CommunityRecord, KnowledgeBatch
+from drift.model.graph import TopicsQuery
+from tests.contract.graph_backends import Neo4jBackend, axis, fill
+from tests.contract.small_project import CHUNKS
+from tests.contract.test_reading_while_writing import on_real_server
+
+TOPICS = (
+    CommunityRecord(1, 0, 10, "One", "About: one.", chunk_ids=("k1",), embedding=axis(0)),
+    CommunityRecord(2, 0, 10, "Two", "About: two.", chunk_ids=("k2",), embedding=axis(1)),
+    CommunityRecord(3, 0, 11, "Mute", "About: nothing.", chunk_ids=("k3",)),
+    CommunityRecord(10, 1, None, "Both", "About: both.", embedding=axis(2)),
+    CommunityRecord(11, 1, None, "Other", "About: other."),
+)
+
+
+async def _topics(
+    backend: Neo4jBackend, project: str, *voters: str, top_k: int = 5
+) -> list[object]:
+    query = TopicsQuery(project, voters, top_k)
+    found = await backend.store().topics(query, Deadline.after(30))
+    return [(one.community.id, one.samples) for one in found]
+
+
+@on_real_server
+async def test_votes_choose_topics_and_a_group_that_holds_most_stands_before_them(
+    backend: Neo4jBackend, project: str
+) -> None:
+    await fill(backend, project, CHUNKS)
+    store = backend.store()
+    assert not await store.has_topics(project, Deadline.after(30))
+    batch = KnowledgeBatch((), (), TOPICS, "stamp", clustered=3)
+    await backend.writer.write_knowledge(project, batch)
+    assert await store.has_topics(project, Deadline.after(30))
+    assert not await store.has_topics("nowhere", Deadline.after(30))
+
+    assert await _topics(backend, project, "k2", "k1", "gone", "k3") == [
+        (10, ()), (2, ("k2",)), (1, ("k1",)),
+    ]  # fmt: skip
+    assert await _topics(backend, project, "k2", "k1", top_k=1) == [(2, ("k2",))]
+    assert await _topics(backend, project, "k3") == [], "a topic without a vector says nothing"
+    assert await _topics(backend, project) == []
+
+
+@on_real_server
+async def test_topics_of_another_models_vectors_are_refused(
+    backend: Neo4jBackend, project: str
+) -> None:
+    await fill(backend, project, CHUNKS)
+    batch = KnowledgeBatch((), (), TOPICS, "stamp", "another-model", clustered=3)
+    await backend.writer.write_knowledge(project, batch)
+    store = backend.store()
+    assert isinstance(store, Neo4jGraph)
+    asked = Neo4jGraph(store._connection, embedding_model="m")
+    with pytest.raises(GraphMisconfiguredError, match="another-model"):
+        await asked.topics(TopicsQuery(project, ("k1",), 5), Deadline.after(30))
+    # A health check of another test must not find it.
+    await backend.writer.write_knowledge(project, KnowledgeBatch((), (), (), "stamp"))

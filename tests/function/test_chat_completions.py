@@ -1,0 +1,283 @@
+"""A project as a model of OpenAI's API, asked by OpenAI's own client over a socket."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import openai
+import pytest
+
+from drift.answer.references import line_of
+from drift.contracts.answer import ReferenceOut, ReferencesOut, RetrieveResponse, SignalsOut
+from drift.contracts.chat_completions import CompletionRequest
+from drift.integrations.chat_completions import ChatStream, completion, models, project_of
+from tests.function.access_keys import entry, use_keys
+from tests.function.calling import Caller
+from tests.function.corpus import PROJECT, QUESTION
+
+MODEL = f"{PROJECT}:quick"
+ASKED = [{"role": "user", "content": QUESTION}]
+TITLE_TASK = f"""### Task:
+Generate a concise, 3-5 word title with an emoji summarizing the chat history.
+### Output:
+JSON format: {{"title": "..."}}
+### Chat History:
+<chat_history>
+USER: {QUESTION}
+ASSISTANT: In fog.
+</chat_history>"""
+
+
+def client(function: Caller, key: str = "any") -> openai.AsyncOpenAI:
+    return openai.AsyncOpenAI(
+        base_url=f"{function.client.base_url}/v1".replace("//v1", "/v1"),
+        api_key=key,
+        max_retries=0,
+    )
+
+
+async def test_an_answer_has_its_references_below_it(function: Caller) -> None:
+    async with client(function) as asking:
+        got = await asking.chat.completions.create(model=MODEL, messages=ASKED)
+    text = got.choices[0].message.content
+    document = got.model_extra["drift"]
+    first = document["references"]["items"][0]
+    assert got.model == MODEL
+    assert "[1]" in text.partition("**References**")[0]
+    assert f"1. [{first['label']}]({first['source_uri']})" in text
+    assert first["span"][:40] in text
+    assert "Limits:" not in text
+    assert document["verdict"]["verdict"] == "answered"
+    assert got.usage.total_tokens == got.usage.prompt_tokens + got.usage.completion_tokens > 0
+
+
+async def test_a_stream_tells_the_same_sentences_and_ends(function: Caller) -> None:
+    told, extra, usage = "", None, None
+    async with client(function) as asking:
+        stream = await asking.chat.completions.create(
+            model=MODEL, messages=ASKED, stream=True, stream_options={"include_usage": True}
+        )
+        async for chunk in stream:
+            usage = chunk.usage or usage
+            if chunk.choices:
+                told += chunk.choices[0].delta.content or ""
+                extra = (chunk.model_extra or {}).get("drift", extra)
+    answer, _, references = told.partition("\n\n**References**\n")
+    assert answer == extra["final_answer"]
+    assert references.count("\n") == len(extra["references"]["items"])
+    assert usage.total_tokens > 0
+
+
+async def test_projects_are_models(function: Caller) -> None:
+    async with client(function) as asking:
+        names = {model.id async for model in asking.models.list()}
+    assert {PROJECT, MODEL} <= names
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {  # as Open WebUI asks, with the fields of its own
+            "messages": [{"role": "system", "content": "Be brief."}, *ASKED],
+            "stream": False,
+            "metadata": {"chat_id": "c1", "user_id": "u1"},
+            "features": {"web_search": False},
+            "background_tasks": {"title_generation": True},
+            "temperature": 0.2,
+        },
+        {"messages": [{"role": "user", "content": TITLE_TASK}], "max_tokens": 1000},
+        {  # as LibreChat asks: parts of text, a user, penalties
+            "messages": [{"role": "user", "content": [{"type": "text", "text": QUESTION}]}],
+            "user": "64f0",
+            "presence_penalty": 0,
+            "frequency_penalty": 0,
+            "top_p": 1,
+        },
+        {"messages": [{"role": "user", "content": f"{'x ' * 9_000}\n{QUESTION}"}]},
+        {"messages": [*ASKED, {"role": "assistant", "content": "In fog."}] * 100 + ASKED},
+        {
+            "messages": ASKED,
+            "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}],
+            "tool_choice": "auto",
+        },
+    ],
+    ids=["open webui", "its title", "librechat", "too long", "200 messages", "tools"],
+)
+async def test_what_programs_send_is_answered(function: Caller, body: dict[str, Any]) -> None:
+    sent = {"model": MODEL, **body}
+    got = await function.client.post("/v1/chat/completions", json=sent)
+    assert got.status_code == 200, got.text
+    assert got.json()["choices"][0]["message"]["content"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "code", "field"),
+    [
+        ({"model": "nobody's"}, 404, "model_not_found", None),
+        (
+            {"messages": [{"role": "system", "content": "Be brief."}]},
+            400,
+            "invalid_request",
+            "messages",
+        ),
+        ({"messages": []}, 400, "invalid_request", "messages"),
+        ({"messages": [{"role": "user", "content": " "}]}, 400, "invalid_request", "messages"),
+        ({"messages": [{"role": "user", "content": "a\0b"}]}, 400, "invalid_request", "messages"),
+        (
+            {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]},
+            400,
+            "invalid_request",
+            "messages",
+        ),
+        ({"n": 2}, 400, "invalid_request", "n"),
+        ({"tool_choice": "required"}, 400, "invalid_request", "tool_choice"),
+        ({"messages": [{"role": "user", "content": "x" * 1_100_000}]}, 413, "too_large", None),
+    ],
+)
+async def test_an_error_has_the_shape_of_that_api(
+    function: Caller, changes: dict[str, Any], status: int, code: str, field: str | None
+) -> None:
+    got = await function.client.post(
+        "/v1/chat/completions", json={"model": MODEL, "messages": ASKED, **changes}
+    )
+    error = got.json()["error"]
+    assert (got.status_code, error["code"], error["param"]) == (status, code, field)
+    assert error["message"]
+    assert error["type"].endswith("_error")
+
+
+async def test_a_stream_of_an_unknown_model_ends_with_an_error(function: Caller) -> None:
+    async with client(function) as asking:
+        stream = await asking.chat.completions.create(model="none", messages=ASKED, stream=True)
+        with pytest.raises(openai.APIError, match="no model 'none'"):
+            _ = [chunk async for chunk in stream]
+
+
+async def test_what_was_told_and_is_withdrawn_is_said() -> None:
+    stream = ChatStream(CompletionRequest(model="m", messages=[{"role": "user"}]), "id")
+    stream.answer_delta("It is so.")
+    stream.answer_replaced("It is not so.")
+    told = [json.loads(stream._events.get_nowait()[6:]) for _ in range(3)]
+    said = [chunk["choices"][0]["delta"]["content"] for chunk in told]
+    assert said[1] == "It is so."
+    assert "withdrawn" in said[2]
+    assert said[2].endswith("It is not so.")
+
+
+def test_a_text_from_documents_stays_text() -> None:
+    span = "See ![x](https://evil.example/?q) and <img src=x> here."
+    item = ReferenceOut(
+        number=1,
+        label="![l](https://evil.example)",
+        chunk_id="c",
+        document_name="d",
+        span=span,
+        source_uri="https://docs.example.com/a",
+        confidence=1,
+        signals=SignalsOut(),
+    )
+    text = "It says so[1].\n\nReferences:\nThey follow.\n\n![y](https://evil.example/?z)"
+    told = f"{text}\n\nReferences:\n{line_of(item)}\n\nLimits:\n- One."
+    references = ReferencesOut(answer=told, items=[item], confidence=1, limits=["One."])
+    response = RetrieveResponse(
+        final_answer=text, key_facts=[], residual_uncertainty="", references=references
+    )
+    request = CompletionRequest(model="m", messages=[{"role": "user"}])
+    content = json.loads(completion(request, response, "id").body)["choices"][0]["message"][
+        "content"
+    ]
+    assert "They follow." in content
+    assert "Limits:" not in content
+    assert "![" not in content
+    assert "\\<img" in content
+
+
+def test_a_project_named_like_a_depth_is_asked_by_its_own_name() -> None:
+    listed = [one["id"] for one in json.loads(models(["a", "a:quick"]).body)["data"]]
+    assert listed == ["a", "a:quick", "a:quick:auto", "a:quick:quick"]
+    assert [project_of(one) for one in listed] == [
+        ("a", "auto"),
+        ("a", "quick"),
+        ("a:quick", "auto"),
+        ("a:quick", "quick"),
+    ]
+
+
+async def test_a_key_opens_its_own_projects_alone(
+    environment: pytest.MonkeyPatch, function: Caller
+) -> None:
+    (own, of_own), (other, of_other) = entry("app", [PROJECT]), entry("guest", ["another"])
+    use_keys(environment, of_own, of_other)
+    async with client(function, own) as asking:
+        assert {model.id async for model in asking.models.list()} == {PROJECT, MODEL}
+        assert (await asking.chat.completions.create(model=MODEL, messages=ASKED)).choices
+    async with client(function, other) as asking:
+        assert not [model async for model in asking.models.list()]
+        with pytest.raises(openai.PermissionDeniedError) as refused:
+            await asking.chat.completions.create(model=MODEL, messages=ASKED)
+        assert refused.value.body["type"] == "permission_error"
+    async with client(function, "wrong") as asking:
+        with pytest.raises(openai.AuthenticationError):
+            await asking.models.list()
+
+
+# ------------------------------------------------------------------------------------------- Dify
+async def dify(function: Caller, **fields: Any) -> Any:
+    body = {"knowledge_id": PROJECT, "query": QUESTION, "retrieval_setting": {"top_k": 3}, **fields}
+    return await function.client.post("/dify/retrieval", json=body)
+
+
+async def test_dify_gets_passages_with_scores(function: Caller) -> None:
+    got = await dify(function)
+    records = got.json()["records"]
+    assert 1 <= len(records) <= 3
+    for record in records:
+        assert record["content"]
+        assert isinstance(record["score"], float)
+        assert 0 <= record["score"] <= 1
+        assert record["title"] == record["metadata"]["document_name"]
+    near = records[0]["score"]
+    least = {"top_k": 3, "score_threshold": near}
+    kept = (await dify(function, retrieval_setting=least)).json()["records"]
+    assert [one for one in records if one["score"] >= near] == kept
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "code"),
+    [
+        ({"knowledge_id": "nobody's"}, 404, 2001),
+        ({"query": " "}, 400, "invalid_request"),
+        ({"retrieval_setting": {"top_k": 0}}, 400, "invalid_request"),
+        ({"metadata_condition": {"conditions": [{"name": ["a"]}]}}, 400, "invalid_request"),
+    ],
+)
+async def test_dify_gets_errors_of_its_shape(
+    function: Caller, changes: dict[str, Any], status: int, code: int | str
+) -> None:
+    got = await dify(function, **changes)
+    assert (got.status_code, got.json()["error_code"]) == (status, code)
+    assert got.json()["error_msg"]
+
+
+async def test_dify_is_told_which_key_is_wrong(
+    environment: pytest.MonkeyPatch, function: Caller
+) -> None:
+    other, of_other = entry("guest", ["another"])
+    use_keys(environment, of_other)
+    seen = []
+    for headers in (
+        {},
+        {"authorization": "Bearer wrong"},
+        {"authorization": f"Bearer {other}"},
+    ):
+        body = {"knowledge_id": PROJECT, "query": QUESTION}
+        got = await function.client.post("/dify/retrieval", json=body, headers=headers)
+        seen.append((got.status_code, got.json()["error_code"]))
+    assert seen == [(401, 1001), (401, 1002), (403, 2001)]
+
+
+async def test_both_descriptions_are_served(function: Caller) -> None:
+    old = await function.client.get("/openapi-3.0.json")
+    assert old.json()["openapi"] == "3.0.3"
+    assert old.headers["content-type"].startswith("application/json")
