@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from drift.local.hosts.local_host import serving
+from drift.model.reading import ABOUT_PROJECT
 from tests.function.calling import calling
 from tests.function.corpus import Corpus
 from tests.model_server_fixture import ModelServerControl
@@ -67,7 +68,9 @@ async def test_twenty_questions_end_in_an_answer_a_refusal_or_a_clear_error(
             document = response.json()
             if response.status_code == 200:
                 answered += 1
-                spans = [c["span"] for f in document["key_facts"] for c in f["citations"]]
+                cited = [c for fact in document["key_facts"] for c in fact["citations"]]
+                # it may take a question for one about the project as a whole, and cite its counts
+                spans = [c["span"] for c in cited if c["document_name"] != ABOUT_PROJECT]
                 assert all(map(corpus.holds, spans))
                 assert bool(document["final_answer"]) or document["residual_uncertainty"]
             else:
