@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 
 class _Lenient(BaseModel):
@@ -30,7 +30,7 @@ class ChatMessage(_Lenient):
 class StreamOptions(_Lenient):
     """What a stream tells besides the answer."""
 
-    include_usage: bool = False
+    include_usage: StrictBool = False
 
 
 class CompletionRequest(_Lenient):
@@ -41,7 +41,7 @@ class CompletionRequest(_Lenient):
 
     model: str = Field(min_length=1, max_length=140)
     messages: list[ChatMessage] = Field(min_length=1, max_length=2_000)
-    stream: bool = False
+    stream: StrictBool = False
     stream_options: StreamOptions | None = None
     n: Literal[1] | None = None
     tool_choice: Literal["none", "auto"] | None = None

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, Strict
 
 
 class RetrievalSetting(BaseModel):
@@ -12,8 +12,8 @@ class RetrievalSetting(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    top_k: int = Field(default=4, ge=1)
-    score_threshold: float | None = Field(default=None, ge=0, le=1)
+    top_k: Annotated[int, Strict()] = Field(default=4, ge=1)
+    score_threshold: Annotated[float, Strict()] | None = Field(default=None, ge=0, le=1)
 
 
 class MetadataCondition(BaseModel):
