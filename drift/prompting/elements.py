@@ -90,11 +90,12 @@ def samples(
         placed.setdefault(chunk.id, (chunk, None))
 
     told = [on_line(community.summary) for community in communities]
-    return {
-        id_: (chunk, handle)
-        for id_, (chunk, handle) in placed.items()
-        if not any(on_line(chunk.text) in summary for summary in told)
-    }
+    return {id_: sample for id_, sample in placed.items() if not _is_told(sample[0].text, told)}
+
+
+def _is_told(text: str, summaries: Sequence[str]) -> bool:
+    line = on_line(text)
+    return any(line in summary for summary in summaries)
 
 
 def sample_elements(
