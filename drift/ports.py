@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -22,7 +22,6 @@ from drift.contracts.reading import (
 )
 from drift.core.deadline import Deadline
 from drift.model.calls import ChatReply, Embeddings, Prompt, TextCallback
-from drift.model.found_nodes import FoundNodes, NodesQuery, Sampled
 from drift.model.graph import (
     Candidates,
     FollowupQuery,
@@ -32,9 +31,9 @@ from drift.model.graph import (
     TopicsQuery,
 )
 from drift.model.health import GraphHealth, Readiness
-from drift.model.nodes import Embedded, LabelledNode, OwnNode, StoredNode, Taking
 from drift.model.passages import Passages, PassagesQuery
 from drift.model.reading import AboutProject, Page, PageQuery
+from drift.model.vectors import VectorRow
 
 Kept = TypeVar("Kept", bound=BaseModel)
 
@@ -73,27 +72,6 @@ class PassageReader(Protocol):
 
     async def passages(self, query: PassagesQuery, deadline: Deadline) -> Passages:
         """Return how near each is to the question, how old, and which documents say the same."""
-
-
-class NodeFinder(Protocol):
-    """Nodes of any kind, of one project at a time, a round trip each; errors as for GraphStore."""
-
-    async def nearest_nodes(self, query: NodesQuery, deadline: Deadline) -> FoundNodes:
-        """Return the nodes nearest to a vector, each with the three most important around it."""
-
-    async def sample(
-        self,
-        project_id: str,
-        dimensions: int,
-        pairs: Sequence[Sequence[float]],
-        least: int,
-        deadline: Deadline,
-    ) -> Sampled:
-        """Return the cosines of pairs of the project's texts with vectors of this length.
-
-        A pair is two places among the texts, as shares of their number. Of fewer texts than `least`
-        there is no cosine.
-        """
 
 
 class GraphReader(Protocol):
@@ -136,67 +114,45 @@ class GraphReader(Protocol):
         """Return an entity with up to `limit` relations, and as many chunks that mention it."""
 
 
-class NodeStore(Protocol):
-    """Writes people's own nodes, each with its vector in one write.
+class VectorStore(Protocol):
+    """Vectors beside the graph, which has them all as well: what is found here is only a candidate.
 
-    Every method raises ProjectHeldError while an ingest holds the project, ConflictError for an id
-    of ingestion's own, NotFoundError for a node that is not there, and errors as for GraphStore.
+    A `space` is the property of the vectors in the graph. Every method raises VectorStoreError,
+    also when it took longer than `timeout_s` seconds.
     """
 
-    async def find_node(self, project: Project, node_id: str, deadline: Deadline) -> StoredNode:
-        """Return what stands under an id."""
+    @property
+    def settles_s(self) -> float:
+        """Return how many seconds a search may lag behind what was written."""
 
-    async def create_node(
-        self, project: Project, node: OwnNode, embedded: Embedded | None, deadline: Deadline
-    ) -> None:
-        """Make a node; ConflictError when the id is known."""
+    async def place(self, space: str, timeout_s: float) -> str:
+        """Return what tells this store from any other, one made anew as well."""
 
-    async def replace_node(
+    async def search(  # noqa: PLR0913, PLR0917 - one search
         self,
-        project: Project,
-        node: OwnNode,
-        embedded: Embedded | None,
-        kept: str,
-        deadline: Deadline,
-    ) -> bool:
-        """Give a node these properties and no others; tell whether it was written.
-
-        Where `kept` is a hash, the vector of this hash stays, and nothing is written where the node
-        has it no longer.
-        """
-
-    async def remove_node(self, project: Project, node_id: str, deadline: Deadline) -> None:
-        """Remove a node with its vector and its edges."""
-
-
-class LabelledNodes(Protocol):
-    """People's own nodes of a label, and their vectors; errors as for GraphStore.
-
-    Nothing is written to a node that is not marked as theirs, but for the mark.
-    """
-
-    async def prepare(self, dimensions: int) -> None:
-        """Create the key and the vector index of people's nodes; mark those of earlier releases."""
-
-    async def projects(self, label: str) -> list[str]:
-        """Return the projects that have nodes of a label of people's own, by id."""
-
-    def labelled(self, project_id: str, label: str, taking: Taking) -> AsyncGenerator[LabelledNode]:
-        """Yield the project's nodes of a label that are to be looked at."""
-
-    async def require_free(self, project_id: str) -> None:
-        """Raise ProjectHeldError while an ingest holds the project."""
-
-    async def put(
-        self,
+        space: str,
         project_id: str,
-        nodes: Sequence[tuple[LabelledNode, Embedded | None]],
-        deadline: Deadline,
-    ) -> int:
-        """Give nodes their vectors, or take away what is of no text; return how many it were.
+        vector: Sequence[float],
+        kinds: Sequence[str],
+        limit: int,
+        timeout_s: float,
+    ) -> list[tuple[str, str]]:
+        """Return kind and id of the project's nodes of these kinds, the nearest first."""
 
-        A node that has changed meanwhile is left as it is. Raises ProjectHeldError.
-        """
+    async def upsert(self, space: str, rows: Sequence[VectorRow], timeout_s: float) -> None:
+        """Write up to 1,000 rows, each in the place of the one with its key."""
+
+    async def delete(self, space: str, keys: Sequence[str], timeout_s: float) -> None:
+        """Remove the rows of these keys; one that is not there is no error."""
+
+    async def digests(self, space: str, project_id: str, timeout_s: float) -> dict[str, str]:
+        """Return the digest of each row of a project, by its key."""
+
+    async def check(self, space: str, timeout_s: float) -> None:
+        """Look whether the store answers, and fits the vectors."""
+
+    async def close(self) -> None:
+        """Close what is open."""
 
 
 class ChatModel(Protocol):

@@ -60,12 +60,12 @@ param vaultOfficerPrincipalId string = ''
 param vaultOfficerPrincipalType string = 'User'
 
 // ---- the graph: AuraDB, or another Neo4j; it is never created here
-@description('Address, neo4j+s://... or bolt+s://...')
+@description('Address, neo4j+s://... or bolt+s://..., or https://... where port 7687 is closed.')
 @minLength(10)
 @maxLength(512)
 param neo4jUri string
 
-@description('User that the function signs in as; reading is enough.')
+@description('User that the function signs in as; reading is enough. On AuraDB it is the id of the instance.')
 @minLength(1)
 @maxLength(128)
 param neo4jUsername string = 'neo4j'
@@ -82,6 +82,22 @@ param neo4jPasswordReplace bool = false
 @description('Resource id of a secret of yours that holds the password, .../vaults/NAME/secrets/NAME; empty: a vault is created.')
 @maxLength(512)
 param neo4jCredentialId string = ''
+
+// ---- where vectors are searched: in the graph, or in a Milvus of yours as well
+@description('VECTOR_STORE: the graph, or Milvus, whose package has to be in requirements.lock.')
+@allowed([
+  'neo4j'
+  'milvus'
+])
+param vectorStore string = 'neo4j'
+
+@description('Address of Milvus or Zilliz, https://...; for vectorStore milvus.')
+@maxLength(512)
+param milvusUri string = ''
+
+@description('Resource id of a secret that holds its user:password or API key, .../vaults/NAME/secrets/NAME; empty: it asks for none.')
+@maxLength(512)
+param milvusCredentialId string = ''
 
 // ---- who may ask
 @description('AUTH_MODE: function keys of the platform for every project, named keys of yours, or Entra ID.')
@@ -426,6 +442,12 @@ var claudeSecretIsSecret = length(split(anthropicCredentialId, '/')) == 11 && co
   '/providers/microsoft.keyvault/vaults/'
 ) && contains(toLower(anthropicCredentialId), '/secrets/')
 var claudeGiven = !empty(anthropicModel) || !empty(anthropicUrl) || !empty(anthropicCredentialId)
+var milvus = vectorStore == 'milvus'
+var milvusSecretIsSecret = length(split(milvusCredentialId, '/')) == 11 && contains(
+  toLower(milvusCredentialId),
+  '/providers/microsoft.keyvault/vaults/'
+) && contains(toLower(milvusCredentialId), '/secrets/')
+var milvusGiven = !empty(milvusUri) || !empty(milvusCredentialId)
 var keysGiven = projectKeys != null || !empty(projectKeysCredentialId)
 var entraGiven = !empty(entraClientId) || !empty(authTenantId) || !empty(projectClaim)
 var appSubnetIsSubnet = length(split(existingAppSubnetId, '/')) == 11 && contains(
@@ -446,6 +468,8 @@ var refusedSettings = [
   'AZURE_CLIENT_ID'
   'CHAT_PROVIDER'
   'MAX_INFLIGHT'
+  'MILVUS_TOKEN'
+  'MILVUS_URI'
   'NEO4J_PASSWORD'
   'NEO4J_URI'
   'NEO4J_USERNAME'
@@ -459,6 +483,7 @@ var refusedSettings = [
   'PROJECT_KEYS_SECRET'
   'REDIS_AUTH'
   'REDIS_URL'
+  'VECTOR_STORE'
   'WEBSITE_AUTH_ENABLED'
 ]
 var misplacedSettings = filter(objectKeys(appSettings), name => contains(refusedSettings, toUpper(name)))
@@ -467,10 +492,14 @@ var addressParts = split(vnetAddressPrefix, '/')
 var addressLengths = map(range(8, 18), length => string(length))
 var addressIsRange = length(addressParts) == 2 && contains(addressLengths, last(addressParts))
 var reachable = vnetEnabled || functionAccess == 'public' || functionAccess == 'auto'
-var encrypted = startsWith(neo4jUri, 'neo4j+s://') || startsWith(neo4jUri, 'bolt+s://')
+var overHttp = startsWith(neo4jUri, 'https://')
+var encrypted = startsWith(neo4jUri, 'neo4j+s://') || startsWith(neo4jUri, 'bolt+s://') || overHttp
 var findings = [
   nameIsPlain ? '' : 'environmentName may hold letters, digits and dashes only.'
-  encrypted ? '' : 'neo4jUri must begin with neo4j+s:// or bolt+s://.'
+  encrypted ? '' : 'neo4jUri must begin with neo4j+s://, bolt+s:// or https://.'
+  overHttp && empty(appSettings.?NEO4J_DATABASE)
+    ? 'appSettings must name NEO4J_DATABASE where neo4jUri is https://.'
+    : ''
   contains(neo4jUri, '@') ? 'neo4jUri must hold no user and no password: give neo4jUsername and neo4jPassword.' : ''
   contains(corsOrigins, '*')
     ? 'corsOrigins must name each origin: the origin * would let every page on the internet call with its visitors.'
@@ -492,6 +521,13 @@ var findings = [
   empty(anthropicCredentialId) || claudeSecretIsSecret
     ? ''
     : 'anthropicCredentialId must be the resource id of a secret, .../Microsoft.KeyVault/vaults/NAME/secrets/NAME.'
+  milvus && (!startsWith(milvusUri, 'https://') || contains(milvusUri, '@'))
+    ? 'vectorStore milvus needs milvusUri, https://... without user and password.'
+    : ''
+  !milvus && milvusGiven ? 'milvusUri and milvusCredentialId are for vectorStore milvus.' : ''
+  empty(milvusCredentialId) || milvusSecretIsSecret
+    ? ''
+    : 'milvusCredentialId must be the resource id of a secret, .../Microsoft.KeyVault/vaults/NAME/secrets/NAME.'
   empty(existingAppSubnetId) == empty(existingEndpointSubnetId)
     ? ''
     : 'existingAppSubnetId and existingEndpointSubnetId must be given together.'
@@ -565,7 +601,13 @@ var keysSecretId = createKeys || !keysSecretIsSecret
   : projectKeysCredentialId
 var keysSecretParts = split(keysSecretId, '/')
 var claudeSecretParts = split(claudeSecretIsSecret ? anthropicCredentialId : secretId, '/')
+var milvusSecretParts = split(milvusSecretIsSecret ? milvusCredentialId : secretId, '/')
 var keysVaultId = join(take(keysSecretParts, 9), '/')
+var milvusVaultId = join(take(milvusSecretParts, 9), '/')
+var knownVaultIds = [toLower(vaultId), authMode == 'keys' ? toLower(keysVaultId) : '']
+// of https://HOST, https://HOST:PORT or either with a path
+var milvusPort = split('${split('${milvusUri}//', '/')[2]}:443', ':')[1]
+var endpointPorts = union(['443', '7687', '10000'], milvus ? [milvusPort] : [])
 
 resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
   name: names.resourceGroup
@@ -612,6 +654,7 @@ module network 'modules/network.bicep' = if (createNetwork) {
   scope: group
   params: {
     addressPrefix: vnetAddressPrefix
+    endpointPorts: endpointPorts
     location: location
     name: names.virtualNetwork
     natGatewayEnabled: natGatewayEnabled
@@ -732,6 +775,14 @@ var storeEndpoints = [
     wanted: authMode == 'keys' && toLower(keysVaultId) != toLower(vaultId) && existingEndpointsEnabled
   }
   {
+    name: 'milvus'
+    resourceId: milvusVaultId
+    groupId: 'vault'
+    zones: ['privatelink.vaultcore.azure.net']
+    // only where its token stands in a vault of its own
+    wanted: milvus && !contains(knownVaultIds, toLower(milvusVaultId)) && existingEndpointsEnabled
+  }
+  {
     name: 'openai'
     resourceId: openAiId
     groupId: 'account'
@@ -835,6 +886,16 @@ module claudeKeyAccess 'modules/secret-access.bicep' = if (claude && claudeSecre
   }
 }
 
+module milvusTokenAccess 'modules/secret-access.bicep' = if (milvus && milvusSecretIsSecret) {
+  name: 'milvus-token-access-${token}'
+  scope: resourceGroup(milvusSecretParts[2], milvusSecretParts[4])
+  params: {
+    keyVaultName: milvusSecretParts[8]
+    principalId: identity.outputs.principalId
+    secretName: milvusSecretParts[10]
+  }
+}
+
 module openAiAccess 'modules/openai-access.bicep' = {
   name: 'openai-access-${token}'
   scope: resourceGroup(openAiParts[2], openAiParts[4])
@@ -891,6 +952,16 @@ var claudeSettings = claude
     }
   : {}
 
+var milvusSettings = milvus
+  ? {
+      MILVUS_TOKEN: empty(milvusCredentialId)
+        ? ''
+        : '@Microsoft.KeyVault(SecretUri=${milvusTokenAccess.?outputs.referenceUri ?? ''})'
+      MILVUS_URI: milvusUri
+      VECTOR_STORE: vectorStore
+    }
+  : {}
+
 module functionApp 'modules/function.bicep' = {
   name: 'function'
   scope: group
@@ -916,7 +987,7 @@ module functionApp 'modules/function.bicep' = {
     planName: names.plan
     pythonVersion: pythonVersion
     serviceName: serviceName
-    settings: union(mapValues(appSettings, value => string(value)), wiredSettings, claudeSettings)
+    settings: union(mapValues(appSettings, value => string(value)), wiredSettings, claudeSettings, milvusSettings)
     subnetId: vnetEnabled ? appSubnetId : ''
     tags: allTags
     workspaceId: monitoring.outputs.workspaceId

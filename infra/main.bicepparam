@@ -17,6 +17,10 @@ param neo4jPasswordReplace = bool(readEnvironmentVariable('NEO4J_PASSWORD_REPLAC
 
 param neo4jUsername = readEnvironmentVariable('NEO4J_USERNAME', 'neo4j')
 
+param vectorStore = any(readEnvironmentVariable('VECTOR_STORE', 'neo4j'))
+param milvusUri = readEnvironmentVariable('MILVUS_URI', '')
+param milvusCredentialId = readEnvironmentVariable('MILVUS_CREDENTIAL_ID', '')
+
 param authMode = any(readEnvironmentVariable('AUTH_MODE', 'function'))
 param projectKeys = empty(keysVariable) ? null : keysVariable
 param projectKeysCredentialId = readEnvironmentVariable('PROJECT_KEYS_CREDENTIAL_ID', '')
@@ -67,6 +71,7 @@ param alertEmail = readEnvironmentVariable('ALERT_EMAIL', '')
 // the code.
 param appSettings = {
   GRAPH_SCHEMA: readEnvironmentVariable('GRAPH_SCHEMA', '')
+  MILVUS_INDEX: readEnvironmentVariable('MILVUS_INDEX', '')
   NEO4J_DATABASE: readEnvironmentVariable('NEO4J_DATABASE', '')
   PRICES: readEnvironmentVariable('PRICES', '')
   PROGRESS_CHANNEL: readEnvironmentVariable('PROGRESS_CHANNEL', '')

@@ -187,8 +187,6 @@ class StubGraph:
         self._followup = followup
         self.primers: list[PrimerQuery] = []
         self.followups: list[FollowupQuery] = []
-        self.topics_found: tuple[Topic, ...] = ()
-        self.voted: list[TopicsQuery] = []
 
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
         deadline.require()
@@ -196,15 +194,13 @@ class StubGraph:
         with parts.round_trip():
             return _value(self._primer)
 
-    async def has_topics(self, project_id: str, deadline: Deadline) -> bool:
-        del project_id
+    async def has_topics(self, _project_id: str, deadline: Deadline) -> bool:
         deadline.require()
-        return bool(self.topics_found)
+        return False
 
-    async def topics(self, query: TopicsQuery, deadline: Deadline) -> tuple[Topic, ...]:
+    async def topics(self, _query: TopicsQuery, deadline: Deadline) -> tuple[Topic, ...]:
         deadline.require()
-        self.voted.append(query)
-        return self.topics_found
+        return ()
 
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         deadline.require()

@@ -6,10 +6,11 @@ import asyncio
 import math
 import time
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from functools import partial
+from typing import Any, Literal
 
 import numpy as np
 
@@ -20,18 +21,22 @@ from drift.core.errors import (
     ModelMisconfiguredError,
     ProjectBusyError,
 )
-from drift.graph.named import with_named
-from drift.local.ingest.graph_records import (
+from drift.graph.rows import with_named
+from drift.indexing.graph_records import (
+    ChunkFacts,
     ChunkRecord,
     DocumentBatch,
     HeldProject,
     KeptTopics,
     KnowledgeBatch,
+    Member,
     ModelReply,
     ProjectState,
 )
+from drift.indexing.lease import MAX_WAIT_S
+from drift.local.ingest.neo4j.project import Neo4jProject
+from drift.local.ingest.stamps import Stamps
 from drift.local.ingest.topics import Points
-from drift.local.ingest.writers import MAX_WAIT_S, ProjectWriter
 from drift.model.graph import (
     Candidate,
     Candidates,
@@ -59,50 +64,16 @@ KEPT = 48
 SPARE_CHUNKS = 10
 
 
-class WholeWrites(Protocol):
-    """Writes of a graph in memory."""
-
-    async def write_documents(self, project_id: str, batch: DocumentBatch) -> None: ...
-
-    async def remove_documents(self, project_id: str, document_ids: Sequence[str]) -> None: ...
-
-    async def take_over(
-        self, project_id: str, document_ids: Sequence[str], source: str
-    ) -> None: ...
-
-    async def write_knowledge(
-        self, project_id: str, batch: KnowledgeBatch, removed: Sequence[str] = ()
-    ) -> None: ...
-
-    async def keep_replies(self, project_id: str, replies: Sequence[ModelReply]) -> None: ...
-
-    async def drop_replies(self, project_id: str, keys: Sequence[str]) -> None: ...
-
-
 @dataclass
 class Held:
     """ProjectWriter over the writes of a GraphWriter in memory, which are always whole."""
 
-    graph: WholeWrites
+    graph: Any
     project_id: str
 
-    async def write_documents(self, batch: DocumentBatch) -> None:
-        await self.graph.write_documents(self.project_id, batch)
-
-    async def remove_documents(self, document_ids: Sequence[str]) -> None:
-        await self.graph.remove_documents(self.project_id, document_ids)
-
-    async def take_over(self, document_ids: Sequence[str], source: str) -> None:
-        await self.graph.take_over(self.project_id, document_ids, source)
-
-    async def write_knowledge(self, batch: KnowledgeBatch, removed: Sequence[str] = ()) -> None:
-        await self.graph.write_knowledge(self.project_id, batch, removed)
-
-    async def keep_replies(self, replies: Sequence[ModelReply]) -> None:
-        await self.graph.keep_replies(self.project_id, replies)
-
-    async def drop_replies(self, keys: Sequence[str]) -> None:
-        await self.graph.drop_replies(self.project_id, keys)
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Return a write of the graph, of this project."""
+        return partial(getattr(self.graph, name), self.project_id)
 
 
 class KeptReplies:
@@ -246,9 +217,8 @@ class FakeGraph(KeptReplies):
         project = self._answer(project_id, Deadline.after(1))
         levels = Counter(c.level for c in project.communities.values())
         return ProjectState(
-            {d.id: d.content_hash for d in project.documents.values()},
+            dict(project.documents),
             project.fingerprint,
-            {d.id: d.source for d in project.documents.values()},
             len(project.chunks),
             len(project.entities),
             len(project.relations),
@@ -262,7 +232,7 @@ class FakeGraph(KeptReplies):
         *,
         wait_s: float = MAX_WAIT_S,
         say: Callable[[str], None] = lambda _: None,
-    ) -> AsyncIterator[ProjectWriter]:
+    ) -> AsyncIterator[Neo4jProject]:
         give_up = time.monotonic() + wait_s
         if project_id in self.held:
             say(f"Project {project_id} is being written by somebody.")
@@ -286,31 +256,53 @@ class FakeGraph(KeptReplies):
             if project_id in {None, name}
         )
 
-    async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
+    async def held_chunks(
+        self, project_id: str, document_ids: Sequence[str], embedding: str
+    ) -> dict[str, str]:
+        del project_id, document_ids, embedding
+        return {}  # a fake embeds all of them again
+
+    async def read_members(self, project_id: str) -> tuple[Member, ...]:
         project = self._answer(project_id, Deadline.after(1))
         first = {k: min(d for d, held in project.held if held == k) for _, k in project.held}
-        topics = {k: c.community for c in project.communities.values() for k in c.chunk_ids}
-        records = [
-            replace(
-                project.chunks[k],
-                document_id=d,
-                embedding=(),
-                title=project.documents[d].title,
-                topic=topics.get(k),
-                start=None,
-                end=None,
-                first_line=None,
-            )
-            for k, d in first.items()
-        ]
-        return tuple(sorted(records, key=lambda c: (c.document_id, c.ordinal, c.id)))
+        ordered = sorted(first.items(), key=lambda one: (one[1], project.chunks[one[0]].ordinal))
+        return tuple(Member(k, d, project.documents[d].title) for k, d in ordered)
 
-    async def read_vectors(
-        self, project_id: str, chunk_ids: Sequence[str], dimensions: int
-    ) -> Points:
+    async def read_chunks(
+        self, project_id: str, members: Sequence[Member], dimensions: int
+    ) -> dict[str, tuple[ChunkRecord, Points]]:
         project = self._answer(project_id, Deadline.after(1))
-        rows = [project.chunks[id_].embedding or (0.0,) * dimensions for id_ in chunk_ids]
-        return np.array(rows, dtype=np.float32).reshape(len(rows), dimensions)
+        return {
+            one.chunk_id: (
+                replace(
+                    project.chunks[one.chunk_id],
+                    document_id=one.document_id,
+                    embedding=(),
+                    title=one.title,
+                    start=None,
+                    end=None,
+                    first_line=None,
+                ),
+                np.array(
+                    project.chunks[one.chunk_id].embedding or [0.0] * dimensions, dtype=np.float32
+                ),
+            )
+            for one in members
+        }
+
+    async def read_entity_vectors(
+        self, project_id: str, embedding_model: str, titles: Sequence[str] | None = None
+    ) -> dict[str, Vector]:
+        del project_id, embedding_model, titles
+        return {}
+
+    async def read_texts_off(self, project_id: str) -> list[str]:
+        del project_id
+        return []
+
+    async def read_facts(self, project_id: str) -> list[ChunkFacts]:
+        del project_id
+        return []
 
     async def read_topics(self, project_id: str, embedding_model: str) -> KeptTopics | None:
         del project_id, embedding_model
@@ -339,10 +331,18 @@ class FakeGraph(KeptReplies):
         project.held = {(d, k) for d, k in project.held if d not in document_ids}
         project.drop_loose_chunks()
 
-    async def take_over(self, project_id: str, document_ids: Sequence[str], source: str) -> None:
-        documents = self.projects[project_id].documents
-        for name in set(document_ids) & documents.keys():
-            documents[name] = replace(documents[name], source=source)
+    async def relocate(self, project_id: str, places: Mapping[str, tuple[str, str]]) -> None:
+        project = self.projects[project_id]
+        for name, (to, source) in places.items():
+            project.documents[to] = replace(project.documents.pop(name), id=to, source=source)
+            project.held = {(to if d == name else d, k) for d, k in project.held}
+
+    async def keep_skipped(self, project_id: str, skipped: Sequence[str]) -> None:
+        """Keep nothing: a fake has such files read again."""
+
+    async def stamps(self, project_id: str, embedding_model: str) -> Stamps:
+        del project_id, embedding_model
+        return Stamps()
 
     async def write_knowledge(
         self, project_id: str, batch: KnowledgeBatch, removed: Sequence[str] = ()

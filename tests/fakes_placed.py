@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from drift.graph.named import anchors_of_named
 from drift.graph.parameters import wished
+from drift.graph.rows import anchors_of_named
 from drift.model.graph import Candidate, Candidates, Chunk, FollowupQuery
 from drift.search.ranking import SHORT_HIT
 from tests.fakes_project import Project

@@ -12,7 +12,7 @@ from functools import lru_cache
 from drift.core.errors import GraphMisconfiguredError
 from drift.core.names import name_parts, name_words, normalised_title, search_terms, title_keys
 from drift.core.source_uri import first_shown
-from drift.local.ingest.graph_records import (
+from drift.indexing.graph_records import (
     ChunkRecord,
     CommunityRecord,
     DocumentRecord,
@@ -89,7 +89,7 @@ class Project:
     def source_uri(self, chunk_id: str) -> str:
         """The address of that document, as far as it is one."""
         held = self.documents.get(self.document_id(chunk_id))
-        return first_shown([held.source_uri]) if held else ""
+        return first_shown([held.version.source_uri]) if held else ""
 
     def document_id(self, chunk_id: str) -> str:
         """The id of that document, empty for none."""

@@ -23,7 +23,7 @@ from drift.contracts.reading import (
 )
 from drift.core.deadline import Deadline
 from drift.core.source_uri import first_shown
-from drift.local.ingest.graph_records import ChunkRecord, CommunityRecord, EntityRecord
+from drift.indexing.graph_records import ChunkRecord, CommunityRecord, EntityRecord
 from drift.model.reading import (
     MOST_NAMED,
     MOST_TOLD,
@@ -213,7 +213,7 @@ def _cut(
 def _document(held: Project, id_: str) -> DocumentOut:
     record = held.documents[id_]
     name = record.title if (record.title or "").strip() else record.id
-    address = first_shown([record.source_uri, record.source])
+    address = first_shown([record.version.source_uri, record.source])
     count = sum(d == id_ for d, _ in held.held)
     return DocumentOut(id=id_, name=name, source_uri=address or None, chunk_count=count)
 

@@ -26,6 +26,7 @@ EXAMPLE = json.loads((ROOT / "local.settings.json.example").read_text())["Values
 def test_the_page_of_settings_is_what_the_settings_say() -> None:
     assert (ROOT / "docs" / "settings.md").read_text() == page(), "run `make settings`"
     assert all(f"| `{name.upper()}` |" in page() for name in Settings.model_fields)
+    assert "mode `easyauth` answers 503 unless it is `true`" in page(), "its text, no other's"
 
 
 def test_the_example_file_is_a_complete_configuration_of_the_local_stack() -> None:
@@ -40,7 +41,7 @@ def test_the_documents_name_every_code_that_a_caller_can_get() -> None:
     def codes(kind: type[DriftError]) -> set[str]:
         return {kind.code}.union(*(codes(child) for child in kind.__subclasses__()))
 
-    never_answered = {"unusable_reply", "ingest", "local_stack"}
+    never_answered = {"unusable_reply", "ingest", "local_stack", "vectors_unavailable"}
     assert codes(DriftError) - never_answered <= set(re.findall(r"`([a-z_]+)`", HTTP))
 
 

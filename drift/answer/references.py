@@ -200,7 +200,7 @@ def _item(one: Reference, retrieved: Mapping[str, Chunk], signals: SignalsOut) -
         span=one.citation.span,
         first_line=lines[0] if lines else None,
         last_line=lines[1] if lines else None,
-        page=chunk.page if chunk else None,
+        page=page_of(one.citation, chunk) if chunk else None,
         source_uri=(chunk.source_uri or None) if chunk else None,
         match=signals.similarity,
         confidence=confidence(signals),
@@ -230,6 +230,14 @@ def lines_of(citation: Citation, chunk: Chunk) -> tuple[int, int] | None:
     return first, first + citation.span.rstrip("\n").count("\n")
 
 
+def page_of(citation: Citation, chunk: Chunk) -> int | str | None:
+    """Return the page on which the span begins; None where unknown."""
+    if not isinstance(chunk.page, int):
+        return chunk.page
+    # A chunk may go on over a page; where it does, there is a form feed.
+    return chunk.page + chunk.text.count("\f", 0, citation.at)
+
+
 def label_of(citation: Citation, chunk: Chunk | None) -> str:
     """Return `path:first-last`, else `document, page 7`, else heading or place, else its name."""
     name = _on_line(citation.document_name, MAX_NAME_CHARACTERS)
@@ -241,8 +249,8 @@ def label_of(citation: Citation, chunk: Chunk | None) -> str:
         first, last = lines
         return f"{path}:{first}" if first == last else f"{path}:{first}-{last}"
 
-    if chunk.page is not None:
-        return f"{name}, page {_on_line(str(chunk.page), MAX_NAME_CHARACTERS)}"
+    if (page := page_of(citation, chunk)) is not None:
+        return f"{name}, page {_on_line(str(page), MAX_NAME_CHARACTERS)}"
 
     # A path of headings, without the document's own name in front of it.
     heading = _on_line(chunk.heading, MAX_HEADING_CHARACTERS)

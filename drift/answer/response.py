@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from drift.answer.conclusion import Conclusion
-from drift.answer.references import numbered, numbers_of, without_references
+from drift.answer.references import numbered, numbers_of, page_of, without_references
 from drift.contracts.answer import (
     CitationCountsOut,
     CitationOut,
@@ -121,7 +121,7 @@ def _cited(citation: Citation, located: Mapping[str, Chunk]) -> CitationOut:
     begins = None if chunk.start is None else chunk.start + citation.at
     return cited.model_copy(
         update={
-            "page": chunk.page,
+            "page": page_of(citation, chunk),
             "heading": chunk.heading or None,
             "place": place_of(chunk) or None,
             "start": begins,

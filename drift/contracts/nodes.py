@@ -23,7 +23,7 @@ def _properties(value: dict[str, Any]) -> dict[str, Any]:
     for name, held in value.items():
         if not 1 <= len(plain_text(name)) <= 100:  # noqa: PLR2004 - said in the message
             raise ValueError("must have names of 1 to 100 characters")
-        if name in RESERVED:
+        if name in RESERVED or name.startswith("embedding_"):
             raise ValueError(f"must not hold {name}, which is the service's own")
         if not _can_be_held(held):
             raise ValueError(

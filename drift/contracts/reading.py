@@ -122,6 +122,12 @@ class ProjectOut(BaseModel):
     written_at: str | None
 
 
+class ProjectRead(ProjectOut):
+    """What a project holds, with the rights of the caller on it."""
+
+    rights: tuple[Literal["read", "write"], ...]
+
+
 class DocumentName(BaseModel):
     """The document that a chunk stands in."""
 

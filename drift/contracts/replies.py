@@ -61,7 +61,7 @@ AboutWhole = Annotated[bool, BeforeValidator(yes)]
 """Whether a question is about the documents as a whole; a reply that does not say so means no."""
 
 
-class _ModelReply(BaseModel):
+class _ReplyShape(BaseModel):
     """A model's reply: unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -75,7 +75,7 @@ PositionAsked = Annotated[
 """The position that a question asks about; empty for most."""
 
 
-class _Proposed(_ModelReply):
+class _Proposed(_ReplyShape):
     """A follow-up question; a bare string is one."""
 
     question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), at_most(1_000)]
@@ -97,7 +97,7 @@ class FollowupReply(_Proposed):
 Followups = Annotated[list[FollowupReply], first(MAX_FOLLOWUPS_READ), BeforeValidator(questions)]
 
 
-class PrimerReply(_ModelReply):
+class PrimerReply(_ReplyShape):
     """Reply of the primer: a coarse answer and 1 to 6 follow-ups; a bare list is the follow-ups."""
 
     about_whole: AboutWhole = False
@@ -134,7 +134,7 @@ class PrimerReply(_ModelReply):
         )
 
 
-class CitationReply(_ModelReply):
+class CitationReply(_ReplyShape):
     """Evidence as a model names it: a chunk, numbers of its sentences, and their first words.
 
     `sentences` is "4" or "4-5". Without a number, `words` are looked for in the chunk; a field
@@ -160,7 +160,7 @@ class NextReply(_Proposed):
     beside: Annotated[str, at_most(MAX_ID_CHARS), BeforeValidator(text)] = ""
 
 
-class LastReply(_ModelReply):
+class LastReply(_ReplyShape):
     """Reply to a follow-up of the last pass: evidence first, then what follows from it."""
 
     citations: Annotated[list[CitationReply], first(MAX_CITATIONS), BeforeValidator(listed)] = (
@@ -180,7 +180,7 @@ class LocalReply(LastReply):
     should_continue: Annotated[bool, BeforeValidator(flag)] = False
 
 
-class _Named(_ModelReply):
+class _Named(_ReplyShape):
     followup: Annotated[str, BeforeValidator(identifier), at_most(MAX_ID_CHARS)] = ""
 
 
@@ -205,7 +205,7 @@ def _usable(value: object) -> object:
     return read
 
 
-class JointReply(_ModelReply):
+class JointReply(_ReplyShape):
     """Reply to several follow-ups: an answer to each; a bare list is the answers."""
 
     answers: Annotated[list[JointAnswer], Field(min_length=1), first(10), BeforeValidator(_usable)]
@@ -216,13 +216,13 @@ class JointReply(_ModelReply):
         return {"answers": value} if isinstance(value, list) else value
 
 
-class LastJointReply(_ModelReply):
+class LastJointReply(_ReplyShape):
     """Reply to several follow-ups of the last pass; it is read as a JointReply."""
 
     answers: list[LastJointAnswer]
 
 
-class _Concluding(_ModelReply):
+class _Concluding(_ReplyShape):
     """A reply that answers the user's question.
 
     It says so where its answer is longer than is read of it. Only a reply that has found nothing

@@ -203,6 +203,12 @@ class GraphVectorsError(GraphMisconfiguredError):
     """A stored vector cannot be compared with the question's; the server does not say which."""
 
 
+class VectorStoreError(UpstreamError):
+    """The store of vectors beside the graph fails; the graph's own vectors answer."""
+
+    code = "vectors_unavailable"
+
+
 class ModelUnavailableError(UpstreamError):
     """The model server cannot be reached, throttles, or fails."""
 

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
+from drift.core.folding import as_typed
 from drift.core.stop_words import ASKING_WORDS, STOP_WORDS, STOP_WORDS_OF_FOUR_LANGUAGES
 
 MAX_TERMS = 48
@@ -17,7 +18,6 @@ MAX_TITLE_KEYS = 512
 MAX_NAMES = 12  # parts of titles that a question is asked for
 _MIN_NAME_CHARS = 3  # of a name of one word; shorter ones are titles of persons and letters
 
-_WORD = re.compile(r"\w+")
 # From Thai on, an analyser may cut a word into characters or pairs of them; others are cut where
 # digits begin or end, and after 255 characters.
 _TOKEN = re.compile(
@@ -76,17 +76,32 @@ def search_terms(question: str) -> tuple[str, ...]:
 
     The last of them is cut where an index would make more than 400 tokens of all.
     """
-    words = _WORD.findall(unicodedata.normalize("NFKC", question).lower())
-    wanted = tuple(dict.fromkeys(w for w in words if w not in STOP_WORDS and w.strip("_")))
-    return tuple(_within_tokens(wanted[:MAX_TERMS]))
+    words = _words(unicodedata.normalize("NFKC", as_typed(question)).lower())
+    searched = (w for w in words if w not in STOP_WORDS and any(map(str.isalnum, w)))
+    wanted = tuple(dict.fromkeys(searched))
+    return tuple(within_tokens(wanted[:MAX_TERMS], MAX_TOKENS))
 
 
-def _within_tokens(words: Sequence[str]) -> Iterator[str]:
-    left = MAX_TOKENS
-    for word in words:
-        ends = [token.end() for token in islice(_TOKEN.finditer(word), left)]
-        left -= len(ends)
-        if not left:
+def _words(text: str) -> list[str]:
+    r"""Return the runs of letters, digits and `_` with their marks, of which `\w` knows nothing.
+
+    They are vowels in Hindi and Thai, and a word without them is another one.
+    """
+    return "".join(
+        sign if sign.isalnum() or sign == "_" or unicodedata.category(sign)[0] == "M" else " "
+        for sign in text
+    ).split()
+
+
+def within_tokens(terms: Sequence[str], most: int) -> Iterator[str]:
+    """Yield the first terms of which an index makes no more than so many tokens.
+
+    The last one is cut where that is in its middle.
+    """
+    for word in terms:
+        ends = [token.end() for token in islice(_TOKEN.finditer(word), most)]
+        most -= len(ends)
+        if not most:
             yield word[: ends[-1]]
             return
         yield word
@@ -123,7 +138,7 @@ def name_words(title: str, file: str, heading: str) -> str:
     words: dict[str, None] = {}
     for name in (stem if title == last and stem else title, stem):
         plain = _POSSESSIVE.sub("", unicodedata.normalize("NFKC", name))
-        for whole in re.findall(r"[^\W_]+", plain):
+        for whole in _words(plain.replace("_", " ")):
             words.update(dict.fromkeys(map(str.lower, (whole, *_cut_at_case(whole)))))
 
     return " ".join(word for word in words if word not in held)

@@ -4,18 +4,16 @@ A heading, a row of a table and a short item of a list are a unit each; code goe
 Prose is cut where `sentencex` sees the end of a sentence, by the rules of English, or of German.
 """
 
-# ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import sentencex
 
-from drift.evidence.sentence_ends import Span, end_of_space
+from drift.evidence.sentence_ends import Span, end_of_space, language_of
 
 MAX_SPAN_CHARACTERS = 600  # characters of a unit at most; a longer sentence is cut between words
 MAX_PACK_CHARACTERS = 200
@@ -47,7 +45,7 @@ def sentences(text: str) -> tuple[str, ...]:
 @lru_cache(maxsize=512)
 def spans(text: str) -> tuple[tuple[int, int], ...]:
     """Return where each unit of `sentences` stands; kept, because a chunk is in several prompts."""
-    language = _language(text[:1_000])  # the beginning of a text, which tells its language
+    language = language_of(text[:1_000])  # the beginning of a text, which tells its language
     found: list[tuple[int, int]] = []
     for block in _blocks(text):
         is_beside = not block[0].is_first
@@ -267,10 +265,14 @@ def _pieces(window: str, language: str) -> list[str]:
 _GOES_ON_WITH_A_NUMBER = re.compile(
     r"\b(?:vol|approx|ca|chap|art|sec|pt|par|abs|nr|bd)\.$", re.IGNORECASE
 )
+_IN_CODE = re.compile(r"[_\]}]\S")
 
 
 def _belongs(text: str, before: Span, here: Span, language: str) -> bool:
-    """Tell whether a sentence goes on behind a full stop: `approx. 5`, `im 19. Jahrhundert`."""
+    """Tell whether a sentence goes on behind a full stop: `approx. 5`, `im 19. Jahrhundert`.
+
+    A name in code does as well: `self._rules`, `tuple[str, ...]:`.
+    """
     if text[before.end - 1] != "." or here.end - before.start > MAX_SPAN_CHARACTERS:
         return False
 
@@ -278,20 +280,8 @@ def _belongs(text: str, before: Span, here: Span, language: str) -> bool:
     if text[here.start].isdigit() and _GOES_ON_WITH_A_NUMBER.search(end):
         return True
 
+    if here.start == before.end and _IN_CODE.match(text, here.start):
+        return True
+
     is_ordinal = language == "de" and re.search(r"(?<!\d)\d{1,2}\.$", end)
     return text[here.start].islower() or bool(is_ordinal)
-
-
-_WORD = re.compile(r"\w+")
-_GERMAN = frozenset("der die das und ist nicht den ein eine mit auf wird von zu im dem des".split())
-_ENGLISH = frozenset("the of and to a is that was for it with as his he on be at by are".split())
-
-
-def _language(beginning: str) -> str:
-    """Return German for what begins with its frequent words, else English.
-
-    In French, Spanish, Italian and Dutch the rules for English were as good as their own.
-    """
-    words = Counter(_WORD.findall(beginning.casefold()))
-    german = sum(words[word] for word in _GERMAN)
-    return "de" if german > sum(words[word] for word in _ENGLISH) else "en"

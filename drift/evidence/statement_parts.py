@@ -97,7 +97,7 @@ _OTHERS = {
 _FIRST_WORD = re.compile(r"[\"'`\u201c\u201e\u00ab\u2018]?(?P<letters>[^\W\d]\w*)(?P<ends>\s)?")
 
 
-class _Block(NamedTuple):
+class _LineGroup(NamedTuple):
     """One or more lines that are read together; those of sentences have no rank of their own."""
 
     start: int
@@ -134,22 +134,22 @@ class StatementParts:
 
 
 def _parts(answer: str, known: Numbers, place: _Place) -> Iterator[StatementPart]:
-    for block in _blocks(answer, known, place):
-        if block.rank is None:
-            for part in _sentences(answer, block, known, place):
+    for group in _line_groups(answer, known, place):
+        if group.rank is None:
+            for part in _sentences(answer, group, known, place):
                 place = part.behind
                 yield part
             continue
 
-        raw = answer[block.start : block.end]
-        marks = () if block.rank == Rank.CODE else tuple(marks_in(raw, known))
+        raw = answer[group.start : group.end]
+        marks = () if group.rank == Rank.CODE else tuple(marks_in(raw, known))
         square_seen = place.square_seen or any(not mark.weak for mark in marks)
-        behind = _Place(block.end, square_seen=square_seen)
-        yield StatementPart(answer[place.at : block.start], raw, block.rank, marks, behind=behind)
+        behind = _Place(group.end, square_seen=square_seen)
+        yield StatementPart(answer[place.at : group.start], raw, group.rank, marks, behind=behind)
         place = behind
 
 
-def _blocks(answer: str, known: Numbers, place: _Place) -> Iterator[_Block]:
+def _line_groups(answer: str, known: Numbers, place: _Place) -> Iterator[_LineGroup]:
     """Yield what is read together: a line of text with what continues it, a row, a heading."""
     lines = [line for line in _LINE.finditer(answer, place.at) if not line[0].isspace()]
     goes_on = place.line is not None
@@ -174,7 +174,7 @@ def _blocks(answer: str, known: Numbers, place: _Place) -> Iterator[_Block]:
 
         last = lines[at - 1]
         end = last.start() + len(last[0].rstrip()) if rank is None else last.end()
-        yield _Block(start, end, rank)
+        yield _LineGroup(start, end, rank)
 
 
 def _code_ends(lines: Sequence[re.Match[str]], at: int) -> int:
@@ -220,20 +220,20 @@ def _marker(line: str) -> str:
 
 
 def _sentences(
-    answer: str, block: _Block, known: Numbers, place: _Place
+    answer: str, group: _LineGroup, known: Numbers, place: _Place
 ) -> Iterator[StatementPart]:
     """Yield the sentences of a line, the first with the marker of its list."""
-    before = answer[place.at : block.start]
+    before = answer[place.at : group.start]
     line = place.line
     begins = line is None
     if line is None:
-        prefix = _marker(answer[block.start : block.end])
+        prefix = _marker(answer[group.start : group.end])
         indent = before.rpartition("\n")[2] + prefix[: len(prefix) - len(prefix.lstrip())]
         rank = Rank.ITEM + min(len(indent.expandtabs(4)), 100) if prefix else Rank.TEXT
-        line = _AnswerLine(block.start + len(prefix), rank)
+        line = _AnswerLine(group.start + len(prefix), rank)
         before += prefix
 
-    body = answer[line.start : block.end]
+    body = answer[line.start : group.end]
     at = 0 if begins else place.at - line.start
 
     marks = marks_in(body, known, at, counts=line.counts)
@@ -255,7 +255,7 @@ def _sentences(
         is_first, is_last = begins and at == 0, end == ends[-1]
         opening = (before if is_first else "") + body[at:words_at]
         goes_on = None if is_last else line._replace(counts=items_from < end)
-        behind = _Place(block.end if is_last else line.start + end, goes_on, square_seen)
+        behind = _Place(group.end if is_last else line.start + end, goes_on, square_seen)
         part = StatementPart(
             opening, body[words_at:end], line.rank, counted, is_first, is_last, behind
         )

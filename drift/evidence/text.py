@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from itertools import pairwise
 
+from drift.core.folding import as_typed
 from drift.core.names import proper_names
 from drift.core.stop_words import FILLERS
 from drift.model.tree import Question
@@ -32,7 +33,7 @@ _LONGEST_WITHOUT_PLURAL = 3
 
 def folded(text: str) -> str:
     """Return a text without case and accents."""
-    plain = unicodedata.normalize("NFKD", text).casefold()
+    plain = unicodedata.normalize("NFKD", as_typed(text)).casefold()
     return "".join(letter for letter in plain if not unicodedata.combining(letter))
 
 

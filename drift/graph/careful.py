@@ -10,12 +10,7 @@ from cachetools import TTLCache
 from neo4j import EagerResult
 
 from drift.core.deadline import Deadline
-from drift.core.errors import (
-    GraphMisconfiguredError,
-    GraphTimeoutError,
-    GraphUnavailableError,
-    GraphVectorsError,
-)
+from drift.core.errors import GraphTimeoutError, GraphUnavailableError, GraphVectorsError
 from drift.core.logs import log
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 
@@ -28,21 +23,18 @@ CAREFUL_S = 600.0
 MAX_PROJECTS = 1000
 
 
-class OddNodes:
-    """Remembers projects with nodes that a search cannot use, for all requests of a graph store."""
+class CarefulReads:
+    """Runs statements with a parameter `careful`: whether every number of a vector is looked at.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin without any project; `clock` gives seconds."""
+    It remembers projects with nodes that a search cannot use, for all requests of a graph store.
+    """
+
+    def __init__(self, connection: Connection, clock: Callable[[], float] = time.monotonic) -> None:
+        """Read over this connection, whose server knows no statement yet; `clock` gives seconds."""
+        self._connection = connection
+        self._warm: set[str] = set()
         self._named = TTLCache[str, bool](MAX_PROJECTS, REPEATED_S, clock)
         self._careful = TTLCache[str, bool](MAX_PROJECTS, CAREFUL_S, clock)
-
-    def need_care(self, project_id: str) -> bool:
-        """Tell whether every number of the project's vectors has to be looked at."""
-        return project_id in self._careful
-
-    def take_care(self, project_id: str) -> None:
-        """Have that done for a while: a vector of the project cannot be compared."""
-        self._careful[project_id] = True
 
     def left_out(self, project_id: str, nodes: Mapping[str, Sequence[object]]) -> None:
         """Say in one line how many nodes of each label are left out, and the ids of some."""
@@ -55,42 +47,26 @@ class OddNodes:
         examples = ", ".join(id_ for ids in left.values() for id_ in ids[:3])
         log.warning("graph_nodes_left_out", extra={"nodes": counts, "examples": examples})
 
-
-class CarefulReads:
-    """Runs statements with a parameter `careful`: whether every number of a vector is looked at."""
-
-    def __init__(self, connection: Connection) -> None:
-        """Read over this connection; no statement is known to the server yet."""
-        self._connection = connection
-        self._warm: set[str] = set()
-        self.odd = OddNodes()
-
     async def read(
         self, text: str, parameters: Mapping[str, Any], deadline: Deadline
     ) -> EagerResult:
         """Run a statement, and again with care where a vector of the project is not comparable."""
+        project_id = parameters["asked"]["project_id"]
+        if project_id not in self._careful:
+            try:
+                return await self._read(text, {**parameters, "careful": False}, deadline)
+            except GraphVectorsError:
+                self._careful[project_id] = True
+        return await self._read(text, {**parameters, "careful": True}, deadline)
+
+    async def _read(self, text: str, values: Mapping[str, Any], deadline: Deadline) -> EagerResult:
+        timeout_s = READ_TIMEOUT_S if text in self._warm else COLD_TIMEOUT_S
         try:
-            result = await self._read(text, parameters, deadline)
-        except (GraphTimeoutError, GraphMisconfiguredError):
+            result = await self._connection.read(text, values, min(timeout_s, deadline.require()))
+        except GraphTimeoutError:
             raise
         except GraphUnavailableError:
             self._warm.clear()
             raise
-
         self._warm.add(text)
         return result
-
-    async def _read(
-        self, text: str, parameters: Mapping[str, Any], deadline: Deadline
-    ) -> EagerResult:
-        timeout_s = READ_TIMEOUT_S if text in self._warm else COLD_TIMEOUT_S
-        project_id = parameters["asked"]["project_id"]
-        if not self.odd.need_care(project_id):
-            try:
-                values = {**parameters, "careful": False}
-                return await self._connection.read(text, values, min(timeout_s, deadline.require()))
-            except GraphVectorsError:
-                self.odd.take_care(project_id)
-
-        values = {**parameters, "careful": True}
-        return await self._connection.read(text, values, min(timeout_s, deadline.require()))

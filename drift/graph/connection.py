@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import warnings
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import Any, Self, TypeVar
 
@@ -20,6 +22,7 @@ from neo4j import (
     SummaryCounters,
     unit_of_work,
 )
+from neo4j.warnings import PreviewWarning
 
 from drift.graph.errors import translated
 from drift.telemetry import servers
@@ -63,9 +66,13 @@ _T = TypeVar("_T")
 class Connection:
     """Runs statements against one database, for all tasks of a loop, and translates every error."""
 
-    def __init__(self, uri: str, username: str, password: str, database: str) -> None:
-        """Name the server, the login and the database; nothing is opened."""
+    def __init__(self, uri: str, username: str, password: str, database: str | None) -> None:
+        """Name the server, the login and the database; nothing is opened.
+
+        None is the user's home database, which there is none of over HTTP.
+        """
         self._uri = uri
+        self._is_http = uri.startswith("http")
         self._auth = (username, password)
         self._database = database
         self._driver: AsyncDriver | None = None
@@ -84,9 +91,9 @@ class Connection:
         self, text: str, parameters: Mapping[str, Any], routing: RoutingControl, timeout_s: float
     ) -> EagerResult:
         reads = routing is RoutingControl.READ
-        query = Query(text, timeout=timeout_s, metadata=dict(READS if reads else _WRITES))
+        query = Query(text, **self._told(timeout_s, READS if reads else _WRITES))
         operation: servers.Statement = "read" if reads else "write"
-        with translated(), servers.graph_call(operation, self._database):
+        with translated(http=self._is_http), servers.graph_call(operation, self._database):
             async with asyncio.timeout(timeout_s + PATIENCE_S):
                 return await self._opened().execute_query(
                     query, dict(parameters), database_=self._database, routing_=routing
@@ -101,7 +108,7 @@ class Connection:
         moment. Errors as for `read`, and those of `work`.
         """
 
-        @unit_of_work(metadata=dict(_WRITES), timeout=timeout_s)
+        @unit_of_work(**self._told(timeout_s))
         async def unit(transaction: AsyncManagedTransaction) -> _T:
             return await work(
                 lambda text, parameters: self._statement(transaction, text, parameters)
@@ -123,11 +130,14 @@ class Connection:
     def _session(self, access: str) -> AsyncSession:
         return self._opened().session(database=self._database, default_access_mode=access)
 
-    async def stream(self, text: str, parameters: Mapping[str, Any]) -> AsyncGenerator[Record]:
+    async def stream(
+        self, text: str, parameters: Mapping[str, Any], access: str = READ_ACCESS
+    ) -> AsyncGenerator[Record]:
         """Yield the records of a statement that looks at a whole graph; errors as for `read`."""
         with translated():
-            async with self._session(READ_ACCESS) as session:
-                async for record in await session.run(_whole_graph(text), dict(parameters)):
+            async with self._session(access) as session:
+                query = Query(text, **self._told(WHOLE_GRAPH_S))
+                async for record in await session.run(query, dict(parameters)):
                     yield record
 
     async def rows(
@@ -140,12 +150,23 @@ class Connection:
         """Run a statement that commits by itself (CALL ... IN TRANSACTIONS); return its changes."""
         with translated():
             async with self._session(WRITE_ACCESS) as session:
-                result = await session.run(_whole_graph(text), dict(parameters))
+                query = Query(text, **self._told(WHOLE_GRAPH_S))
+                result = await session.run(query, dict(parameters))
                 return (await result.consume()).counters
+
+    def _told(self, timeout_s: float, metadata: Mapping[str, Any] = _WRITES) -> dict[str, Any]:
+        """Return what a server is told of a statement; the Query API takes nothing of it."""
+        if self._is_http:
+            return {}
+        return {"timeout": timeout_s, "metadata": dict(metadata)}
 
     def _opened(self) -> AsyncDriver:
         if self._driver is None:
-            self._driver = AsyncGraphDatabase.driver(self._uri, auth=self._auth, **_LIMITS)
+            if self._is_http:  # where no setting keeps its notifications away
+                logging.getLogger("neo4j.notifications").setLevel(logging.ERROR)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", PreviewWarning)  # so the driver calls HTTP
+                self._driver = AsyncGraphDatabase.driver(self._uri, auth=self._auth, **_LIMITS)
         return self._driver
 
     async def close(self) -> None:
@@ -159,7 +180,3 @@ class Connection:
 
     async def __aexit__(self, *_: object) -> None:
         await self.close()
-
-
-def _whole_graph(text: str) -> Query:
-    return Query(text, timeout=WHOLE_GRAPH_S, metadata=dict(_WRITES))

@@ -20,8 +20,15 @@ from drift.core.errors import (
     UpstreamError,
 )
 
-UNAVAILABLE = "The graph database cannot be reached."
-_LOGIN = "The graph database refuses the login: check NEO4J_USERNAME and NEO4J_PASSWORD."
+# Over neo4j:// a database that is stopped and a server that is not there look alike.
+UNAVAILABLE = (
+    "The graph database cannot be reached, or is stopped: look whether it runs (AuraDB pauses free "
+    "instances), and check NEO4J_URI."
+)
+_LOGIN = (
+    "The graph database refuses the login: check NEO4J_USERNAME and NEO4J_PASSWORD. AuraDB calls "
+    "the user neo4j, or as the instance: the ID of neo4j+s://ID.databases.neo4j.io."
+)
 _LOCKED = (
     "The graph database takes no login for some seconds, because there were too many wrong ones: "
     "whether this one is right is not known. Wait, and look for a client with an old password."
@@ -32,15 +39,21 @@ _EXPIRED = (
 )
 _FORBIDDEN = (
     "The graph database does not give this user the right to do that: check the roles of "
-    "NEO4J_USERNAME."
+    "NEO4J_USERNAME. Questions need `reader` (MATCH and SHOW INDEX), `ingest` needs `publisher`, "
+    "and `prepare` needs `architect`: an administrator runs `GRANT ROLE architect TO` the user."
 )
 _IDENTITY = "The graph database cannot ask its own provider of logins: look there, and try again."
 _READ_ONLY = (
     "The graph database takes no writes here: it is read-only, or this server is a follower or a "
     "replica. Set NEO4J_URI to neo4j:// or neo4j+s://, which finds the writer, or allow writes."
 )
+_NO_DATABASE = (
+    "The graph has no database of that name: check NEO4J_DATABASE, or leave it out for the user's "
+    "home database."
+)
 _STOPPED = (
-    "The database of NEO4J_DATABASE is stopped, starting, or failed to start: look at it in Neo4j."
+    "The database of NEO4J_DATABASE, or the user's home, is stopped, starting, or failed to start: "
+    "look at it in Neo4j."
 )
 _DISK = (
     "The graph database could not save a change: look for a full or failing disk, and at its log."
@@ -74,10 +87,20 @@ _CERTIFICATE = (
     "The graph database's certificate is not trusted: check the host of NEO4J_URI, and the "
     "certificates here."
 )
+_NOT_HTTP = (
+    "What answers at NEO4J_URI is not Neo4j's Query API, which http:// and https:// speak: check "
+    "its port (443 on AuraDB, 7474 or 7473 elsewhere), or begin with neo4j+s://."
+)
+_NO_CLIENT = (
+    "http:// and https:// need two packages more: add `neo4j[http]` to requirements.txt and run "
+    "`make lock`; for commands, `pip install 'neo4j[http]'`."
+)
 _NAME = "The graph database's name is not known: check the host of NEO4J_URI, and DNS."
 _CHANGED = "The graph was changed while one search read it: try again."
+_ENDED = "The graph ended one search before it was done."
 _SLOW = "The graph did not answer one search in time."
 
+_CALL = "Neo.ClientError.Procedure.ProcedureCallFailed"
 _WRONG, _AWAY = GraphMisconfiguredError, GraphUnavailableError
 
 TABLE: tuple[tuple[str, type[UpstreamError], str], ...] = (
@@ -90,20 +113,12 @@ TABLE: tuple[tuple[str, type[UpstreamError], str], ...] = (
     ("Neo.ClientError.General.ForbiddenOnReadOnlyDatabase", _WRONG, _READ_ONLY),
     ("Neo.ClientError.General.WriteOnReadOnlyAccessDatabase", _WRONG, _READ_ONLY),
     ("Neo.ClientError.Cluster.NotALeader", _WRONG, _READ_ONLY),
-    (
-        "Neo.ClientError.Database.DatabaseNotFound",
-        _WRONG,
-        "The graph has no database of that name: check NEO4J_DATABASE.",
-    ),
+    ("Neo.ClientError.Database.DatabaseNotFound", _WRONG, _NO_DATABASE),
     ("Neo.ClientError.Transaction.TransactionTimedOut", GraphTimeoutError, _SLOW),
     ("Neo.ClientError.Transaction.LockClientStopped", GraphTimeoutError, _SLOW),
-    (
-        "Neo.ClientError.Transaction.Terminated",
-        GraphTimeoutError,
-        "The graph ended one search before it was done.",
-    ),
+    ("Neo.ClientError.Transaction.Terminated", GraphTimeoutError, _ENDED),
     ("Neo.ClientError.Procedure.ProcedureNotFound", _WRONG, _OLD),
-    ("Neo.ClientError.Procedure.ProcedureCallFailed", _WRONG, _PROCEDURE),
+    (_CALL, _WRONG, _PROCEDURE),
     ("Neo.ClientError.Schema.IndexNotFound", _WRONG, _INDEX),
     ("Neo.ClientError.Schema.", _WRONG, _BROKEN_RULE),
     ("Neo.ClientError.Statement.ArgumentError", GraphVectorsError, _DIMENSIONS),
@@ -128,27 +143,30 @@ TABLE: tuple[tuple[str, type[UpstreamError], str], ...] = (
 
 CAUSES: tuple[tuple[str, str, type[UpstreamError], str], ...] = (
     ("Neo.DatabaseError.", "too large to index", _WRONG, _TOO_LONG),
-    ("Neo.ClientError.Procedure.ProcedureCallFailed", "There is no such", _WRONG, _INDEX),
-    ("Neo.ClientError.Procedure.ProcedureCallFailed", "IndexNotFound", _WRONG, _INDEX),
-    ("Neo.ClientError.Procedure.ProcedureCallFailed", "maxClauseCount", _WRONG, _WORDS),
-    ("Neo.ClientError.Procedure.ProcedureCallFailed", "ParseException", _WRONG, _WORDS),
-    (
-        "Neo.ClientError.Procedure.ProcedureCallFailed",
-        "query vector",
-        GraphVectorsError,
-        _DIMENSIONS,
-    ),
+    (_CALL, "There is no such", _WRONG, _INDEX),
+    (_CALL, "IndexNotFound", _WRONG, _INDEX),
+    (_CALL, "maxClauseCount", _WRONG, _WORDS),
+    (_CALL, "ParseException", _WRONG, _WORDS),
+    (_CALL, "query vector", GraphVectorsError, _DIMENSIONS),
 )
 """The same where a code alone says too little, with words that the server's message holds then."""
 
 
 @contextmanager
-def translated() -> Iterator[None]:
-    """Turn every error of the driver, and of the sockets below it, into one of the table's."""
+def translated(*, http: bool = False) -> Iterator[None]:
+    """Turn every error of the driver, and of the sockets below it, into one of the table's.
+
+    Over HTTP the driver's include what it makes of a reply that is not Neo4j's.
+    """
     try:
         yield
     except (DriverError, Neo4jError, OSError) as error:
         raise translation(error) from error
+    except Exception as error:
+        if not http:
+            raise
+        missing = isinstance(error, ImportError)
+        raise GraphMisconfiguredError(_NO_CLIENT if missing else _NOT_HTTP) from error
 
 
 def translation(error: Exception) -> UpstreamError:

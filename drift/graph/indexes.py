@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
+from drift.core.errors import GraphMisconfiguredError
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.cypher import statements
+from drift.graph.versions import VectorVersion
 from drift.model.health import Index
 
 PREPARE = "run `python -m drift prepare`"
@@ -25,11 +29,14 @@ Kind = Literal["constraint", "range", "vector", "fulltext"]
 
 @dataclass(frozen=True, slots=True)
 class IndexNames:
-    """The names of the three indexes, plain identifiers: they are no parameters in Cypher."""
+    """The names of the indexes, plain identifiers: they are no parameters in Cypher."""
 
     community: str = "graphrag_comm_index"
     chunk: str = "graphrag_chunk_index"
     fulltext: str = "graphrag_chunk_fulltext"
+    entity: str = ENTITY_INDEX
+    nodes: str = NODE_INDEX
+    documents: str = "document_embedding"
 
     def __post_init__(self) -> None:
         """Refuse what could not stand in a statement."""
@@ -37,9 +44,12 @@ class IndexNames:
             if not (name.isascii() and name.isidentifier()):
                 raise ValueError(f"An index name must be a plain identifier, not {name!r}.")
 
-    def fallback(self) -> IndexNames:
-        """Return the names of the indexes of second vectors, beside the same full text."""
-        return IndexNames(f"{self.community}_local", f"{self.chunk}_local", self.fulltext)
+    def of(self, version: VectorVersion) -> IndexNames:
+        """Return the names of the indexes of a version's vectors, beside the same full text."""
+        community, chunk = version.named(self.community), version.named(self.chunk)
+        entity, nodes = version.named(self.entity), version.named(self.nodes)
+        documents = version.named(self.documents)
+        return IndexNames(community, chunk, self.fulltext, entity, nodes, documents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +170,38 @@ def displaced(wanted: WantedIndex, rival: Index) -> str:
     )
 
 
+def project_key(project_id: str) -> str:
+    """Return the word that stands for `project_id` in the full-text index.
+
+    An analyser cuts most ids into words that other projects share (`team-2` is found inside
+    `team-2-b`); a hash stays whole. It makes a project's chunks findable; the exact `project_id`
+    behind it keeps projects apart.
+    """
+    return "p" + hashlib.sha256(project_id.encode()).hexdigest()[:24]
+
+
+async def speaks_cypher_25(connection: Connection) -> bool:
+    """Tell whether the server understands the newer language; errors as for any read."""
+    with suppress(GraphMisconfiguredError):
+        await connection.read(statements.CYPHER_25, {})
+        return True
+    return False
+
+
+async def create_one_of(connection: Connection, texts: Sequence[str], dimensions: int) -> bool:
+    """Run the first of these statements that the server knows; False when it changed nothing."""
+    for place, text in enumerate(texts, 1):
+        values = {"dimensions": dimensions} if "$dimensions" in text else {}
+        try:
+            counters = (await connection.write(text, values)).summary.counters
+        except GraphMisconfiguredError:
+            if place == len(texts):
+                raise
+        else:
+            return counters.indexes_added + counters.constraints_added > 0
+    return False
+
+
 async def read_indexes(connection: Connection) -> tuple[Index, ...]:
     """Return every index on nodes, by name; errors as for any read."""
     return (await read_server_and_indexes(connection))[1]
@@ -171,17 +213,7 @@ async def read_server_and_indexes(
     """Return how the server calls itself, and every index on nodes, in one round trip."""
     result = await connection.read(statements.SHOW_INDEXES, {}, timeout_s)
     indexes = tuple(
-        Index(
-            name=row["name"],
-            kind=row["type"].lower(),
-            labels=tuple(row["labels"] or ()),
-            properties=tuple(row["properties"] or ()),
-            state=row["state"],
-            percent=row["percent"] or 0.0,
-            is_unique=row["unique"],
-            dimensions=row["dimensions"],
-            similarity=row["similarity"],
-        )
+        Index(**{**row, "labels": tuple(row["labels"]), "properties": tuple(row["properties"])})
         for row in result.records
     )
 

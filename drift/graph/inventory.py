@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from drift.core.deadline import task_group
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph.connection import READ_TIMEOUT_S, Connection
+from drift.graph.cypher.legs import EARLIER, PERSONAL
 from drift.graph.cypher.schema import Schema
-from drift.graph.cypher.statements import CYPHER_25
+from drift.graph.cypher.statements import EDGE_TYPES
 from drift.graph.indexes import (
+    EARLIER_NODE_INDEX,
     NAMES_INDEX,
     PREPARE,
     IndexNames,
@@ -20,9 +22,15 @@ from drift.graph.indexes import (
     failed,
     find_index,
     read_server_and_indexes,
+    speaks_cypher_25,
     wrong_dimensions,
 )
+from drift.graph.mapping import GraphMapping, is_name, is_theirs
+from drift.graph.versions import LEARNED_S, OwnVectors
 from drift.model.health import GraphHealth, Index, Lack
+
+MOST_TYPES = 50
+"""Types of relations that are named in a statement: more make it long to plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +46,37 @@ class Inventory:
     @property
     def wanted(self) -> tuple[WantedIndex, WantedIndex, WantedIndex]:
         """What a search asks: communities by vector, chunks by vector, chunks by their words."""
-        vector = (self.schema.vector,)
-        of_communities, of_chunks = ("__Community__", vector), ("__Chunk__", vector)
-        return (
-            WantedIndex(
-                self.names.community, "vector", *of_communities, "COMMUNITY_VECTOR_INDEX_NAME"
-            ),
-            WantedIndex(self.names.chunk, "vector", *of_chunks, "CHUNK_VECTOR_INDEX_NAME"),
-            WantedIndex(
-                self.names.fulltext, "fulltext", "__Chunk__", ("text",), "CHUNK_FULLTEXT_INDEX_NAME"
-            ),
+        chunk, setting = self.schema.named("__Chunk__"), "CHUNK_FULLTEXT_INDEX_NAME"
+        words = WantedIndex(
+            self.names.fulltext,
+            "fulltext",
+            chunk,
+            (self.schema.text,),
+            setting,
+            yields=is_theirs(chunk),
         )
+        return self.of_vectors("__Community__"), self.of_vectors("__Chunk__"), words
+
+    def of_vectors(self, ours: str) -> WantedIndex:
+        """Return what a search by vector asks, of nodes with a label of this project's."""
+        name, setting = {
+            "__Community__": (self.names.community, "COMMUNITY_VECTOR_INDEX_NAME"),
+            "__Chunk__": (self.names.chunk, "CHUNK_VECTOR_INDEX_NAME"),
+            "__Entity__": (self.names.entity, ""),
+            PERSONAL: (self.names.nodes, ""),
+            EARLIER: (EARLIER_NODE_INDEX, ""),
+        }[ours]
+        label, properties = self.schema.named(ours), (self.schema.vector,)
+        return WantedIndex(name, "vector", label, properties, setting, yields=is_theirs(label))
+
+    @property
+    def asked(self) -> IndexNames:
+        """The names of the indexes that serve, where those of others do."""
+        community, chunk, words = (
+            index.name if index else wanted.name
+            for index, wanted in zip(self.serving, self.wanted, strict=True)
+        )
+        return replace(self.names, community=community, chunk=chunk, fulltext=words)
 
     @property
     def serving(self) -> tuple[Index | None, Index | None, Index | None]:
@@ -57,12 +85,13 @@ class Inventory:
         return self._serving(community), self._serving(chunk), self._serving(fulltext)
 
     def _serving(self, wanted: WantedIndex) -> Index | None:
-        return find_index(wanted, self.indexes).serving
+        there = find_index(wanted, self.indexes)
+        return there.serving or (there.rival if wanted.yields else None)
 
     @property
     def text_problem(self) -> str:
         """Why the full-text index is not asked; empty where it is."""
-        name, index = self.names.fulltext, self.serving[-1]
+        name, index = self.asked.fulltext, self.serving[-1]
         if index is None:
             return f"{name} is missing"
         if index.has_failed:
@@ -77,7 +106,9 @@ class Inventory:
     def covers_names(self) -> bool:
         """True when the index of titles answers and holds what the schema searches."""
         properties = tuple(self.schema.name_properties)
-        serving = self._serving(WantedIndex(NAMES_INDEX, "fulltext", "__Entity__", properties))
+        serving = self._serving(
+            WantedIndex(NAMES_INDEX, "fulltext", self.schema.named("__Entity__"), properties)
+        )
         return serving is not None and serving.online
 
     @property
@@ -95,12 +126,6 @@ class Inventory:
         """True when all three configured indexes exist and are online."""
         return all(index is not None and index.online for index in self.serving)
 
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """Configured names under which nothing serves."""
-        pairs = zip(self.wanted, self.serving, strict=True)
-        return tuple(wanted.name for wanted, index in pairs if index is None)
-
     def health(self) -> GraphHealth:
         """Return the same for a health check, as far as searches of the schema ask for it."""
         present = tuple(index for index in self.serving if index is not None)
@@ -112,7 +137,9 @@ class Inventory:
             cost = "names are found only whole"
             lacks.append(Lack(NAMES_INDEX, f"{NAMES_INDEX} is missing", cost))
 
-        return GraphHealth(self.server, present, self.missing, tuple(lacks), broken=broken)
+        pairs = zip(self.wanted, self.serving, strict=True)
+        missing = tuple(wanted.name for wanted, index in pairs if index is None)
+        return GraphHealth(self.server, present, missing, tuple(lacks), broken=broken)
 
     def _is_broken(self, index: Index) -> bool:
         """Tell whether an index that searches may be planned over can never answer."""
@@ -147,8 +174,8 @@ class Inventory:
 
         if there.namesake is not None and there.namesake.kind == wanted.kind:
             return (
-                f"The vector index {wanted.name} does not cover `embedding` of {wanted.label}: set "
-                f"{wanted.setting} to another name, or drop it and {PREPARE}."
+                f"The vector index {wanted.name} does not cover `{wanted.properties[0]}` of "
+                f"{wanted.label}: set {wanted.setting} to another name, or drop it and {PREPARE}."
             )
 
         if there.rival is not None:
@@ -157,38 +184,66 @@ class Inventory:
 
 
 class Probe:
-    """Looks at the indexes with the first search, and again while some that matter are missing."""
+    """Looks at the indexes with the first search, and again while some that matter are missing.
 
-    def __init__(self, connection: Connection, names: IndexNames, schema: Schema) -> None:
+    Which of them are searched says the version of the vectors that are the own.
+    """
+
+    def __init__(
+        self, own: OwnVectors, connection: Connection, names: IndexNames, schema: Schema
+    ) -> None:
         """Remember what to ask; nothing is asked yet."""
+        self._own = own
         self._connection = connection
         self._names = names
         self._schema = schema
         self._known: Inventory | None = None
         self._fresh_until = 0.0
+        self._mapping, self._mapped_until = schema.mapping, 0.0
+
+    async def schema(self) -> Schema:
+        """Return the schema, with the property of the own vectors and the types of relations."""
+        version, mapping = await self._own.version(), await self._named()
+        return replace(self._schema, vector=version.named(self._schema.vector), mapping=mapping)
+
+    async def _named(self) -> GraphMapping:
+        """Return the mapping with its relations named, where they may be of any type but some.
+
+        Without names the server goes along all edges of a node, and a hub has many mentions.
+        """
+        if not self._schema.mapping.relation and time.monotonic() >= self._mapped_until:
+            self._mapped_until = time.monotonic() + LEARNED_S
+            found = await self._connection.read(EDGE_TYPES, {})
+            types = [row["type"] for row in found.records]
+            relations = [one for one in types if one not in self._schema.not_relations]
+            if len(relations) <= MOST_TYPES and all(map(is_name, relations)):
+                self._mapping = replace(self._schema.mapping, relation="|".join(relations))
+            else:
+                self._mapping = self._schema.mapping
+        return self._mapping
 
     async def inventory(self, is_settled: Callable[[Inventory], bool]) -> Inventory:
         """Return what is known, or look. What is missing may be created any moment."""
         known = self._known
+        if known is not None and known.schema != await self.schema():
+            known = None
         if known is None or (time.monotonic() > self._fresh_until and not is_settled(known)):
             looked = await self.look()
-            can_search = self._schema.has_projects and await self._speaks_cypher_25()
+            can_search = self._schema.has_projects and await speaks_cypher_25(self._connection)
             known = self._known = replace(looked, can_search=can_search)
             self._fresh_until = time.monotonic() + 30
 
         return known
 
     async def look(self, timeout_s: float = READ_TIMEOUT_S) -> Inventory:
-        """Return what SHOW INDEXES says now, in one round trip."""
-        server, indexes = await read_server_and_indexes(self._connection, timeout_s)
-        return Inventory(server, self._names, self._schema, indexes)
+        """Return what SHOW INDEXES says now; which vectors are the own is asked beside it."""
+        async with task_group() as group:
+            looking = group.create_task(read_server_and_indexes(self._connection, timeout_s))
+            names, schema = self._names.of(await self._own.version()), await self.schema()
+        server, indexes = looking.result()
+        return Inventory(server, names, schema, indexes)
 
     def forget(self) -> None:
         """Look again with the next search."""
         self._known = None
-
-    async def _speaks_cypher_25(self) -> bool:
-        with suppress(GraphMisconfiguredError):
-            await self._connection.read(CYPHER_25, {})
-            return True
-        return False
+        self._own.forget()

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
+
+from neo4j import Record
 
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph.careful import CarefulReads
 from drift.graph.connection import Connection
 from drift.graph.cypher import node_search
-from drift.graph.cypher.legs import EARLIER, PERSONAL, Leg
+from drift.graph.cypher.legs import EARLIER, GIVEN, KINDS, PERSONAL, Leg
 from drift.graph.cypher.schema import Schema
-from drift.graph.indexes import (
-    EARLIER_NODE_INDEX,
-    ENTITY_INDEX,
-    NODE_INDEX,
-    WantedIndex,
-    find_index,
-    wrong_dimensions,
-)
+from drift.graph.indexes import find_index, wrong_dimensions
 from drift.graph.inventory import Inventory, Probe
 from drift.graph.node_rows import found_nodes
 from drift.graph.parameters import StatementParameters
 from drift.graph.unprepared import refuse_unusable, require_empty
+from drift.graph.vector_copy import VectorCopy
 from drift.graph.vector_models import require_direction, require_model_of_nodes
 from drift.model.found_nodes import (
     CHUNK,
@@ -65,8 +62,13 @@ class Neo4jNodeFinder:
         probe: Probe,
         parameters: StatementParameters,
         embedding_model: str = "",
+        copy: VectorCopy | None = None,
     ) -> None:
-        """Search the graph of this probe and these parameters, with questions of this model."""
+        """Search the graph of this probe and these parameters, with questions of this model.
+
+        A `copy` of the vectors is asked first.
+        """
+        self._copy = copy
         self._connection = connection
         self._probe = probe
         self._parameters = parameters
@@ -74,28 +76,28 @@ class Neo4jNodeFinder:
         self._reads = CarefulReads(connection)
 
     async def nearest_nodes(self, query: NodesQuery, deadline: Deadline) -> FoundNodes:
-        """Return the nodes nearest to a vector, each with the three most important around it.
-
-        Raises:
-            GraphMisconfiguredError: also when the project was not prepared or embedded.
-            DeadlineError: when the request's time is used up.
-        """
+        """Return the nodes nearest to a vector, with what is around each; errors as searches."""
         with parts.round_trip():
             async with deadline.enforced():
                 require_direction(query.vector)
-                legs = await self._legs(query.labels, len(query.vector))
+                inventory = await self._probe.inventory(self._is_settled)
+                schema = inventory.schema
+                legs = self._legs(query.labels, inventory, len(query.vector))
                 if not legs:
                     return FoundNodes()
 
-                text = _nearest(legs, self._schema)
-                found = await self._reads.read(text, self._values(query, legs), deadline)
-                records = found.records
+                records = await self._given(query, legs, schema, deadline)
+                if len(records) < query.limit:
+                    text = _nearest(legs, schema)
+                    found = await self._reads.read(text, self._values(query, legs), deadline)
+                    records = found.records
                 if not records and set(LABELS) <= set(query.labels):
-                    about = (self._connection, self._schema, query.project_id)
+                    about = (self._connection, schema, query.project_id)
                     await require_empty(*about, deadline.require())
                     await refuse_unusable(*about, len(query.vector), deadline.require())
 
-                require_model_of_nodes(records, self._model)
+                is_first = schema.is_first  # a version says its own model
+                require_model_of_nodes(records, self._model if is_first else "")
                 return found_nodes(records, query.labels)
 
     async def sample(
@@ -108,7 +110,8 @@ class Neo4jNodeFinder:
     ) -> Sampled:
         """Return the cosines of pairs of the project's texts; none of fewer texts than `least`."""
         async with deadline.enforced():
-            labels = self._possible_legs(await self._inventory())
+            inventory = await self._probe.inventory(self._is_settled)
+            labels = self._possible_legs(inventory)
             legs = tuple(Leg(label) for label in labels)
             values = {
                 "asked": {"project_id": project_id, "labels": []},
@@ -117,7 +120,7 @@ class Neo4jNodeFinder:
                 "least": least,
                 "most": 200_000,  # nodes of a label that are drawn from
             }
-            result = await self._reads.read(_cosines(legs, self._schema), values, deadline)
+            result = await self._reads.read(_cosines(legs, inventory.schema), values, deadline)
 
         if not result.records:
             return Sampled()
@@ -125,13 +128,21 @@ class Neo4jNodeFinder:
         row = result.records[0]
         return Sampled(row["texts"], tuple(2 * score - 1 for score in row["similarities"]))
 
-    @property
-    def _schema(self) -> Schema:
-        return self._parameters.schema
+    async def _given(
+        self, query: NodesQuery, legs: Sequence[Leg], schema: Schema, deadline: Deadline
+    ) -> list[Record]:
+        """Return the rows of what a store of vectors has found; none where that is too little."""
+        kinds = {leg: KINDS[leg.label] for leg in legs if leg.label in KINDS}
+        values, most = self._values(query, legs), BOUNDS["rescored"]
+        about = (values, [*kinds.values()], most, query.limit, deadline)
+        if self._copy is None or not await self._copy.finds(*about):
+            return []
+        given = (replace(x, index=GIVEN, searches=False) if x in kinds else x for x in legs)
+        return (await self._reads.read(_nearest(tuple(given), schema), values, deadline)).records
 
     def _searchable(self) -> tuple[str, ...]:
         """Return the labels that may be searched; entities of V1 have none of their own."""
-        if self._schema.has_projects:
+        if self._parameters.schema.has_projects:
             return (*LABELS.values(), PERSONAL, EARLIER)
         return (LABELS[CHUNK], LABELS[COMMUNITY])
 
@@ -150,48 +161,35 @@ class Neo4jNodeFinder:
             "fetch": 60 if searches else 500,  # of an index that projects share, rows of others too
         }
 
-    async def _legs(self, labels: Sequence[str], dimensions: int) -> tuple[Leg, ...]:
-        """Return how each of the labels is searched, in a fixed order; errors as for `_fitting`."""
-        inventory = await self._inventory()
+    def _legs(
+        self, labels: Sequence[str], inventory: Inventory, dimensions: int
+    ) -> tuple[Leg, ...]:
+        """Return how each of the labels is searched; only our own index of other vectors fails."""
         wanted = {LABELS.get(label, PERSONAL) for label in labels}
         if PERSONAL in wanted:
             wanted.add(EARLIER)
 
-        return tuple(
-            self._fitting(leg, inventory, dimensions)
-            for label, leg in self._possible_legs(inventory).items()
-            if label in wanted
-        )
-
-    def _fitting(self, leg: Leg, inventory: Inventory, dimensions: int) -> Leg:
-        """Return a leg for vectors of this length; only our own index of another is an error."""
-        index = self._index(leg.label, inventory)
-        if index is None or not index.has_other_dimensions(dimensions):
-            return leg
-        if index.name != self._wanted(leg.label).name:
-            return Leg(leg.label)
-        raise GraphMisconfiguredError(wrong_dimensions(index, dimensions))
+        legs = []
+        for label, leg in self._possible_legs(inventory).items():
+            index = self._index(label, inventory)
+            if label not in wanted:
+                continue
+            if index is None or not index.has_other_dimensions(dimensions):
+                legs.append(leg)
+            elif index.name != inventory.of_vectors(label).name:
+                legs.append(Leg(label))
+            else:
+                raise GraphMisconfiguredError(wrong_dimensions(index, dimensions))
+        return tuple(legs)
 
     def _index(self, label: str, inventory: Inventory) -> Index | None:
         """Return the index of a label; of entities one of somebody else's serves as well."""
-        there = find_index(self._wanted(label), inventory.indexes)
-        other = there.rival if label == LABELS[ENTITY] else None
+        there = find_index(inventory.of_vectors(label), inventory.indexes)
+        mapped = not self._parameters.schema.has_projects
+        other = there.rival if label == LABELS[ENTITY] or mapped else None
         # Its name stands in the statement, and Cypher takes no parameter there.
         is_plain = other is not None and other.name.isascii() and other.name.isidentifier()
         return there.serving or (other if is_plain else None)
-
-    def _wanted(self, label: str) -> WantedIndex:
-        names = {
-            LABELS[CHUNK]: self._parameters.names.chunk,
-            LABELS[COMMUNITY]: self._parameters.names.community,
-            LABELS[ENTITY]: ENTITY_INDEX,
-            PERSONAL: NODE_INDEX,
-            EARLIER: EARLIER_NODE_INDEX,
-        }
-        return WantedIndex(names[label], "vector", label, ("embedding",))
-
-    async def _inventory(self) -> Inventory:
-        return await self._probe.inventory(self._is_settled)
 
     def _is_settled(self, known: Inventory) -> bool:
         """Tell whether every label has its index, but for one that may never come."""
@@ -200,7 +198,6 @@ class Neo4jNodeFinder:
         return all(label in legs and legs[label].index for label in lasting)
 
     def _possible_legs(self, inventory: Inventory) -> dict[str, Leg]:
-        """Return how each label is searched, in a fixed order."""
         legs = {}
         for label in self._searchable():
             index = self._index(label, inventory)

@@ -18,16 +18,19 @@ from drift.core.errors import (
 from drift.core.logs import log
 from drift.graph.connection import WRITE_TIMEOUT_S, Connection, Statement
 from drift.graph.cypher import node_writing as statements
+from drift.graph.cypher import vector_copy
 from drift.graph.cypher.legs import PERSONAL
 from drift.graph.cypher.vector_indexes import create_key, create_vector_index
-from drift.graph.indexes import NODE_INDEX
+from drift.graph.indexes import NODE_INDEX, create_one_of
+from drift.graph.vector_copy import VectorCopy
+from drift.graph.versions import FIRST, OwnVectors, VectorVersion, read_known_format, require_known
 from drift.model.nodes import Embedded, LabelledNode, OwnNode, StoredNode, Taking
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class _Standing:
+class _NodeEntry:
     """What stands under an id before a write."""
 
     stored: StoredNode | None
@@ -35,19 +38,26 @@ class _Standing:
 
 
 class Neo4jNodeStore:
-    """Works over the connection of whoever made it; what each method does, drift.ports says."""
+    """Works over a connection that somebody else closes; drift.nodes.ports says what each does."""
 
-    def __init__(self, connection: Connection) -> None:
-        """Open nothing."""
+    def __init__(
+        self, connection: Connection, own: OwnVectors | None = None, copy: VectorCopy | None = None
+    ) -> None:
+        """Open nothing; `own` says which vectors are read and written, else the first ones are.
+
+        A `copy` of the vectors follows each write.
+        """
+        self._copy = copy
         self._connection = connection
+        self._own = own or OwnVectors(connection)
         self._is_indexed = False
 
     # -------------------------------------------------------------------------------- one node
     async def find_node(self, project: Project, node_id: str, deadline: Deadline) -> StoredNode:
         """Return what stands under an id."""
 
-        async def work(_run: Statement, standing: _Standing) -> StoredNode:
-            return _required(standing, node_id)
+        async def work(_run: Statement, entry: _NodeEntry) -> StoredNode:
+            return _required(entry, node_id)
 
         return await self._within(project, node_id, work, deadline)
 
@@ -56,21 +66,20 @@ class Neo4jNodeStore:
     ) -> None:
         """Make a node."""
 
-        async def work(run: Statement, standing: _Standing) -> None:
-            if standing.is_of_ingestion:
+        async def work(run: Statement, entry: _NodeEntry) -> None:
+            if entry.is_of_ingestion:
                 raise _of_ingestion(node.id)
 
-            if standing.stored is not None:
+            if entry.stored is not None:
                 raise ConflictError(
                     f"The project has a node {node.id!r} already: change it by PUT."
                 )
 
-            values = {"properties": _stored(project, node, embedded), "label": node.label}
+            stored = _stored(project, node, embedded, version)
+            values = {"properties": stored, "label": node.label}
             await run(statements.CREATE, {"project_id": project.id, **values})
 
-        if embedded is not None:
-            await self._require_index(len(embedded.vector))
-
+        version = await self._ready(embedded)
         await self._within(project, node.id, work, deadline)
 
     async def replace_node(
@@ -83,25 +92,24 @@ class Neo4jNodeStore:
     ) -> bool:
         """Give a node these properties and no others; tell whether it was written."""
 
-        async def work(run: Statement, standing: _Standing) -> bool:
-            stored = _required(standing, node.id)
+        async def work(run: Statement, entry: _NodeEntry) -> bool:
+            stored = _required(entry, node.id)
             if kept and stored.text_hash != kept:
                 return False
 
-            properties = _stored(project, node, embedded)
+            properties = _stored(project, node, embedded, version)
             values = {"project_id": project.id, "id": node.id, "keeps": bool(kept)}
             await run(statements.REPLACE, {**values, "properties": properties})
             return True
 
-        if embedded is not None:
-            await self._require_index(len(embedded.vector))
+        version = await self._ready(embedded)
         return await self._within(project, node.id, work, deadline)
 
     async def remove_node(self, project: Project, node_id: str, deadline: Deadline) -> None:
         """Remove a node with its vector and its edges."""
 
-        async def work(run: Statement, standing: _Standing) -> None:
-            _required(standing, node_id)
+        async def work(run: Statement, entry: _NodeEntry) -> None:
+            _required(entry, node_id)
             await run(statements.REMOVE, {"project_id": project.id, "id": node_id})
 
         await self._within(project, node_id, work, deadline)
@@ -109,6 +117,7 @@ class Neo4jNodeStore:
     # ------------------------------------------------------------------------- nodes of a label
     async def prepare(self, dimensions: int) -> None:
         """Create the key and the index of people's nodes."""
+        await read_known_format(self._connection)
         await self._require_index(dimensions)
         await self._connection.write_in_batches(statements.TAKE_OVER_ALL, {})
 
@@ -126,6 +135,7 @@ class Neo4jNodeStore:
             "label": label,
             "marks": taking != "marked",
             "adopts": taking == "unowned",
+            **_names(await self._own.version()),
         }
         async for row in self._connection.stream(statements.LABELLED, values):
             yield LabelledNode(**{**row, "id": row["id"] or row["element_id"]})
@@ -144,18 +154,23 @@ class Neo4jNodeStore:
     ) -> int:
         """Give nodes their vectors, or take them away."""
         first_of = {node.id: (node, embedded) for node, embedded in reversed(nodes)}
-        rows = [_row(node, embedded) for node, embedded in first_of.values()]
-        about = {"project_id": project_id, "id": ""}
+        version = await self._own.version()
+        rows = [_row(node, embedded, version) for node, embedded in first_of.values()]
+        about = {"project_id": project_id, "id": "", **_names(version)}
 
         async def work(run: Statement) -> int:
             await run(statements.LOCK, about)
-            if (await run(statements.STANDING, about)).records[0]["is_held"]:
-                raise ProjectHeldError(project_id)
-            result = await run(statements.PUT, {"project_id": project_id, "rows": rows})
+            _require_writable((await run(statements.STANDING, about)).records[0], project_id)
+            result = await run(statements.PUT, {**about, "rows": rows})
             return int(result.records[0]["written"])
 
         seconds = min(WRITE_TIMEOUT_S, deadline.require())
-        return await self._connection.transaction(work, seconds)
+        return await self._followed(project_id, [*first_of], work, seconds)
+
+    async def _ready(self, embedded: Embedded | None) -> VectorVersion:
+        if embedded is not None:
+            await self._require_index(len(embedded.vector))
+        return await self._own.version()
 
     async def _require_index(self, dimensions: int) -> None:
         """Create key and index of people's nodes with the first one, if the login may do so."""
@@ -163,56 +178,72 @@ class Neo4jNodeStore:
             return
 
         self._is_indexed = True
-        forms = create_vector_index(NODE_INDEX, PERSONAL, is_filtered=True)
+        version = await self._own.version()
+        name, vector = version.named(NODE_INDEX), version.vector
+        forms = create_vector_index(name, PERSONAL, is_filtered=True, vector=vector)
         keys = (create_key("drift_own_node_key", PERSONAL, "project_id", "id"),)
         for texts in (keys, forms):
-            if not await self._creates_one_of(texts, dimensions):
-                log.warning("node_index_not_created", extra={"label": PERSONAL})
-
-    async def _creates_one_of(self, texts: Sequence[str], dimensions: int) -> bool:
-        for text in texts:
-            values = {"dimensions": dimensions} if "$dimensions" in text else {}
             try:
-                await self._connection.write(text, values)
-            except GraphMisconfiguredError:
-                continue  # the server does not know this form, or the login may not
-            return True
-        return False
+                await create_one_of(self._connection, texts, dimensions)
+            except GraphMisconfiguredError:  # the login may not
+                log.warning("node_index_not_created", extra={"label": PERSONAL})
 
     async def _within(
         self,
         project: Project,
         node_id: str,
-        work: Callable[[Statement, _Standing], Awaitable[_T]],
+        work: Callable[[Statement, _NodeEntry], Awaitable[_T]],
         deadline: Deadline,
     ) -> _T:
         """Do the work in one transaction that has the project to itself, which no ingest holds."""
-        about = {"project_id": project.id, "id": node_id}
+        about = {"project_id": project.id, "id": node_id, **_names(await self._own.version())}
 
         async def unit(run: Statement) -> _T:
             await run(statements.LOCK, about)
             await run(statements.TAKE_OVER, about)
             row = (await run(statements.STANDING, about)).records[0]
-            if row["is_held"]:
-                raise ProjectHeldError(project.id)
-            return await work(run, _standing(row))
+            _require_writable(row, project.id)
+            return await work(run, _entry(row))
 
         async with deadline.enforced():
-            return await self._connection.transaction(unit, deadline.require())
+            return await self._followed(project.id, [node_id], unit, deadline.require())
+
+    async def _followed(
+        self,
+        project_id: str,
+        ids: Sequence[str],
+        work: Callable[[Statement], Awaitable[_T]],
+        timeout_s: float,
+    ) -> _T:
+        """Run a transaction, and have the copy follow what it has written."""
+        if self._copy is None:
+            return await self._connection.transaction(work, timeout_s)
+
+        async def at(run: Statement) -> str:
+            found = await run(vector_copy.STATE, {"project_id": project_id})
+            return str(found.records[0]["at"])
+
+        async def watched(run: Statement) -> tuple[str, _T, str]:
+            await run(statements.LOCK, {"project_id": project_id})
+            return await at(run), await work(run), await at(run)
+
+        before, done, after = await self._connection.transaction(watched, timeout_s)
+        await self._copy.changed(project_id, ids, before, after)
+        return done
 
 
-def _standing(row: Mapping[str, Any]) -> _Standing:
+def _entry(row: Mapping[str, Any]) -> _NodeEntry:
     labels = row["labels"]
     if labels is None:
-        return _Standing(None, row["is_of_ingestion"])
+        return _NodeEntry(None, row["is_of_ingestion"])
     own = next((label for label in labels if not label.startswith("__")), "")
-    return _Standing(StoredNode(own, str(row["text_hash"] or "")), row["is_of_ingestion"])
+    return _NodeEntry(StoredNode(own, str(row["text_hash"] or "")), row["is_of_ingestion"])
 
 
-def _required(standing: _Standing, node_id: str) -> StoredNode:
-    if standing.stored is not None:
-        return standing.stored
-    if standing.is_of_ingestion:
+def _required(entry: _NodeEntry, node_id: str) -> StoredNode:
+    if entry.stored is not None:
+        return entry.stored
+    if entry.is_of_ingestion:
         raise _of_ingestion(node_id)
     raise NotFoundError("The project has no such node.")
 
@@ -223,24 +254,39 @@ def _of_ingestion(node_id: str) -> ConflictError:
     )
 
 
-def _stored(project: Project, node: OwnNode, embedded: Embedded | None) -> dict[str, Any]:
+def _require_writable(row: Mapping[str, Any], project_id: str) -> None:
+    require_known(row["format"])
+    if row["is_held"]:
+        raise ProjectHeldError(project_id)
+
+
+def _names(version: VectorVersion) -> dict[str, str]:
+    return {"vector": version.vector, "text_hash": version.named("embedding_hash")}
+
+
+def _stored(
+    project: Project, node: OwnNode, embedded: Embedded | None, version: VectorVersion
+) -> dict[str, Any]:
     """Return all properties that the node has in the graph, but for its time."""
     stored = {**node.properties, "id": node.id, "project_id": project.id}
-    if embedded is None:
-        return stored
-    return stored | {
-        "embedding": list(embedded.vector),
-        "embedding_model": embedded.model,
-        "embedding_hash": embedded.text_hash,
+    return stored | _embedded(embedded, version) if embedded else stored
+
+
+def _embedded(embedded: Embedded | None, version: VectorVersion) -> dict[str, Any]:
+    """Return the properties of a vector; without one they are null."""
+    stored: dict[str, Any] = {
+        version.vector: list(embedded.vector) if embedded else None,
+        version.named("embedding_hash"): embedded.text_hash if embedded else None,
     }
+    if version == FIRST:
+        stored["embedding_model"] = embedded.model if embedded else None
+    return stored
 
 
-def _row(node: LabelledNode, embedded: Embedded | None) -> dict[str, Any]:
+def _row(node: LabelledNode, embedded: Embedded | None, version: VectorVersion) -> dict[str, Any]:
     return {
         "element_id": node.element_id,
         "texts": dict(node.texts),
         "new_id": str(uuid.uuid4()),
-        "embedding": list(embedded.vector) if embedded else None,
-        "embedding_model": embedded.model if embedded else None,
-        "embedding_hash": embedded.text_hash if embedded else None,
+        "embedded": _embedded(embedded, version),
     }

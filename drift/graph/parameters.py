@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from drift.core import source_uri
-from drift.core.names import name_parts, search_terms, title_keys
+from drift.core.names import name_parts, search_terms, title_keys, within_tokens
 from drift.evidence.text import pairs, similarity
 from drift.graph.cypher.schema import Schema
-from drift.graph.indexes import NAMES_INDEX, IndexNames
+from drift.graph.indexes import NAMES_INDEX, IndexNames, project_key
 from drift.graph.inventory import Inventory
-from drift.graph.project_key import project_key
 from drift.model.graph import Candidates, FollowupQuery, PrimerQuery, TopicsQuery, Vector
 from drift.model.reading import Key
 from drift.search.ranking import MIN_MASS, SHORT_HIT, fuse
@@ -26,7 +25,6 @@ LIKE_A_NAME = 0.3
 SEARCHED_ROWS = 100
 """Rows asked of an index that filters by project, and scored exactly; more than are kept, since an
 index looks further the more it is asked for."""
-_LONG_DIGITS = 19
 
 BOUNDS: Mapping[str, int | float] = {
     # The legs: the nearest chunks by vector, by words and by the walk; of all of them, what is
@@ -115,7 +113,9 @@ class StatementParameters:
                 "project_id": query.project_id,
                 "located": query.located,
                 "communities": list(query.communities),
-                "lucene": lucene(words, project_id) if not inventory.text_problem else "",
+                "lucene": lucene(words, project_id, self.schema.text)
+                if not inventory.text_problem
+                else "",
                 "title_keys": [key for key in title_keys(query.question) if _can_be_sent(key)],
                 "name_parts": _asked_names(query.question, project_id)
                 if inventory.covers_names
@@ -171,21 +171,21 @@ class StatementParameters:
             "vector": list(vector),
             "dimensions": len(vector),
             "exact_limit": self.exact(len(vector), searches=bool(inventory.search_index)),
-            "chunk_index": self.names.chunk,
-            "fulltext_index": self.names.fulltext,
+            "chunk_index": inventory.asked.chunk,
+            "fulltext_index": inventory.asked.fulltext,
             "names_index": NAMES_INDEX,
         }
 
 
-def lucene(question: str, project_id: str | None) -> str:
+def lucene(question: str, project_id: str | None, text: str = "text") -> str:
     """Return the full-text query, with the project's key without weight; empty for no word."""
-    wanted = wanted_words(question, has_headings=project_id is not None)
+    wanted = wanted_words(question, text, has_headings=project_id is not None)
     if not wanted or project_id is None:
         return wanted
     return f"+project_key:{project_key(project_id)}^0 +({wanted})"
 
 
-def wanted_words(question: str, *, has_headings: bool = True) -> str:
+def wanted_words(question: str, text: str = "text", *, has_headings: bool = True) -> str:
     """Return the part of a full-text query that scores chunks, empty for no word.
 
     A chunk's headings count half of what its text does, and so does its document's name.
@@ -195,20 +195,11 @@ def wanted_words(question: str, *, has_headings: bool = True) -> str:
     if not words:
         return ""
     if not has_headings:
-        return f"text:({words})"
+        return f"{text}:({words})"
 
     # Lucene takes 1,024 clauses in all.
-    named = " ".join(_within_tokens(terms, 200))
+    named = " ".join(within_tokens(terms, 200))
     return f"text:({words}) heading:({words})^0.5" + (f" name_words:({named})^0.5" if named else "")
-
-
-def _within_tokens(terms: Sequence[str], most: int) -> Iterator[str]:
-    """Yield the first terms of which an index makes no more than so many tokens."""
-    for term in terms:
-        most -= 1 if term.isascii() and (term.isalpha() or term.isdigit()) else len(term)
-        if most < 0:
-            return
-        yield term
 
 
 def _asked_names(question: str, project_id: str | None) -> list[dict[str, str]]:
@@ -258,13 +249,7 @@ def wished(query: FollowupQuery, found: Candidates) -> list[dict[str, Any]]:
     return wishes
 
 
-def stored_ids(chunk_id: str) -> list[str | int]:
-    """Return the ids that a chunk may be stored under: some graphs number them."""
-    is_number = chunk_id.isascii() and chunk_id.isdigit() and len(chunk_id) < _LONG_DIGITS
-    return [chunk_id, int(chunk_id)] if is_number else [chunk_id]
-
-
-def stored_keys(id_: str) -> list[Key]:
+def stored_ids(id_: str) -> list[Key]:
     """Return the keys that are told as this id: some graphs number their nodes."""
     keys: list[Key] = [id_]
     for number in (int, float):

@@ -12,9 +12,10 @@ from drift.core.deadline import Deadline
 from drift.graph.careful import CarefulReads
 from drift.graph.connection import Connection
 from drift.graph.cypher import passages as statement
-from drift.graph.cypher.schema import DEFAULT, Schema
+from drift.graph.cypher.schema import Schema
+from drift.graph.inventory import Probe
 from drift.graph.node_rows import score_threshold
-from drift.graph.parameters import stored_keys
+from drift.graph.parameters import stored_ids
 from drift.graph.reader import Neo4jReader
 from drift.model.passages import MOST_PASSAGES, MOST_WITNESSES, Passage, Passages, PassagesQuery
 from drift.model.reading import AboutProject
@@ -38,11 +39,11 @@ _text = cache(statement.passages)
 class Neo4jPassages:
     """Reads over the connection of whoever made it; building it opens nothing."""
 
-    def __init__(self, connection: Connection, schema: Schema = DEFAULT) -> None:
-        """Read a graph of this schema."""
+    def __init__(self, connection: Connection, schema: Schema, probe: Probe) -> None:
+        """Read a graph of this schema, by the vectors that the probe names."""
         self._reads = CarefulReads(connection)
         self._reader = Neo4jReader(connection, schema)
-        self._schema = schema
+        self._probe = probe
 
     async def about(self, project_id: str, deadline: Deadline) -> AboutProject:
         """Return what the project knows of itself."""
@@ -59,14 +60,15 @@ class Neo4jPassages:
             **BOUNDS,
             "asked": {
                 "project_id": query.project_id,
-                "chunks": [{"id": one, "keys": stored_keys(one)} for one in ids],
+                "chunks": [{"id": one, "ids": stored_ids(one)} for one in ids],
             },
             "vector": list(query.vector),
             "dimensions": len(query.vector),
         }
         with parts.round_trip():
             async with deadline.enforced():
-                records = (await self._reads.read(_text(self._schema), values, deadline)).records
+                text = _text(await self._probe.schema())
+                records = (await self._reads.read(text, values, deadline)).records
 
         threshold = score_threshold(records[0]["threshold"]) if records else None
         found = (_passage(record) for record in records if record["is_there"])
@@ -111,5 +113,4 @@ def milliseconds(stored: object) -> int | None:
 
 
 def _in_range(number: float) -> int | None:
-    """Return a number of milliseconds after 1970 and before the year 10000."""
     return int(number) if 0 < number < _YEAR_10000 else None

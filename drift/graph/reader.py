@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from neo4j import Record
@@ -20,21 +21,13 @@ from drift.contracts.reading import (
 from drift.core import source_uri
 from drift.core.deadline import Deadline
 from drift.graph import reading_rows as rows
+from drift.graph.careful import COLD_TIMEOUT_S
 from drift.graph.connection import Connection
 from drift.graph.cypher import reading
 from drift.graph.cypher.schema import DEFAULT, Schema
-from drift.graph.parameters import stored_keys
-from drift.model.reading import (
-    MOST_NAMED,
-    MOST_TOLD,
-    AboutProject,
-    Page,
-    PageQuery,
-    about_id,
-)
+from drift.graph.parameters import stored_ids
+from drift.model.reading import MOST_NAMED, MOST_TOLD, AboutProject, Page, PageQuery, about_id
 
-TIMEOUT_S = 30.0
-"""For a statement that the server has not seen: planning and compiling it takes seconds."""
 MAX_RANGES = 200
 """Of ids, that one statement looks at."""
 LOOKED_AT = 1000
@@ -56,13 +49,12 @@ _BOUNDS: Mapping[str, Any] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
 class Neo4jReader:
-    """Reads over the connection of whoever made it; building it opens nothing."""
+    """Reads over the connection of whoever made it; in V1 the whole database is one project."""
 
-    def __init__(self, connection: Connection, schema: Schema = DEFAULT) -> None:
-        """Read a graph of this schema; in V1 the whole database is one project, of any name."""
-        self._connection = connection
-        self._schema = schema
+    connection: Connection
+    schema: Schema = DEFAULT
 
     async def projects(self, caller: Caller, page: PageQuery, deadline: Deadline) -> Page[str]:
         """Return the ids of projects that the caller may read.
@@ -71,7 +63,7 @@ class Neo4jReader:
         """
         first = str(page.after[0]) if page.after else ""
         ranges = readable_ranges(caller, first)
-        if not self._schema.has_projects:
+        if not self.schema.has_projects:
             named = [one.only for one in ranges if one.only is not None]
             return _page_of_ids(named, page.limit)
 
@@ -150,12 +142,12 @@ class Neo4jReader:
         """Run a statement; it is asked for a row more than `limit`, which tells of a next page."""
         values = {**_BOUNDS, "asked": asked, "limit": limit + 1}
         async with deadline.enforced():
-            timeout_s = min(TIMEOUT_S, deadline.require())
-            return (await self._connection.read(text(self._schema), values, timeout_s)).records
+            timeout_s = min(COLD_TIMEOUT_S, deadline.require())
+            return (await self.connection.read(text(self.schema), values, timeout_s)).records
 
 
 def _named(project: Project, id_: str) -> dict[str, Any]:
-    return {"project_id": project.id, "id": id_, "ids": stored_keys(id_)}
+    return {"project_id": project.id, "id": id_, "ids": stored_ids(id_)}
 
 
 def _listed(project_id: str, page: PageQuery, level: int | None = None) -> dict[str, Any]:
@@ -167,7 +159,6 @@ def _listed(project_id: str, page: PageQuery, level: int | None = None) -> dict[
 
 
 def _page_of_ids(ids: Sequence[str], limit: int) -> Page[str]:
-    """Return the page, and where the next one begins."""
     if len(ids) <= limit:
         return Page(tuple(ids))
     return Page(tuple(ids[:limit]), (next_id(ids[limit - 1]),))

@@ -22,13 +22,11 @@ from drift.contracts.reading import (
     RelationOut,
 )
 from drift.core.source_uri import first_shown
-from drift.graph.rows import community_id, document_name, is_key, place_of, text_of
+from drift.graph.rows import NO_DOCUMENT, community_id, document_name, is_key, place_of, text_of
 from drift.model.reading import AboutProject, Page
 
 Row = Mapping[str, Any]
 _Value = TypeVar("_Value")
-
-_NO_DOCUMENT: Row = {"id": None, "title": None, "metadata": None, "chunks": None}
 
 
 def page(
@@ -45,10 +43,7 @@ def project(project_id: str, row: Row) -> ProjectOut:
     models = row["models"] if isinstance(row["models"], list) else []
     return ProjectOut(
         id=project_id,
-        documents=row["documents"],
-        chunks=row["chunks"],
-        entities=row["entities"],
-        communities=row["communities"],
+        **_counts(row),
         embedding_models=tuple(name for name in models if isinstance(name, str)),
         written_at=row["written_at"],
     )
@@ -59,13 +54,14 @@ def about(project_id: str, row: Row) -> AboutProject:
     largest = (community(one) for one in row["largest"] if is_key(one["id"]))
     return AboutProject(
         project_id,
-        row["documents"],
-        row["chunks"],
-        row["entities"],
-        row["communities"],
-        tuple(document(one).name for one in row["named"] if is_key(one["id"])),
-        tuple((one.title, one.summary) for one in largest),
+        **_counts(row),
+        names=tuple(document(one).name for one in row["named"] if is_key(one["id"])),
+        largest=tuple((one.title, one.summary) for one in largest),
     )
+
+
+def _counts(row: Row) -> dict[str, Any]:
+    return {name: row[name] for name in ("documents", "chunks", "entities", "communities")}
 
 
 def document(row: Row) -> DocumentOut:
@@ -96,7 +92,7 @@ def document_read(row: Row, limit: int) -> tuple[DocumentOut, Page[ChunkItem]]:
 
 def chunk_read(row: Row, limit: int) -> ChunkRead:
     """Return a chunk with what is around it, and up to `limit` entities that it mentions."""
-    home = row["document"] or _NO_DOCUMENT
+    home = row["document"] or NO_DOCUMENT
     entities = [one for one in row["entities"][:limit] if is_key(one["id"])]
 
     # Each community once: many entities share one.
@@ -132,7 +128,6 @@ def entity_read(row: Row, limit: int) -> EntityRead:
 
 
 def _where(row: Row, chunks: object) -> dict[str, Any]:
-    """Return the fields of a chunk in a list."""
     place, places = place_of(row["ordinal"], chunks)
     return {
         "id": str(row["id"]),
@@ -156,7 +151,6 @@ def _told(rows: Iterable[Row]) -> list[CommunityTold]:
 
 
 def _told_of(row: Row) -> dict[str, Any]:
-    """Return the fields of any community."""
     return {
         "id": community_id(row["id"]),
         "level": row["level"],
@@ -176,7 +170,7 @@ def _relation(row: Row) -> RelationOut:
 
 
 def _mention(row: Row) -> MentionOut:
-    home = row["document"] or _NO_DOCUMENT
+    home = row["document"] or NO_DOCUMENT
     return MentionOut(
         **_where(row, home["chunks"]),
         document_name=document_name(home),

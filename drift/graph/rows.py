@@ -8,30 +8,32 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from drift.core import source_uri
+from drift.evidence.names import stands_in
 from drift.model.graph import (
     Candidate,
     Candidates,
     Chunk,
     Community,
     CommunityId,
+    FollowupQuery,
     Mention,
     PrimerEvidence,
     Relationship,
     Topic,
 )
 
-_NO_DOCUMENT: Mapping[str, Any] = {
-    "title": None,
-    "id": None,
-    "metadata": None,
-    "chunks": None,
+NO_DOCUMENT: Mapping[str, Any] = {
+    **dict.fromkeys(("title", "id", "metadata", "chunks")),
     "uris": (),
 }
+_MOST_NAMED, _SHORTEST_TITLE = 2, 4
 _FEWEST_TOPICS = 2  # beside which a group is one too many
 _MOST_CHARACTERS = 2**53
 """The largest number that every reader of JSON takes as it is."""
@@ -95,7 +97,7 @@ def chunks_of(rows: Iterable[Mapping[str, Any]]) -> Iterable[Chunk]:
 
 
 def _chunk(row: Mapping[str, Any]) -> Chunk:
-    document = row["document"] or _NO_DOCUMENT
+    document = row["document"] or NO_DOCUMENT
     place, places = place_of(row["ordinal"], document["chunks"])
     return Chunk(
         id=str(row["id"]),
@@ -188,6 +190,31 @@ def named(row: Mapping[str, Any]) -> list[Candidate]:
     return [_candidate(one, (), None) for one in row["named"] if is_key(one["id"])]
 
 
+def anchors_of_named(query: FollowupQuery, found: Candidates) -> list[str]:
+    """Return a chunk's id for each document found whose title stands in the question verbatim.
+
+    Full text finds some of its chunks by the words of the title. At most two, of the longest ones.
+    """
+    anchors: dict[str, str] = {}
+    for candidate in found.chunks:
+        title = re.sub(r"\.\w{1,9}$", "", candidate.chunk.document_name)
+        anchors.setdefault(title, candidate.chunk.id)
+
+    longest = sorted(anchors, key=lambda title: (-len(title), title))
+    asked = [query.question]
+    stated = (t for t in longest if len(t) >= _SHORTEST_TITLE and stands_in(t, asked))
+    return [anchors[title] for title in stated][:_MOST_NAMED]
+
+
+def with_named(found: Candidates, further: Sequence[Candidate]) -> Candidates:
+    """Return what was found with the chunks of named documents, which are inside the scope."""
+    ids = {candidate.chunk.id for candidate in further}
+    known = {candidate.chunk.id for candidate in found.chunks}
+    chunks = [replace(c, in_scope=c.in_scope or c.chunk.id in ids) for c in found.chunks]
+    new = (candidate for candidate in further if candidate.chunk.id not in known)
+    return replace(found, chunks=(*chunks, *new))
+
+
 def _candidate(
     row: Mapping[str, Any], mentions: Iterable[Mention], behind: Mapping[str, Any] | None
 ) -> Candidate:
@@ -202,11 +229,6 @@ def _candidate(
     )
 
 
-def _at(places: Iterable[int], ids: Mapping[int, str]) -> tuple[str, ...]:
-    """Return the ids of the candidates at these places."""
-    return tuple(ids[place] for place in sorted(places) if place in ids)
-
-
 def _relationship(row: Mapping[str, Any], ids: Mapping[int, str]) -> Relationship:
     weight = row["weight"] or 0.0
     return Relationship(
@@ -214,7 +236,7 @@ def _relationship(row: Mapping[str, Any], ids: Mapping[int, str]) -> Relationshi
         text_of(row["target"]),
         text_of(row["description"]),
         weight if math.isfinite(weight) else 0.0,
-        _at(row["places"], ids),
+        tuple(ids[place] for place in sorted(row["places"]) if place in ids),
         text_of(row["chunk_id"]),
         text_of(row["document"]),
     )

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-
-from neo4j import Record
+from typing import Any
 
 from drift.core.errors import GraphMisconfiguredError, UpstreamError
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.cypher import unprepared as statements
-from drift.graph.cypher.schema import FIRST_VECTOR, Schema
+from drift.graph.cypher import versions
+from drift.graph.cypher.schema import FALLBACK_VECTOR, FIRST_VECTOR, Schema
 from drift.graph.parameters import stored_ids
 from drift.graph.vector_models import other_models
+from drift.graph.versions import FORMAT, GraphFormat, newer
 from drift.model.health import Lack
 
 LOOKED_AT = 10_000
@@ -27,6 +28,7 @@ USABLE_AMONG = 1_000
 """Chunks and communities whose embeddings are looked at to see whether anything can be asked."""
 COUNTED_NODES = 1_000_000
 """Labels with more nodes are not counted: that would take longer than a health check may."""
+HEALTH_TIMEOUT_S = 5.0
 COUNTED_AGAIN_S, LOOKED_AGAIN_S = 600.0, 60.0
 """After how long it is counted again: sooner where there was something to mend."""
 
@@ -50,16 +52,18 @@ async def refuse_unusable(
         return
 
     lacks = {
-        "bare": "no embedding",
-        "incomparable": f"an embedding that is not of {dimensions} floats, or has no direction",
-        "unread": "no `text` that can be read",
+        "bare": f"no `{schema.vector}`",
+        "incomparable": f"`{schema.vector}` that is not of {dimensions} floats, or no direction",
+        "unread": f"no `{schema.text}` that can be read",
         "nameless": "no `id` that is text or a number",
     }
     counts = ", ".join(f"{nodes:,} with {lacks[state]}" for state, nodes in states.items())
+    chunk = schema.named("__Chunk__")
     prepare = prepare_project(project_id, embed="bare" in states)
     raise GraphMisconfiguredError(
         f"The project has chunks, but none with an embedding of {dimensions} floats, a text and "
-        f"an id: {counts}. To mend that, {prepare}, with the model of the questions."
+        f"an id: of its {chunk} nodes {counts}. To mend that, {prepare}, with the model of the "
+        "questions."
     )
 
 
@@ -67,10 +71,12 @@ async def require_empty(
     connection: Connection, schema: Schema, project_id: str, timeout_s: float
 ) -> None:
     """Raise GraphMisconfiguredError where a project holds what no search can see."""
-    text = statements.HIDDEN if schema.has_projects else statements.HIDDEN_V1
+    text = statements.hidden(schema)
     asked = {"project_id": project_id, "project_ids": stored_ids(project_id)}
     found = await connection.read(
-        text, {"asked": asked, "most": LOOKED_AT}, min(READ_TIMEOUT_S, timeout_s)
+        text,
+        {"asked": asked, "most": LOOKED_AT, "vector": schema.vector},
+        min(READ_TIMEOUT_S, timeout_s),
     )
     row = found.records[0]
 
@@ -92,16 +98,19 @@ async def require_empty(
             "-m drift prepare`."
         )
 
+    chunk = schema.named("__Chunk__")
     if not schema.has_projects and row["others"]:
         raise GraphMisconfiguredError(
-            "The graph has nodes, but none that GRAPH_SCHEMA=v1 reads as a chunk: run `python -m "
-            "drift prepare`, which says what is expected and what is there."
+            f"The graph has nodes, but none is a {chunk}, as GRAPH_SCHEMA reads them: run `python "
+            "-m drift prepare`, which says what is expected and what is there."
         )
 
     if row["communities"]:
         raise GraphMisconfiguredError(
-            "The project has communities, but no chunks, and no community with an embedding of the "
-            f"right length and a summary: {prepare_project(project_id, embed=True)}."
+            f"The project has no chunk, and no search finds its {row['communities']:,} "
+            f"__Community__ nodes, of which {row['told']:,} have a `summary` and "
+            f"{row['embedded']:,} an `{schema.vector}`, which is read if it has the right length: "
+            f"{prepare_project(project_id, embed=True)}."
         )
 
     if row["others"]:
@@ -113,80 +122,105 @@ async def require_empty(
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """What searches do without in a whole graph, and why none finds `nothing` else, if so."""
+    """What searches do without in a whole graph, and why none finds `nothing` else, if so.
+
+    `notes` say what else is to be done. It is what was seen by vectors of this name.
+    """
 
     lacking: tuple[Lack, ...] = ()
     nothing: str = ""
+    notes: tuple[str, ...] = ()
+    vector: str = FIRST_VECTOR
 
 
 class Unseen:
     """Counts the nodes that no search sees, and does so seldom."""
 
-    def __init__(
-        self,
-        connection: Connection,
-        schema: Schema,
-        embedding_model: str = "",
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Count through the connection; `clock` gives seconds. Nothing is counted yet."""
+    def __init__(self, connection: Connection, schema: Schema, embedding_model: str) -> None:
+        """Count through the connection; nothing is counted yet."""
         self._connection = connection
         self._schema = schema
         self._model = embedding_model
-        self._clock = clock
         self._hidden = Hidden()
         self._again_at = float("-inf")
 
-    async def look(self, dimensions: int | None, timeout_s: float) -> Hidden:
+    async def look(self, schema: Schema, said: GraphFormat, dimensions: int | None) -> Hidden:
         """Return what cannot be asked; what was known if looking fails, or it was just looked."""
-        if self._clock() < self._again_at:
+        if time.monotonic() < self._again_at and self._hidden.vector == schema.vector:
             return self._hidden
 
-        self._again_at = self._clock() + COUNTED_AGAIN_S
+        self._again_at = time.monotonic() + COUNTED_AGAIN_S
         # A count is no reason to call a server down that answers.
         with suppress(UpstreamError):
             lacking: list[Lack] = []
-            is_first = self._schema.vector == FIRST_VECTOR
-            if self._schema.has_projects and is_first:
-                lacking += await self._outside_projects(timeout_s)
-                lacking += await self._of_other_models(timeout_s)
+            notes: list[str] = []
+            if schema.has_projects and schema.vector != FALLBACK_VECTOR:
+                lacking, notes = await self._of_format(said)
+                lacking += await self._outside_projects()
+            if schema.has_projects and schema.is_first:
+                lacking += await self._of_other_models()
 
             nothing = ""
             if dimensions:
                 values = {"dimensions": dimensions, "careful": True, "looked_at": USABLE_AMONG}
-                found = await self._connection.read(
-                    statements.usable(self._schema.vector), values, timeout_s
-                )
-                row = found.records[0]
+                row = (await self._read(statements.usable(schema), values))[0]
                 nothing = _why_nothing(row, dimensions)
-                if row["bare"] and not is_first:
-                    lacking.append(_without_second(row["bare"]))
+                if row["bare"] and not schema.is_first:
+                    lacking.append(_without_vector(row["bare"], schema.vector))
                 if row["others"] and not row["chunks"]:  # an empty graph lacks nothing yet
-                    problem = f"there is no __Chunk__ node beside {row['others']:,} others"
-                    lacking.append(Lack("__Chunk__", problem, "nothing can be asked of this graph"))
+                    chunk = schema.named("__Chunk__")
+                    problem = f"there is no {chunk} node beside {row['others']:,} others"
+                    lacking.append(Lack(chunk, problem, "nothing can be asked of this graph"))
 
-            self._hidden = Hidden(tuple(lacking), nothing)
-            is_well = self._hidden == Hidden()
-            self._again_at = self._clock() + (COUNTED_AGAIN_S if is_well else LOOKED_AGAIN_S)
+            self._hidden = Hidden(tuple(lacking), nothing, tuple(notes), schema.vector)
+            is_well = not (lacking or nothing or notes)
+            self._again_at = time.monotonic() + (COUNTED_AGAIN_S if is_well else LOOKED_AGAIN_S)
 
         return self._hidden
 
-    async def _outside_projects(self, timeout_s: float) -> list[Lack]:
-        found = await self._connection.read(statements.UNSEEN, {"most": COUNTED_NODES}, timeout_s)
-        counts = {label: found.records[0][label] for label in statements.LABELS}
+    async def _read(self, text: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+        found = await self._connection.read(text, values, HEALTH_TIMEOUT_S)
+        return [dict(record) for record in found.records]
+
+    async def _of_format(self, said: GraphFormat) -> tuple[list[Lack], list[str]]:
+        """Return what a newer format costs, and what an older one wants."""
+        if said.number is not None:
+            is_newer = said.number > FORMAT
+            lack = Lack("format", newer(said.number), "nothing is written", "use a newer release")
+            return [lack] if is_newer else [], []
+
+        documents = sum(row["documents"] for row in await self._read(versions.OLDER, {}))
+        note = (
+            f"{documents:,} documents are of the release before: `python -m drift upgrade` keeps "
+            "the next ingest from embedding them again"
+        )
+        return [], [note] if documents else []
+
+    async def behind(self) -> str:
+        """Return how far knowledge is behind the documents; empty where it is not, or unknown."""
+        if not self._schema.has_projects:
+            return ""
+        with suppress(UpstreamError):
+            row = (await self._read(statements.BEHIND, {"looked_at": LOOKED_AT}))[0]
+            if row["projects"]:
+                changed = "documents changed since knowledge was derived"
+                return f"{changed}: {row['documents']:,} (projects: {row['projects']:,})"
+        return ""
+
+    async def _outside_projects(self) -> list[Lack]:
+        row = (await self._read(statements.UNSEEN, {"most": COUNTED_NODES}))[0]
         return [
             Lack(label, _without_project(label, nodes - seen), "no request finds them")
-            for label, (nodes, seen) in counts.items()
+            for label, (nodes, seen) in row.items()
             if seen < nodes <= COUNTED_NODES
         ]
 
-    async def _of_other_models(self, timeout_s: float) -> list[Lack]:
+    async def _of_other_models(self) -> list[Lack]:
         if not self._model:
             return []
 
-        values = {"looked_at": LOOKED_AT}
-        found = await self._connection.read(statements.MADE_BY, values, timeout_s)
-        rows = {record["model"]: record for record in found.records}
+        found = await self._read(statements.MADE_BY, {"looked_at": LOOKED_AT})
+        rows = {record["model"]: record for record in found}
         return [
             Lack(
                 f"vectors of {model}",
@@ -201,16 +235,24 @@ class Unseen:
         ]
 
 
-def _without_second(chunks: int) -> Lack:
+def _without_vector(chunks: int, vector: str) -> Lack:
+    if vector == FALLBACK_VECTOR:
+        return Lack(
+            "second vectors",
+            f"{chunks:,} chunks or more have no second vector",
+            "nothing finds them while the provider of embeddings fails",
+            "run `python -m drift prepare --project ... --embed`, or ingest again",
+        )
+    version = vector.removeprefix(f"{FIRST_VECTOR}_")
     return Lack(
-        "second vectors",
-        f"{chunks:,} chunks or more have no second vector",
-        "nothing finds them while the provider of embeddings fails",
-        "run `python -m drift prepare --project ... --embed`, or ingest again",
+        f"version {version}",
+        f"{chunks:,} chunks or more have no vector of version {version}",
+        "nothing finds them but their words",
+        f"run `python -m drift reindex --model-version {version}`",
     )
 
 
-def _why_nothing(row: Record, dimensions: int) -> str:
+def _why_nothing(row: Mapping[str, Any], dimensions: int) -> str:
     """Return why nothing of a graph that has chunks can be searched; nothing where some can."""
     if row["usable"] or not row["chunks"]:
         return ""
@@ -223,8 +265,7 @@ def _why_nothing(row: Record, dimensions: int) -> str:
     )
 
 
-def _named(row: Record) -> str:
-    """Return the names of a few projects, and how many more there are."""
+def _named(row: Mapping[str, Any]) -> str:
     names, more = ", ".join(map(str, row["examples"])), row["projects"] - len(row["examples"])
     kind = "project" if row["projects"] == 1 else "projects"
     return f"{kind} {names}" + (f" and {more:,} more" if more > 0 else "")

@@ -56,7 +56,7 @@ def require_model_of_nodes(records: Iterable[Mapping[str, Any]], asked: str) -> 
 def _require(
     known: Iterable[object],
     asked: str,
-    mend: str = "embed the project anew, which `python -m drift ingest` does by itself",
+    mend: str = "give this model vectors of its own, by `python -m drift reindex`",
 ) -> None:
     others = other_models(known, asked)
     if others:

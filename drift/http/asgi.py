@@ -1,4 +1,4 @@
-"""The answer of an ASGI app as a response of ours, as it comes."""
+"""A request as it comes, and the answer of an ASGI app as a response of ours, as that comes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,26 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import ASGIApp, Message
 
-from drift.http.failures import log_failure
+from drift.contracts.request import MAX_BODY_BYTES
+from drift.http import http
 
 CLIENT_GONE = 499
+
+
+async def read_body(request: Request, most: int = MAX_BODY_BYTES) -> bytes:
+    """Return the body; refuse a large one by its declared length or as soon as it is too long."""
+    http.check_size(http.declared_length(request.headers), most)
+    body = b""
+    async for part in request.stream():
+        body += part
+        http.check_size(len(body), most)
+    return body
+
+
+async def disconnected(request: Request) -> None:
+    """Return when the client has gone; the body must have been read."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 async def respond(
@@ -56,6 +73,6 @@ async def _bodies(
         while (message := await sent.get()) is not None:
             yield message.get("body", b"")
         if not task.cancelled() and isinstance(error := task.exception(), Exception):
-            log_failure(error, {}, path)
+            http.log_failure(error, {}, path)
     finally:
         task.cancel()

@@ -1,66 +1,29 @@
 """The OpenAPI description of the routes: FastAPI's generator over the models that serve them.
 
-FastAPI serves nothing here. It is told each route's parameters and shapes, and what it cannot know
-is added to what it writes: the type of errors, the headers of all answers, and examples.
+FastAPI serves nothing here. It is told of each operation, and what it cannot know is added to what
+it writes: the type of errors, the headers of all answers, and examples.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
-from inspect import Parameter, Signature
-from pathlib import Path as FilePath
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Any
 
-from fastapi import Body, FastAPI, Path, Query, Security
-from fastapi.security import APIKeyHeader
-from pydantic import BaseModel
+from fastapi import FastAPI
 
 from drift import __version__
-from drift.contracts.answer import Problem, RetrieveResponse
-from drift.contracts.chat_completions import (
-    ChatError,
-    ChatModelList,
-    CompletionOut,
-    CompletionRequest,
-)
-from drift.contracts.dify import DifyError, DifyRequest, DifyResponse
-from drift.contracts.nodes import NewNode, NodeChange, NodeOut
-from drift.contracts.progress import Event, ProgressMessage
-from drift.contracts.rag import RagRequest, RagResponse
-from drift.contracts.reading import Parameters, ProjectParameters, QuotaRead
-from drift.contracts.request import RetrieveRequest
-from drift.http import nodes, reading
+from drift.contracts.progress import ProgressMessage
 from drift.http.http import EVENT_STREAM, JSON, PROBLEM_JSON
-from drift.http.query import MAX_ID_CHARACTERS
+from drift.http.operations import OPERATIONS
 
 EXAMPLES: Mapping[str, Mapping[str, Any]] = json.loads(
-    FilePath(__file__).with_name("examples.json").read_text()
+    Path(__file__).with_name("examples.json").read_text()
 )
 """Parameters, body and answer of each route, by its name; tests send them and compare."""
 
-_ERRORS = {
-    400: "The request breaks the contract (`invalid_request`): its body is not JSON, or a field or "
-    "parameter is unknown, given twice or wrong. Every broken one is named.",
-    401: "There is no credential, or none that is known (`unauthenticated`). In mode `function` "
-    "the platform answers instead.",
-    403: "The project is not among those of the caller (`forbidden`), whether it exists or not.",
-    404: "The project holds nothing under this id, whoever else does, or a setting hides the route "
-    "(`not_found`).",
-    409: "Another caller uses this `retrieval_id`, or the node's id is known, is one of "
-    "ingestion's own, or is being changed by others (`conflict`); or an ingest holds the project "
-    "(`project_held`, with Retry-After).",
-    413: "The body is over 64 KiB (`too_large`).",
-    415: "The content type is not application/json (`unsupported_media_type`).",
-    429: "Too many requests are in flight (`busy`), or the key has used what it may "
-    "(`quota_exceeded`, with the `limit`); see Retry-After.",
-    500: "A server behind this one failed (`graph_unavailable`, `graph_misconfigured`, "
-    "`model_unavailable`, `model_misconfigured`, `deadline`), or this one has a bug (`internal`).",
-    503: "Settings are missing or wrong (`not_configured`), or the process is being stopped "
-    "(`stopping`); see Retry-After.",
-}
 _OF_FEW_WORDS = ("healthLive", "healthReady", "healthGraph", "openapi", "openapiOlder")
 _HEADERS = {
     "x-retrieval-id": {"required": True, "schema": {"type": "string", "format": "uuid"}},
@@ -68,212 +31,6 @@ _HEADERS = {
     "location": {"required": True, "schema": {"type": "string"}},
 }
 _MORE = {"201": ("location",), "429": ("retry-after",), "503": ("retry-after",)}
-
-_STREAMED: Mapping[Event, str] = {
-    Event.PROGRESS: "for each progress message (ProgressMessage)",
-    Event.ANSWER_DELTA: "with the `text` that comes next of the answer",
-    Event.ANSWER_REPLACED: "with a `text` in place of all before",
-    Event.CITATIONS: "with the `key_facts`",
-    Event.FOLLOWUP: 'with `include: ["trace"]`, for each follow-up that begins or has ended, as '
-    "the trace has it",
-    Event.SOURCES: "with the `sources`",
-}
-_OF_DOCUMENTS = tuple(name for name in _STREAMED if name is not Event.SOURCES)
-_OF_NODES = (Event.ANSWER_DELTA, Event.ANSWER_REPLACED, Event.SOURCES)
-
-
-@dataclass(frozen=True, slots=True)
-class _Operation:
-    """A route: what FastAPI is told of it, and which errors it may answer besides those of all."""
-
-    path: str
-    id: str
-    summary: str
-    told: str
-    shape: type[BaseModel] | None = None
-    errors: tuple[int, ...] = ()
-    method: str = "GET"
-    query: type[Parameters] | None = None
-    body: type[BaseModel] | None = None
-    status: int = 200
-    longest_id: int = MAX_ID_CHARACTERS
-    error: type[BaseModel] = Problem
-
-    def add_to(self, api: FastAPI) -> None:
-        """Tell FastAPI of it, as of an endpoint with these parameters."""
-        parameters = {
-            "id": Annotated[str, _id(self.longest_id)] if "id}" in self.path else None,
-            "query": Annotated[self.query, Query()] if self.query else None,
-            "body": Annotated[self.body, Body()] if self.body else None,
-        }
-
-        def endpoint() -> None: ...
-
-        endpoint.__signature__ = Signature(  # type: ignore[attr-defined]
-            [
-                Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation)
-                for name, annotation in parameters.items()
-                if annotation is not None
-            ]
-        )
-        api.add_api_route(
-            self.path.replace("{*", "{"),
-            endpoint,
-            methods=[self.method],
-            operation_id=self.id,
-            summary=self.summary,
-            description="",
-            status_code=self.status,
-            response_model=self.shape,
-            response_description=self.told,
-            responses={
-                code: {"model": self.error, "description": _ERRORS[code]} for code in self.errors
-            },
-            dependencies=[] if self.id == "healthLive" else [Security(_KEY)],
-        )
-
-
-def _id(longest: int) -> Any:  # noqa: ANN401 - what FastAPI makes of it
-    return Path(
-        min_length=1,
-        max_length=longest,
-        pattern=r"^[^\u0000]*$",
-        description="Percent-encoded once, a slash as `%2F`.",
-    )
-
-
-def _stream_text(*names: Event) -> str:
-    events = ", ".join(f"`event: {name}` {_STREAMED[name]}" for name in names)
-    return (
-        f"With `Accept: {EVENT_STREAM}` the answer is a stream: {events}, and exactly one last "
-        f"event, `event: {Event.RESULT}` with this document or `event: {Event.ERROR}` with a "
-        "Problem."
-    )
-
-
-_KEY = APIKeyHeader(name="x-functions-key", scheme_name="functionKey")
-_ASKING = (400, 401, 403, 429, 500, 503)
-_WITH_BODY = (*_ASKING, 413, 415)
-_OPERATIONS = (
-    _Operation(
-        "/retrieve",
-        "retrieve",
-        "Answer a question from a project's knowledge graph, with checked citations",
-        f"The answer, or `no_data_found`. {_stream_text(*_OF_DOCUMENTS)}",
-        RetrieveResponse,
-        (*_WITH_BODY, 409),
-        "POST",
-        body=RetrieveRequest,
-    ),
-    _Operation(
-        "/api/rag/query",
-        "ragQuery",
-        "Answer a question from the nodes nearest to it, cited by their numbers",
-        "The answer, with the nodes that it was written from: `[Node n]` is the n-th of them. "
-        'Where none is near enough, it is "I don\'t have enough information", without sources. '
-        f"{_stream_text(*_OF_NODES)}",
-        RagResponse,
-        (*_WITH_BODY, 404),
-        "POST",
-        body=RagRequest,
-    ),
-    _Operation(
-        "/v1/chat/completions",
-        "chatCompletions",
-        "Answer the last question of a conversation, as OpenAI's API does",
-        "The answer as a chat completion, with `stream` as its chunks. Errors have OpenAI's shape.",
-        CompletionOut,
-        (*_WITH_BODY, 404),
-        "POST",
-        body=CompletionRequest,
-        error=ChatError,
-    ),
-    _Operation(
-        "/v1/models",
-        "chatModels",
-        "The caller's projects as models of OpenAI's API",
-        "The projects, each also as the model that takes one look (`:quick`).",
-        ChatModelList,
-        _ASKING,
-        error=ChatError,
-    ),
-    _Operation(
-        "/dify/retrieval",
-        "difyRetrieval",
-        "Find passages, as an external knowledge base of Dify",
-        "The passages. Errors have Dify's shape.",
-        DifyResponse,
-        (*_WITH_BODY, 404),
-        "POST",
-        body=DifyRequest,
-        error=DifyError,
-    ),
-    _Operation(
-        f"/{nodes.NODES}",
-        "createNode",
-        "Make a node of a label of RAG_LABELS, with the vector of its title and text",
-        "The node is there; Location is its path.",
-        NodeOut,
-        (*_WITH_BODY, 404, 409),
-        "POST",
-        body=NewNode,
-        status=201,
-    ),
-    _Operation(
-        f"/{nodes.NODE}",
-        "replaceNode",
-        "Give a node other properties, and another vector where its text is another",
-        "The node has these properties and no others.",
-        NodeOut,
-        (*_WITH_BODY, 404, 409),
-        "PUT",
-        ProjectParameters,
-        NodeChange,
-    ),
-    _Operation(
-        f"/{nodes.NODE}",
-        "removeNode",
-        "Remove a node with its vector and its edges",
-        "The node is gone.",
-        errors=(*_ASKING, 404, 409),
-        method="DELETE",
-        query=ProjectParameters,
-        status=204,
-    ),
-    *(
-        _Operation(
-            f"/{route.path}",
-            route.name.title().replace("_", "").replace("Read", "read", 1),
-            route.summary,
-            "What was asked for.",
-            route.shape,
-            _ASKING if route.is_of_project or route is reading.read_projects else (*_ASKING, 404),
-            query=route.parameters,
-            longest_id=128 if route.is_of_project else MAX_ID_CHARACTERS,
-        )
-        for route in reading.ROUTES
-    ),
-    _Operation(
-        "/usage",
-        "usage",
-        "What the caller has used of its quota; asking counts for none",
-        "The limits of the key, and what is used of them; null where it has none.",
-        QuotaRead,
-        (401, 503),
-    ),
-    _Operation(
-        "/health/live", "healthLive", "Whether the process serves; touches nothing.", "Yes."
-    ),
-    _Operation(
-        "/health/ready",
-        "healthReady",
-        "Whether requests can be served, one entry a dependency.",
-        "Yes.",
-    ),
-    _Operation("/health/neo4j", "healthGraph", "Whether the graph answers.", "Yes."),
-    _Operation("/openapi.yaml", "openapi", "This document.", "Yes."),
-    _Operation("/openapi-3.0.json", "openapiOlder", "This document in OpenAPI 3.0.3.", "Yes."),
-)
 
 
 @cache
@@ -285,7 +42,7 @@ def document() -> dict[str, Any]:
         version=__version__,
         license_info={"name": "MIT", "identifier": "MIT"},
     )
-    for operation in _OPERATIONS:
+    for operation in OPERATIONS:
         operation.add_to(api)
 
     described = api.openapi()
@@ -337,3 +94,47 @@ def _complete_parameter(parameter: dict[str, Any], shown: Mapping[str, Any]) -> 
         parameter.setdefault("description", schema["description"])
     if parameter["name"] in shown["parameters"]:
         parameter["example"] = shown["parameters"][parameter["name"]]
+
+
+def as_3_0(described: dict[str, Any]) -> dict[str, Any]:
+    """Return a copy in OpenAPI 3.0.3; what 3.0 cannot say of a schema is left out.
+
+    API Management, Power Platform and Microsoft 365 refuse the type null of 3.1. Source: the
+    migration from 3.0 to 3.1, OpenAPI Initiative (2021), backwards.
+    """
+    told: dict[str, Any] = _rewritten(described)
+    licence = {"name": described["info"]["license"]["name"]}
+    return told | {"openapi": "3.0.3", "info": described["info"] | {"license": licence}}
+
+
+def _rewritten(value: Any) -> Any:  # noqa: ANN401 - JSON
+    if isinstance(value, list):
+        return [_rewritten(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+
+    told = {name: _rewritten(one) for name, one in value.items()}
+    if told.get("default", "") is None:
+        del told["default"]
+    if isinstance(told.get("pattern"), str):
+        told["pattern"] = told["pattern"].replace(r"\u0000", r"\x00")  # not every reader knows \u
+    if "const" in told and not isinstance(told["const"], dict):  # a property may be called so
+        told["enum"] = [told.pop("const")]
+    if isinstance(value.get("anyOf"), list):
+        _allow_null(told)
+    if isinstance(told.get("$ref"), str) and len(told) > 1:
+        told["allOf"] = [{"$ref": told.pop("$ref")}]  # what stands beside a reference is not read
+    return told
+
+
+def _allow_null(schema: dict[str, Any]) -> None:
+    """Say that a schema may be null as 3.0 does, where it is one of several."""
+    kinds = [one for one in schema["anyOf"] if one != {"type": "null"}]
+    if len(kinds) == len(schema["anyOf"]):
+        return
+    del schema["anyOf"]
+    schema["nullable"] = True
+    if len(kinds) > 1:
+        schema["anyOf"] = kinds
+    else:
+        schema.update(kinds[0])

@@ -22,7 +22,7 @@ class Health:
     """Asks each server once, side by side; one that fails hides no other.
 
     `model` makes the embeddings itself: a cache in front of it would not say whether it answers.
-    Redis, whose `caches` are asked too, quota and reconcile are at worst degraded.
+    Redis, whose `caches` are asked too, `vectors`, quota and reconcile are at worst degraded.
     """
 
     settings: Settings
@@ -33,13 +33,18 @@ class Health:
     caches: Sequence[Callable[[], Awaitable[Readiness]]]
     quotas: Quotas
     fallback: GraphStore | None = None
+    vectors: Callable[[], Awaitable[Readiness]] | None = None
 
     async def readiness(self) -> dict[str, Readiness]:
         """Return how graph, indexes, embedding `model`, chat and Redis stand, quota and timer."""
-        graph, model, chat, redis = await asyncio.gather(
-            self.graph_readiness(), self._model(), self.chat.health(), self._redis()
+        graph, model, chat, redis, vectors = await asyncio.gather(
+            self.graph_readiness(),
+            self._model(),
+            self.chat.health(),
+            self._redis(),
+            self._vectors(),
         )
-        entries = {**graph, "model": model, "chat": chat, "redis": redis}
+        entries = {**graph, "model": model, "chat": chat, "redis": redis, **vectors}
         if self.settings.auth_mode == "keys":
             entries["quota"] = await self.quotas.readiness()
 
@@ -52,7 +57,7 @@ class Health:
         return entries
 
     async def graph_readiness(self) -> dict[str, Readiness]:
-        """Return how `graph` and its `indexes` stand."""
+        """Return how `graph` and `indexes` stand, and `knowledge` where documents are written."""
         try:
             async with asyncio.timeout(TIMEOUT_S):
                 health = await self.graph.health()
@@ -60,8 +65,14 @@ class Health:
             detail = error.detail if isinstance(error, DriftError) else "no answer in time"
             return {"graph": Readiness.failing(detail), "indexes": Readiness.failing("unknown")}
 
-        indexes = health.readiness(self.settings.vector_index_dimensions)
-        return {"graph": Readiness.ok(), "indexes": indexes}
+        entries = {
+            "graph": Readiness.ok(),
+            "indexes": health.readiness(self.settings.vector_index_dimensions),
+        }
+        if self.settings.enable_indexing:
+            # Questions find what was written; only what is made of all documents lacks it.
+            entries["knowledge"] = Readiness.ok(health.behind)
+        return entries
 
     async def _model(self) -> Readiness:
         second = await _second_vectors(self.fallback) if self.fallback else None
@@ -77,6 +88,10 @@ class Health:
         if second is None or second.is_ok:
             return Readiness.ok()
         return Readiness.degraded(f"EMBED_FALLBACK: {second.reason}")
+
+    async def _vectors(self) -> dict[str, Readiness]:
+        """Return how a store of vectors beside the graph stands, where there is one."""
+        return {"vectors": await self.vectors()} if self.vectors is not None else {}
 
     async def _redis(self) -> Readiness:
         if self.sink is None:

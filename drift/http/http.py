@@ -19,6 +19,7 @@ from drift.core.errors import (
     BusyError,
     DriftError,
     FieldProblem,
+    ForbiddenError,
     InvalidRequestError,
     NotConfiguredError,
     ProjectHeldError,
@@ -28,6 +29,7 @@ from drift.core.errors import (
     UnauthenticatedError,
     UnsupportedMediaTypeError,
 )
+from drift.core.logs import log
 
 JSON = "application/json"
 PROBLEM_JSON = "application/problem+json"
@@ -212,6 +214,24 @@ def problem(error: DriftError, retrieval_id: str) -> Reply:
 def internal_error() -> DriftError:
     """Return what a caller sees of an unforeseen error."""
     return DriftError("An internal error ended the request; its details are in the service's log.")
+
+
+def log_failure(error: Exception, about: Mapping[str, object], path: str) -> None:
+    """Log an error of a call to a path; `about` tells which call it was."""
+    if isinstance(error, UnauthenticatedError | ForbiddenError):
+        # A key is never part of it.
+        refused: dict[str, object] = {"path": path, "code": error.code}
+        if isinstance(error, ForbiddenError):
+            refused |= {"caller": error.caller, "right": error.right}
+            refused |= {"project_id": error.project_id}
+        else:
+            refused |= {"reason": error.reason}
+        log.warning("access_denied", extra={**refused, **about})
+    elif not isinstance(error, DriftError):
+        log.error("request_crashed", exc_info=error, extra=about)
+    elif not isinstance(error, StoppingError | QuotaError):
+        # A process that is being stopped is no failure, and a quota has a line of its own.
+        log.warning("request_failed", exc_info=error, extra=about)
 
 
 def event(name: str, data: str | bytes) -> bytes:

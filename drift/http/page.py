@@ -62,10 +62,11 @@ class _File:
     tag: str
 
 
-def reply(path: bytes, headers: Mapping[str, str]) -> Reply:
+def reply(path: bytes, headers: Mapping[str, str], reads_files: bool = False) -> Reply:
     """Return the page itself or a file of it; NotFoundError where a setting hides it.
 
-    It reads files and settings, so it is called in a thread.
+    The page offers to add documents of all kinds where the service `reads_files`, else text. It
+    reads files and settings, so it is called in a thread.
     """
     from drift.http import settings  # noqa: PLC0415 - they load with the first request
 
@@ -77,7 +78,9 @@ def reply(path: bytes, headers: Mapping[str, str]) -> Reply:
     if rest == "/":
         return Reply(HTTPStatus.PERMANENT_REDIRECT, headers={"location": f"../{PAGE}"})
     if not rest:
-        return _sent(_index(shown.auth_mode, shown.oai_model == STAND_IN), headers, _ASK_AGAIN)
+        takes = ("files" if reads_files else "text") if shown.takes_documents else "nothing"
+        index = _index(shown.auth_mode, shown.oai_model == STAND_IN, takes)
+        return _sent(index, headers, _ASK_AGAIN)
 
     version, _, name = rest.removeprefix("/").partition("/")
     file = _files().get(name)
@@ -128,11 +131,12 @@ def _version() -> str:
 
 
 @cache
-def _index(auth_mode: AuthMode, is_stand_in: bool) -> _File:
-    """Return the page itself, which names its files, the mode, and whether a model answers."""
+def _index(auth_mode: AuthMode, is_stand_in: bool, takes_documents: str) -> _File:
+    """Return the page itself: its files, the mode, whether a model answers, and what it takes."""
     text = (_FOLDER / _INDEX).read_text(encoding="utf-8")
     text = text.replace("{version}", _version()).replace("{auth_mode}", auth_mode)
     text = text.replace("{stand_in}", str(is_stand_in).lower())
+    text = text.replace("{takes_documents}", takes_documents)
     return _file(".html", text.encode())
 
 

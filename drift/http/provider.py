@@ -15,6 +15,7 @@ from drift.core.shared_build import SharedBuild
 if TYPE_CHECKING:
     from drift.http.service import Service
     from drift.http.settings import Settings
+    from drift.indexing.documents import ReadFile
 
 REBUILD_PAUSE_S = 5.0
 """How long a failed build is remembered before it is tried again."""
@@ -29,7 +30,11 @@ class ServiceProvider:
         rebuild_pause_s: float = REBUILD_PAUSE_S,
         build: Callable[[Settings], Service] | None = None,
     ) -> None:
-        """Remember how to read settings (None: the environment) and to build (None: wiring)."""
+        """Remember how to read settings (None: the environment) and to build (None: wiring).
+
+        `read_file` may be set before the first call: see Service.
+        """
+        self.read_file: ReadFile | None = None
         self._read_settings = read_settings
         self._build_service = build
         self._rebuild_pause_s = rebuild_pause_s
@@ -83,4 +88,6 @@ class ServiceProvider:
         values = (self._read_settings or settings.load)()
         if values.schedule_problem:
             log.warning("reconcile_schedule_refused", extra={"reason": values.schedule_problem})
-        return (self._build_service or wiring.build_service)(values)
+        service = (self._build_service or wiring.build_service)(values)
+        service.read_file = self.read_file
+        return service

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel
 
-from drift.auth.caller import Caller, Project
+from drift.auth.caller import RIGHTS, Caller, Project
 from drift.auth.quotas import DAY_S, WINDOW_S, Quotas
 from drift.contracts import reading as out
 from drift.contracts.request import project_id_problem
@@ -45,7 +45,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReadRequest:
     """What is asked of a read route, known to be right, and of a caller who is allowed to.
 
     `id` is that of the path; `query` holds the parameters, and `page` says which part of the list.
@@ -70,7 +70,7 @@ class Asked:
         return cursor(self.listed, page.last)
 
 
-Answer = Callable[[Asked, GraphReader, Deadline], Awaitable[BaseModel]]
+Answer = Callable[[ReadRequest, GraphReader, Deadline], Awaitable[BaseModel]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class ReadRoute:
         """Whether the id in its path is that of a project."""
         return self.path.startswith("projects/")
 
-    def check(self, sent: Sent) -> Asked:
+    def check(self, sent: Sent) -> ReadRequest:
         """Return what is asked, where it is right and its caller may read the project."""
         query = parse_query(sent.query, self.parameters)
         project, id_ = None, ""
@@ -110,10 +110,10 @@ class ReadRoute:
         after = None if given is None else position(listed, given)
         page = PageQuery(getattr(query, "limit", 0), after)
 
-        return Asked(sent.caller, project, id_, query, listed, page)
+        return ReadRequest(sent.caller, project, id_, query, listed, page)
 
 
-async def reply(route: ReadRoute, asked: Asked, reader: GraphReader) -> Reply:
+async def reply(route: ReadRoute, asked: ReadRequest, reader: GraphReader) -> Reply:
     """Read what was asked for, and return it as HTTP."""
     return http.read(await route.answer(asked, reader, Deadline.after(DEADLINE_S)))
 
@@ -139,22 +139,28 @@ def _route(
 
 
 @_route("projects", out.PageParameters, out.ProjectsPage, TEXT)
-async def read_projects(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.ProjectsPage:
+async def read_projects(
+    asked: ReadRequest, reader: GraphReader, deadline: Deadline
+) -> out.ProjectsPage:
     """The projects that the caller may read."""
     found = await reader.projects(asked.caller, asked.page, deadline)
     items = tuple(out.ProjectItem(id=id_) for id_ in found.rows)
     return out.ProjectsPage(projects=items, next=asked.following(found))
 
 
-@_route("projects/{id}", out.Parameters, out.ProjectOut)
-async def read_project(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.ProjectOut:
-    """What a project holds, counted."""
-    return await reader.overview(asked.project, deadline)
+@_route("projects/{id}", out.Parameters, out.ProjectRead)
+async def read_project(
+    asked: ReadRequest, reader: GraphReader, deadline: Deadline
+) -> out.ProjectRead:
+    """What a project holds, counted, and what the caller may do with it."""
+    project = asked.project
+    rights = tuple(right for right in RIGHTS if project.caller.may(project.id, right))
+    return out.ProjectRead(**dict(await reader.overview(project, deadline)), rights=rights)
 
 
 @_route("projects/{id}/documents", out.PageParameters, out.DocumentsPage, KEY)
 async def read_documents(
-    asked: Asked, reader: GraphReader, deadline: Deadline
+    asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.DocumentsPage:
     """A project's documents."""
     found = await reader.documents(asked.project, asked.page, deadline)
@@ -163,7 +169,7 @@ async def read_documents(
 
 @_route("projects/{id}/communities", out.CommunityParameters, out.CommunitiesPage, KEY)
 async def read_communities(
-    asked: Asked, reader: GraphReader, deadline: Deadline
+    asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.CommunitiesPage:
     """A project's communities, with levels, sizes and summaries."""
     level = getattr(asked.query, "level", None)
@@ -172,20 +178,24 @@ async def read_communities(
 
 
 @_route("documents/{*id}", out.DocumentParameters, out.DocumentRead, NUMBER, TEXT)
-async def read_document(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.DocumentRead:
+async def read_document(
+    asked: ReadRequest, reader: GraphReader, deadline: Deadline
+) -> out.DocumentRead:
     """A document, with its chunks in their order."""
     document, chunks = _held(await reader.document(asked.project, asked.id, asked.page, deadline))
     return out.DocumentRead(**dict(document), chunks=chunks.rows, next=asked.following(chunks))
 
 
 @_route("chunks/{*id}", out.ProjectParameters, out.ChunkRead)
-async def read_chunk(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.ChunkRead:
+async def read_chunk(asked: ReadRequest, reader: GraphReader, deadline: Deadline) -> out.ChunkRead:
     """A chunk, with its text, its document and what stands before and after it."""
     return _held(await reader.chunk(asked.project, asked.id, deadline))
 
 
 @_route("entities/{*id}", out.EntityParameters, out.EntityRead)
-async def read_entity(asked: Asked, reader: GraphReader, deadline: Deadline) -> out.EntityRead:
+async def read_entity(
+    asked: ReadRequest, reader: GraphReader, deadline: Deadline
+) -> out.EntityRead:
     """An entity, with its relations and the chunks that mention it."""
     return _held(await reader.entity(asked.project, asked.id, asked.page.limit, deadline))
 

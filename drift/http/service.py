@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
@@ -26,6 +28,8 @@ from drift.http.settings import Settings
 from drift.model.health import Readiness
 from drift.model.limits import Limits
 from drift.nodes.embedding_calls import EmbeddingCalls
+from drift.nodes.node_context import MAX_CONTEXT_TOKENS
+from drift.nodes.ports import LabelledNodes, NodeFinder, NodeStore
 from drift.nodes.query import RagRules, RagSearch
 from drift.nodes.reconciling import NodeReconciling
 from drift.nodes.writing import NodeRules, NodeWriting
@@ -34,10 +38,7 @@ from drift.ports import (
     Embedder,
     GraphReader,
     GraphStore,
-    LabelledNodes,
     Listener,
-    NodeFinder,
-    NodeStore,
     Ports,
     ProgressSink,
 )
@@ -46,18 +47,26 @@ from drift.search.fallback import of_provider
 from drift.search.prices import PriceTable
 from drift.search.progress import Progress
 
+if TYPE_CHECKING:  # it loads what reads documents
+    from drift.indexing.documents import ReadFile
+    from drift.indexing.indexer import Indexer
+
 _ONLY_SEARCHED = ("This service has a graph that is only searched.",)
-_NO_PROJECTS = ("GRAPH_SCHEMA must be default: v1 has no projects.",)
+_NO_PROJECTS = ("GRAPH_SCHEMA must be default: the graphs of others have no projects.",)
 
 
 @dataclass(frozen=True, slots=True)
 class WholeGraph:
-    """What is done with a graph besides searching it; one of v1 has no nodes to write."""
+    """What is done with a graph besides searching it; one of v1 has nothing to write.
+
+    `index` makes what writes the documents of a project, and tells the tokens that this takes.
+    """
 
     reader: GraphReader
     finder: NodeFinder
     store: NodeStore | None = None
     labelled: LabelledNodes | None = None
+    index: Callable[[str, Callable[[int], None]], Indexer] | None = None
 
 
 @dataclass(slots=True)
@@ -66,7 +75,7 @@ class Service:
 
     `graph` is None where it is only searched, `sink` and `answers` where nothing is told or kept.
     `embedding_model` embeds what is stored; no cache stands before it. `fallback` searches second
-    vectors.
+    vectors. `read_file` reads the files that are sent; without it they are text and Markdown.
     """
 
     settings: Settings
@@ -79,8 +88,10 @@ class Service:
     answers: Callable[[Project, BaseModel], AnswerSlot] | None = None
     embedding_model: Embedder | None = None
     fallback: GraphStore | None = None
+    vectors: Callable[[], Awaitable[Readiness]] | None = None
     caches: Sequence[Callable[[], Awaitable[Readiness]]] = ()
     closers: Sequence[Callable[[], Awaitable[None]]] = ()
+    read_file: ReadFile | None = None
     admission: Admission = field(init=False)
     health: Health = field(init=False)
     _search: DriftSearch = field(init=False)
@@ -100,6 +111,7 @@ class Service:
             self.caches,
             self.quotas,
             self.fallback,
+            self.vectors,
         )
         limits = Limits(
             settings.max_passes,
@@ -111,7 +123,13 @@ class Service:
         )
         embedding_model = settings.oai_embed_model_name
         self._search = DriftSearch(ports, limits, self.prices, embedding_model)
-        rules = RagRules(settings.searched_labels, settings.rag_score_threshold, embedding_model)
+        is_set = "max_prompt_tokens" in settings.model_fields_set
+        rules = RagRules(
+            settings.searched_labels,
+            settings.rag_score_threshold,
+            embedding_model,
+            settings.max_prompt_tokens if is_set else MAX_CONTEXT_TOKENS,
+        )
         self._rag = RagSearch(of_provider(ports), self.graph.finder, rules) if self.graph else None
 
     # ------------------------------------------------------------------------------- questions
@@ -205,12 +223,25 @@ class Service:
 
     def nodes(self) -> NodeWriting:
         """Return what writes people's own nodes; NotFoundError unless the settings open it."""
-        if not self.settings.enable_indexing:
-            raise NotFoundError("There is nothing under this path.")
+        self.require_indexing()
         if self.graph is None or self.graph.store is None:
             raise NotConfiguredError(_NO_PROJECTS)
         model = self.embedding_model or self.ports.embedder
         return NodeWriting(self.graph.store, model, node_rules(self.settings))
+
+    def require_indexing(self) -> None:
+        """Raise NotFoundError unless the settings open what is written over HTTP."""
+        if not self.settings.enable_indexing:
+            raise NotFoundError("There is nothing under this path.")
+
+    async def indexer(self, project: Project) -> Indexer:
+        """Return what writes a project's documents; errors as for `nodes`."""
+        self.require_indexing()
+        if self.graph is None or self.graph.index is None:
+            raise NotConfiguredError(_NO_PROJECTS)
+        spend = partial(self.quotas.spent, project.caller)
+        # In a thread: what reads documents loads with the first of them.
+        return await asyncio.to_thread(self.graph.index, project.id, spend)
 
     def reconciling(self) -> NodeReconciling:
         """Return what mends the vectors of people's nodes; no cache stands before the model."""

@@ -37,8 +37,8 @@ class Settings(
     @property
     def nothing_to_reconcile(self) -> str | None:
         """Why no vector of people's nodes is to be kept right here; None where they are."""
-        if self.graph_schema == "v1":
-            return "GRAPH_SCHEMA=v1 has no projects"
+        if self.graph_schema != "default":
+            return "GRAPH_SCHEMA names a graph without projects"
         if not self.enable_rag_search:
             return "ENABLE_RAG_SEARCH=false has no node embedded"
         if OF_INGESTION.issuperset(self.searched_labels):
@@ -54,7 +54,7 @@ class Settings(
     @property
     def of_answers(self) -> dict[str, Any]:
         """All settings but secrets and who may ask, as JSON: what an answer may depend on."""
-        secrets = {"neo4j_password", "oai_key", "anthropic_key", "redis_url"}
+        secrets = {"neo4j_password", "oai_key", "anthropic_key", "redis_url", "milvus_token"}
         return self.model_dump(mode="json", exclude={*AccessSettings.model_fields, *secrets})
 
     @property

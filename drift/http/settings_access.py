@@ -115,4 +115,11 @@ class PageSettings(SettingsGroup):
 
     auth_mode: AuthMode = "function"
     enable_rag_search: bool = True
+    enable_indexing: bool = False
+    graph_schema: str = "default"
     oai_model: str = ""
+
+    @property
+    def takes_documents(self) -> bool:
+        """Whether `POST /documents` is open; a graph of other tools has no projects to add to."""
+        return self.enable_indexing and self.graph_schema == "default"

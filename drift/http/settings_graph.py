@@ -14,6 +14,7 @@ from pydantic import (
     field_validator,
 )
 
+from drift.graph.mapping import read_mapping
 from drift.http.settings_base import (
     Addresses,
     AnyCase,
@@ -45,17 +46,19 @@ class GraphSettings(Addresses):
     """The database, and how it is searched."""
 
     neo4j_uri: Annotated[
-        Required, address("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
+        Required,
+        address("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc", "http", "https"),
     ]
-    """`neo4j+s://…` (AuraDB) or another Bolt URI"""
+    """`neo4j+s://…` (AuraDB) or another Bolt URI; `https://…` where port 7687 is closed
+    ([deploy.md](deploy.md#auradb))"""
     neo4j_username: Required = Field(
         "neo4j", validation_alias=AliasChoices("NEO4J_USERNAME", "NEO4J_USER")
     )
-    """read from `NEO4J_USER` as well"""
+    """read from `NEO4J_USER` as well; on AuraDB the instance's id"""
     neo4j_password: SecretStr
     """its password"""
-    neo4j_database: Required = "neo4j"
-    """the database's name"""
+    neo4j_database: Annotated[Required | None, Field(validate_default=True)] = None
+    """the database's name, needed with `https://`; unset: the user's home database"""
     community_vector_index_name: IndexName = "graphrag_comm_index"
     """the vector index of communities"""
     chunk_vector_index_name: IndexName = "graphrag_chunk_index"
@@ -66,10 +69,55 @@ class GraphSettings(Addresses):
     """floats of the embedding model; compared with model and indexes"""
     vector_index_similarity: Annotated[Literal["cosine"], AnyCase] = "cosine"
     """the only one supported"""
-    graph_schema: Literal["default", "v1"] = "default"
-    """`v1`: entities `FROM_CHUNK`, communities `IN_COMMUNITY`, one project"""
+    graph_schema: Annotated[str, checked_by(read_mapping)] = "default"
+    """how a graph that others wrote is built: a known shape (`v1`, `langchain`, …) or a mapping
+    as JSON, as [ingestion.md](ingestion.md) says; it is one project"""
     followup_scope: Literal["soft", "hard"] = "soft"
     """`hard` keeps follow-ups inside their target communities"""
+
+    vector_store: Annotated[Literal["neo4j", "milvus"], AnyCase] = "neo4j"
+    """`milvus`: vectors are searched in Milvus, and kept in Neo4j as well ([milvus.md](milvus.md));
+    needs the extra `milvus`"""
+    milvus_uri: Annotated[Required | None, Field(validate_default=True)] = None
+    """`https://…` of Milvus or Zilliz, or for one process alone a file `….db` of Milvus Lite"""
+    milvus_token: SecretStr | None = None
+    """its `user:password` or API key"""
+    milvus_collection: IndexName = "graph_nodes"
+    """its collection, which is made if missing"""
+    milvus_index: Literal["IVF_FLAT", "HNSW"] = "IVF_FLAT"
+    """the index of a collection that is made"""
+
+    @field_validator("neo4j_database")
+    @classmethod
+    def _is_named_over_http(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None and info.data.get("neo4j_uri", "").startswith("http"):
+            raise ValueError(
+                "is needed with http:// and https://, which know no home database: on AuraDB it is "
+                "the instance's id, as in https://ID.databases.neo4j.io"
+            )
+        return value
+
+    @field_validator("vector_store")
+    @classmethod
+    def _has_projects(cls, value: str, info: ValidationInfo) -> str:
+        if value == "milvus" and info.data.get("graph_schema") != "default":
+            raise ValueError(
+                "milvus needs GRAPH_SCHEMA=default, which has projects: a graph that others wrote "
+                "is searched by its own vectors"
+            )
+        return value
+
+    @field_validator("milvus_uri")
+    @classmethod
+    def _is_where_milvus_is(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if info.data.get("vector_store") != "milvus":
+            return value
+        if value is not None and value.endswith(".db") and "://" not in value:
+            return value
+        wanted = "must be https://… of a server, or a file ….db of Milvus Lite"
+        if value is None or "://" not in value:
+            raise ValueError(f"{wanted}, for VECTOR_STORE is milvus")
+        return checked_url(value, ("http", "https"), info)
 
     @field_validator("vector_index_dimensions")
     @classmethod

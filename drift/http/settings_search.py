@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Annotated, Literal
+from collections.abc import Callable, Mapping
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field, SecretStr, StringConstraints, field_validator
 
 from drift.contracts.request import project_id_problem
-from drift.http import per_step
 from drift.http.settings_base import (
     Addresses,
     AnyCase,
@@ -17,7 +17,13 @@ from drift.http.settings_base import (
     address,
     checked_by,
 )
+from drift.llm.options import EFFORTS, STEPS, UNSENT, Effort, Step
 from drift.search.prices import read as read_prices
+
+_LEAST_TOKENS, _MOST_TOKENS = 16, 1_000_000
+_KNOWN: Mapping[str, Effort | None] = {**dict(zip(EFFORTS, EFFORTS, strict=True)), UNSENT: None}
+
+_T = TypeVar("_T")
 
 
 def embedding_prefixes(text: str) -> tuple[str, str]:
@@ -31,6 +37,47 @@ def embedding_prefixes(text: str) -> tuple[str, str]:
 
     query, passage = (p if not p or p[-1].isspace() else f"{p} " for p in prefixes)
     return query, passage
+
+
+def efforts(text: str | None) -> Mapping[Step, Effort | None]:
+    """Return the effort of each step that the text names, None for `unsent`; or ValueError."""
+    return _per_step(text, _KNOWN.__getitem__, f"one of {', '.join(_KNOWN)}")
+
+
+def lengths(text: str | None) -> Mapping[Step, int | None]:
+    """Return the longest reply of each step that the text names, in tokens; None for `unsent`."""
+    bounds = f"a number from {_LEAST_TOKENS} to {_MOST_TOKENS}, or {UNSENT},"
+    return _per_step(text, _length, bounds)
+
+
+def _length(text: str) -> int | None:
+    if text == UNSENT:
+        return None
+    number = int(text)
+    if not (text.isascii() and text.isdigit() and _LEAST_TOKENS <= number <= _MOST_TOKENS):
+        raise ValueError
+    return number
+
+
+def _per_step(text: str | None, read: Callable[[str], _T], expected: str) -> Mapping[Step, _T]:
+    if text is None:
+        return {}
+
+    given: dict[Step, _T] = {}
+    steps: dict[str, Step] = {step: step for step in STEPS}
+    try:
+        if "=" not in text:
+            return dict.fromkeys(STEPS, read(text.strip().lower()))
+        for part in text.split(","):
+            name, value = (piece.strip().lower() for piece in part.split("="))
+            given[steps.pop(name)] = read(value)  # so that none is named twice
+    except (ValueError, KeyError):
+        raise ValueError(
+            f"must be {expected} for all steps, or step=value with commas between, the steps being "
+            f"{', '.join(STEPS)}"
+        ) from None
+
+    return given
 
 
 class ModelSettings(Addresses):
@@ -68,10 +115,10 @@ class ModelSettings(Addresses):
     oai_model_small: str | None = None
     """another chat model or deployment for hypotheses and primers, whose words prove nothing;
     unset: `OAI_MODEL`"""
-    oai_reasoning_effort: Annotated[str, checked_by(per_step.efforts)] | None = None
+    oai_reasoning_effort: Annotated[str, checked_by(efforts)] | None = None
     """for all steps, such as `low`, or `hypothesis=none,primer=low,followup=low,aggregation=low`,
     which is the default of each; `unsent` leaves it to the provider"""
-    max_completion_tokens: Annotated[str, checked_by(per_step.lengths)] | None = None
+    max_completion_tokens: Annotated[str, checked_by(lengths)] | None = None
     """longest reply, reasoning included, for all steps or as above; the defaults are
     `hypothesis=1000,primer=2000,followup=4000,aggregation=4000`, and four times that after a reply
     was cut by one; `unsent` for no bound"""
@@ -98,8 +145,9 @@ class NodeSettings(SettingsGroup):
     rag_labels: str = "Chunk,Entity,Community"
     """labels of the nodes that are searched, with commas between; [rag.md](rag.md)"""
     enable_indexing: bool = False
-    """`true` opens the routes that write nodes, `POST /api/nodes` and `PUT`, `DELETE
-    /api/nodes/{id}`; they answer 404 otherwise"""
+    """`true` opens the routes that write: nodes (`POST /api/nodes`, `PUT` and `DELETE
+    /api/nodes/{id}`) and documents (`POST /documents`, `DELETE /documents/{id}`); they answer 404
+    otherwise"""
     rag_project: Annotated[str, checked_by(_project)] | None = None
     """the project of a question to the nodes that names none, of a caller who has not exactly
     one"""
@@ -137,7 +185,7 @@ class SearchSettings(SettingsGroup):
     alone"""
     max_prompt_tokens: Annotated[int, Field(ge=3000, le=1_000_000)] = 16000
     """the most that one prompt takes, by an upper bound; what does not fit is left out, chunks
-    last of all"""
+    last of all. Where it is not set, one of `/api/rag/query` takes up to 100,000"""
     hyde: Annotated[Literal["auto", "always", "never"], AnyCase] = "auto"
     """when the model imagines an answer to search with (HyDE): `auto` for communities of other
     tools, which are found by vectors; topics of our own are found by the question's best chunks"""

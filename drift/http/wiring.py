@@ -10,7 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections.abc import Callable
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,14 +24,13 @@ from drift.core.errors import NotConfiguredError
 from drift.graph.connection import Connection
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
-from drift.http import per_step
 from drift.http.service import Service, WholeGraph
 from drift.http.settings import Settings
-from drift.http.settings_search import embedding_prefixes
+from drift.http.settings_search import efforts, embedding_prefixes, lengths
 from drift.llm.local_embedder import LocalEmbedder
 from drift.llm.options import ChatOptions
 from drift.llm.retry import RetryPolicy
-from drift.ports import Embedder, GraphStore, PassageReader, Ports
+from drift.ports import Embedder, GraphStore, PassageReader, Ports, VectorStore
 from drift.redis.answer_cache import LOCAL_BYTES, AnswerCache
 from drift.redis.claims import RedisClaims
 from drift.redis.counter import RedisCounter
@@ -41,11 +42,13 @@ from drift.search import fallback, prices
 from drift.search.prices import PriceTable
 
 if TYPE_CHECKING:
+    from drift.indexing.indexer import Indexer
     from drift.llm.chat import Chat
     from drift.llm.openai.embedder import OpenAIEmbedder
     from drift.llm.provider import ChatProvider
 
 NO_ANTHROPIC = "CHAT_PROVIDER=anthropic needs a package: pip install 'drift-neo4j[anthropic]'."
+NO_MILVUS = "VECTOR_STORE=milvus needs a package: pip install 'drift-neo4j[milvus]'."
 LIST_PRICES = Path(__file__).with_name("list_prices.json")
 """What OpenAI lists for its standard service, from genai-prices (MIT); `make prices` writes it."""
 
@@ -67,7 +70,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     )
     embedder = cached(model, settings, entries)
     passages: PassageReader | None = None
-    answers = shared = whole = local = None
+    answers = shared = whole = local = neo4j = None
     if graph is None:
         graph = neo4j = build_graph(settings)
         closers, passages = (neo4j.close, *closers), neo4j.passages()
@@ -77,8 +80,11 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
             passages = fallback.FallbackPassages(neo4j.passages(), local.passages())
             known = fallback.breaker(time.monotonic)
             embedder = fallback.FallbackEmbedder(embedder, LocalEmbedder(), known)
-        own = neo4j.node_store() if settings.graph_schema == "default" else None
-        whole = WholeGraph(neo4j.reader(), neo4j.finder(), own, own)
+        own = index = None
+        if settings.graph_schema == "default":
+            own = neo4j.node_store()
+            index = partial(build_indexer, settings, neo4j, model.of_passages)
+        whole = WholeGraph(neo4j.reader(), neo4j.finder(), own, own, index)
         if settings.cache == "on" and settings.cache_answers:
             shared = RedisEntries(redis, secret, "answer") if redis and secret else None
             kept = CacheEntries(shared, LOCAL_BYTES)
@@ -98,6 +104,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         answers,
         model.of_passages,
         local,
+        neo4j.copy.health if neo4j and neo4j.copy else None,
         tuple(one.health for one in (entries, shared, claims) if one),
         closers,
     )
@@ -170,8 +177,8 @@ def build_models(settings: Settings) -> tuple[Chat, OpenAIEmbedder]:
     options = ChatOptions(
         settings.oai_model_small,
         settings.llm_temperature,
-        per_step.efforts(settings.oai_reasoning_effort),
-        per_step.lengths(settings.max_completion_tokens),
+        efforts(settings.oai_reasoning_effort),
+        lengths(settings.max_completion_tokens),
     )
     embedder = OpenAIEmbedder(
         client,
@@ -219,11 +226,58 @@ def build_graph(settings: Settings) -> Neo4jGraph:
         settings.followup_scope,
         schema=settings.graph_schema,
         embedding_model=settings.oai_embed_model_name,
+        dimensions=settings.vector_index_dimensions,
+        store=build_store(settings),
     )
 
 
-def database(settings: Settings) -> tuple[str, str, str, str]:
-    """Return address, user, password and name of the database."""
+def build_store(settings: Settings) -> VectorStore | None:
+    """Return the store of vectors beside the graph; None for the graph alone. It opens nothing.
+
+    Raises:
+        NotConfiguredError: its package is not installed.
+    """
+    if settings.vector_store == "neo4j" or settings.milvus_uri is None:
+        return None
+    if find_spec("pymilvus") is None:
+        raise NotConfiguredError((NO_MILVUS,))
+
+    from drift.milvus.store import MilvusStore  # noqa: PLC0415 - an extra
+
+    token = settings.milvus_token
+    return MilvusStore(
+        settings.milvus_uri,
+        token.get_secret_value() if token else "",
+        settings.milvus_collection,
+        settings.milvus_index,
+        settings.vector_index_dimensions,
+    )
+
+
+def build_indexer(
+    settings: Settings,
+    graph: Neo4jGraph,
+    embedder: Embedder,
+    project_id: str,
+    spent: Callable[[int], None] = lambda _: None,
+) -> Indexer:
+    """Return what writes a project's documents, one by one; it opens nothing."""
+    from drift.indexing.indexer import Indexer  # noqa: PLC0415 - it loads what reads documents
+
+    return Indexer(
+        graph.connection,
+        project_id,
+        embedder,
+        settings.oai_embed_model_name,
+        settings.vector_index_dimensions,
+        index_names(settings),
+        spent=spent,
+        copy=graph.copy,
+    )
+
+
+def database(settings: Settings) -> tuple[str, str, str, str | None]:
+    """Return address, user, password and name of the database, None for the user's home."""
     password = settings.neo4j_password.get_secret_value()
     return settings.neo4j_uri, settings.neo4j_username, password, settings.neo4j_database
 

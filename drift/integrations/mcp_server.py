@@ -30,7 +30,6 @@ from drift.contracts.request import Include, RetrieveRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, NotFoundError
 from drift.http import http
-from drift.http.failures import log_failure
 from drift.http.reading import DEADLINE_S
 from drift.http.service import Service
 from drift.model.reading import AboutProject, PageQuery
@@ -287,7 +286,7 @@ def _guarded(
         except ToolError:
             raise
         except Exception as error:  # noqa: BLE001 - it becomes an answer
-            log_failure(error, {}, "/mcp")
+            http.log_failure(error, {}, "/mcp")
             told = missing if isinstance(error, NotFoundError) else kind
             known = error if isinstance(error, DriftError) else http.internal_error()
             raise told(known.detail) from None

@@ -80,7 +80,7 @@ OPENAI = ServerSettings()
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _CallTarget:
     """What was asked for, of which model and server."""
 
     setting: str
@@ -95,7 +95,7 @@ def failure(
     if isinstance(error, DriftError) or not isinstance(error, Exception):
         return None
     if _is_named(error, "APIStatusError"):
-        return _of_status(error, _Asked(setting, kind, server))
+        return _of_status(error, _CallTarget(setting, kind, server))
 
     if is_distrusted(error):
         return Failure(
@@ -149,11 +149,11 @@ def is_known(error: Any) -> bool:  # noqa: ANN401 - the same
     return bool(_code(error))
 
 
-def _of_status(error: Any, asked: _Asked) -> Failure:  # noqa: ANN401 - the same
+def _of_status(error: Any, target: _CallTarget) -> Failure:  # noqa: ANN401 - the same
     code, status = _code(error), _status(error)
     is_transient = (status in _TRANSIENT or status >= _SERVER_ERRORS) and not code
     wait_s = retry_after(error.response.headers)
-    return Failure(_meaning(error, status, asked), is_transient, wait_s)
+    return Failure(_meaning(error, status, target), is_transient, wait_s)
 
 
 def _status(error: Any) -> int:  # noqa: ANN401 - the same
@@ -168,7 +168,7 @@ def _status(error: Any) -> int:  # noqa: ANN401 - the same
     return next((status for word, status in _STATUS_OF.items() if word in words), _SERVER_ERRORS)
 
 
-def _meaning(error: Any, status: int, asked: _Asked) -> DriftError:  # noqa: ANN401 - the same
+def _meaning(error: Any, status: int, target: _CallTarget) -> DriftError:  # noqa: ANN401 - the same
     code, said = _code(error), f"HTTP {status}"
     if code in _FILTERED:
         return UnusableReplyError("content_filter")
@@ -184,17 +184,17 @@ def _meaning(error: Any, status: int, asked: _Asked) -> DriftError:  # noqa: ANN
     if status in _TRANSIENT or status >= _SERVER_ERRORS:
         return ModelUnavailableError(f"The model server fails ({said}).")
 
-    if asked.kind == "chat" and (code in _TOO_LONG or "prompt is too long" in words_of(error)):
+    if target.kind == "chat" and (code in _TOO_LONG or "prompt is too long" in words_of(error)):
         return ModelMisconfiguredError(
-            f"The prompt is longer than the model of {asked.setting} takes ({said}): lower "
+            f"The prompt is longer than the model of {target.setting} takes ({said}): lower "
             "MAX_CHUNKS_FOR_PROMPT, or use a model with a larger context."
         )
 
-    return ModelMisconfiguredError(_refusal(status, code, said, asked))
+    return ModelMisconfiguredError(_refusal(status, code, said, target))
 
 
-def _refusal(status: int, code: str, said: str, asked: _Asked) -> str:
-    setting, server = asked.setting, asked.server
+def _refusal(status: int, code: str, said: str, target: _CallTarget) -> str:
+    setting, server = target.setting, target.server
     if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
         return (
             f"The model server refuses the credentials ({said}): check {server.key}, or the role "
@@ -212,7 +212,7 @@ def _refusal(status: int, code: str, said: str, asked: _Asked) -> str:
 
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
         return f"The model server is at another address ({said}): check {server.url}."
-    if asked.kind == "embedding":
+    if target.kind == "embedding":
         return (
             f"The model server refused to embed a text ({said}): check that {setting} or "
             "OAI_EMBED_MODEL_NAME names an embedding model, and how long its texts may be."

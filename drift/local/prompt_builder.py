@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from drift.prompting.markup import opening_of
 from drift.prompting.tokens import cut_to, most_tokens
 
 MAX_TOKENS = 8000
@@ -31,7 +32,7 @@ _ROLES = frozenset("system developer user assistant tool function".split())  # n
 _SYSTEM = ("system", "developer")
 _LABELS = ("label", "path")
 _CONTENTS = ("content", "text", "span")
-_FENCE = re.compile(r"<(?=\s*/?\s*sources?\b)", re.IGNORECASE)
+_FENCE = opening_of(("source", "sources"))
 _NUMBERS = re.compile(r"(?<![\w\])])\[(?=\s*\d{1,4}(?:\s*[,;\u2013-]\s*\d{1,4})*\s*\])")
 """What looks like `[2]`, and is no index behind a name, a bracket or a call."""
 _RULES = (

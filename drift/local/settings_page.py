@@ -47,7 +47,8 @@ def _default(name: str) -> str:
 def _texts(group: type[SettingsGroup]) -> list[tuple[str, str]]:
     """Return each setting of a group with the text below it."""
     found: list[tuple[str, str]] = []
-    for one in ast.walk(ast.parse(inspect.getsource(group))):
+    of_class = ast.parse(inspect.getsource(group)).body[0]
+    for one in ast.iter_child_nodes(of_class):  # not what stands below: properties have texts too
         if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name):
             found.append((one.target.id, ""))
         elif isinstance(one, ast.Expr) and found and isinstance(one.value, ast.Constant):

@@ -9,9 +9,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
+from drift.graph.connection import Connection
 from drift.graph.graph import Neo4jGraph
 from drift.http.settings import Settings
-from drift.http.wiring import database, index_names
+from drift.http.wiring import build_store, database, index_names
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.prepare.preparer import Neo4jPreparer
 
@@ -29,10 +30,27 @@ async def closing(built: Built) -> AsyncIterator[Built]:
 
 def build_writer(settings: Settings) -> Neo4jWriter:
     """Return the graph writer."""
-    return Neo4jWriter.connect(*database(settings), names=index_names(settings))
+    return writer_over(Connection(*database(settings)), settings)
+
+
+def writer_over(connection: Connection, settings: Settings) -> Neo4jWriter:
+    """Return the same over a connection."""
+    model, dimensions = settings.oai_embed_model_name, settings.vector_index_dimensions
+    return Neo4jWriter(
+        connection,
+        index_names(settings),
+        model=model,
+        dimensions=dimensions,
+        store=build_store(settings),
+    )
 
 
 def build_preparer(settings: Settings) -> Neo4jPreparer:
     """Return what prepares the graph for the schema of the settings."""
     schema = settings.graph_schema
-    return Neo4jPreparer.connect(*database(settings), names=index_names(settings), schema=schema)
+    return Neo4jPreparer.connect(
+        *database(settings),
+        names=index_names(settings),
+        schema=schema,
+        model=settings.oai_embed_model_name,
+    )

@@ -129,7 +129,8 @@ class GraphHealth:
 
     `indexes` are the configured ones that exist, `missing` names the others, `broken` says which
     have failed. `lacking` is what searches can do without; `nothing` says why none finds anything,
-    if so.
+    if so. `behind` says how many documents changed since knowledge was derived; empty for none.
+    `notes` are told whatever else is.
     """
 
     server: str
@@ -138,6 +139,8 @@ class GraphHealth:
     lacking: tuple[Lack, ...] = ()
     nothing: str = ""
     broken: tuple[str, ...] = ()
+    behind: str = ""
+    notes: tuple[str, ...] = ()
 
     def readiness(self, dimensions: int | None) -> Readiness:
         """Return how the indexes stand, for vectors of `dimensions` floats where that is known."""
@@ -156,11 +159,11 @@ class GraphHealth:
         if self.nothing:
             problems.append(self.nothing)
         if problems:
-            return Readiness.failing("; ".join(problems))
+            return Readiness.failing("; ".join([*problems, *self.notes]))
         if self.lacking:
-            return Readiness.degraded("; ".join(self._lacks()))
+            return Readiness.degraded("; ".join([*self._lacks(), *self.notes]))
 
-        return Readiness.ok()
+        return Readiness.ok("; ".join(self.notes))
 
     def _lacks(self) -> Iterator[str]:
         """Yield what is lacking by what mends it, and that once behind it."""

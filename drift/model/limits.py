@@ -44,9 +44,14 @@ class Limits:
 
     def within(self, longest_prompt: int | None) -> Limits:
         """Return the bounds for a model that reads no more than this of a prompt; None for any."""
-        if longest_prompt is None or longest_prompt >= self.max_prompt_tokens:
-            return self
-        return replace(self, max_prompt_tokens=max(longest_prompt, LEAST_PROMPT_TOKENS))
+        return replace(self, max_prompt_tokens=prompt_bound(self.max_prompt_tokens, longest_prompt))
+
+
+def prompt_bound(most: int, longest_prompt: int | None) -> int:
+    """Return the most tokens of a prompt for a model that reads no more than `longest_prompt`."""
+    if longest_prompt is None or longest_prompt >= most:
+        return most
+    return max(longest_prompt, LEAST_PROMPT_TOKENS)
 
 
 def is_enough(answer: Answer) -> bool:

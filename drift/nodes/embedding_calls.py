@@ -18,15 +18,23 @@ CALL_TIMEOUT_S = 120.0
 class EmbeddingCalls:
     """Embeds texts as they are, in calls of a few dozen."""
 
-    def __init__(self, embedder: Embedder, dimensions: int) -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        dimensions: int,
+        calls_at_once: int = CALLS_IN_FLIGHT,
+        texts_a_call: int = TEXTS_A_CALL,
+    ) -> None:
         """Keep the embedder; each of its vectors is to have so many floats."""
         self._embedder = embedder
-        self._dimensions = dimensions
-        self._in_flight = asyncio.Semaphore(CALLS_IN_FLIGHT)
+        self.dimensions = dimensions
+        self._texts_a_call = texts_a_call
+        self._in_flight = asyncio.Semaphore(calls_at_once)
 
     async def embed(self, texts: Sequence[str], deadline: Deadline | None = None) -> Embeddings:
         """Return one vector a text, in order; ModelMisconfiguredError for others than asked."""
-        parts = [texts[at : at + TEXTS_A_CALL] for at in range(0, len(texts), TEXTS_A_CALL)]
+        size = self._texts_a_call
+        parts = [texts[at : at + size] for at in range(0, len(texts), size)]
         async with task_group() as group:
             calls = [group.create_task(self._call(part, deadline)) for part in parts]
 
@@ -44,10 +52,10 @@ class EmbeddingCalls:
             reply = await self._embedder.embed(list(texts), own)
 
         lengths = {len(vector) for vector in reply.vectors}
-        if len(reply.vectors) != len(texts) or lengths - {self._dimensions}:
+        if len(reply.vectors) != len(texts) or lengths - {self.dimensions}:
             raise ModelMisconfiguredError(
                 f"The embedding model gave {len(reply.vectors)} vectors of {sorted(lengths)} "
-                f"floats for {len(texts)} texts; {self._dimensions} floats each were expected. "
+                f"floats for {len(texts)} texts; {self.dimensions} floats each were expected. "
                 f"Check VECTOR_INDEX_DIMENSIONS against the model."
             )
 

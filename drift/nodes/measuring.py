@@ -11,8 +11,9 @@ from drift.core.deadline import Deadline
 from drift.core.errors import DeadlineError, GraphTimeoutError, UpstreamError
 from drift.core.logs import log
 from drift.model.found_nodes import NodesQuery
+from drift.nodes.ports import NodeFinder
 from drift.nodes.threshold import LEAST_TEXTS, UNRELATED, pairs, unrelated
-from drift.ports import Embedder, NodeFinder
+from drift.ports import Embedder
 from drift.telemetry import parts
 
 KEPT_S = 3600.0

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from drift.model.calls import Prompt
 from drift.model.found_nodes import FoundNode, RelatedNode
 from drift.prompting import prompts
+from drift.prompting.budget import cost_of, cut_question
 from drift.prompting.markup import element, indented, on_line
 from drift.prompting.tokens import cut, cut_to, most_tokens
 
@@ -26,13 +27,14 @@ def asked_of(
     Of nodes that are too many for the bound, those of the lowest score are left out. The best one
     stands in it in any case, with as much of its text as fits.
     """
+    question = cut_question(question, bound)
     shown = tuple(sorted(nodes, key=lambda node: -node.score))
     prompt = _prompt(question, shown)
-    while len(shown) > 1 and _cost(prompt) > bound:
+    while len(shown) > 1 and cost_of(prompt) > bound:
         shown = shown[:-1]
         prompt = _prompt(question, shown)
 
-    if _cost(prompt) > bound:
+    if cost_of(prompt) > bound:
         prompt = _shortened(question, shown[0], bound)
     return prompt, shown
 
@@ -42,7 +44,7 @@ def _prompt(question: str, nodes: Sequence[FoundNode]) -> Prompt:
 
 
 def _shortened(question: str, node: FoundNode, most: int) -> Prompt:
-    room = most - _cost(prompts.rag(question, [_element(1, node, "")]))
+    room = most - cost_of(prompts.rag(question, [_element(1, node, "")]))
     return prompts.rag(question, [_element(1, node, cut_to(node.text, room, _cost_of_text))])
 
 
@@ -68,7 +70,3 @@ def _unforged(text: str) -> str:
 
 def _cost_of_text(text: str) -> int:
     return most_tokens(indented(_unforged(text)))
-
-
-def _cost(prompt: Prompt) -> int:
-    return most_tokens(prompt.system) + most_tokens(prompt.user)

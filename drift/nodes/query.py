@@ -11,10 +11,13 @@ from drift.core.deadline import Deadline
 from drift.core.errors import ModelUnavailableError, UnusableReplyError
 from drift.model.calls import Prompt
 from drift.model.found_nodes import CHUNK, COMMUNITY, ENTITY, FoundNode, FoundNodes, NodesQuery
+from drift.model.limits import prompt_bound
 from drift.nodes.measuring import Measuring
 from drift.nodes.node_citations import NOT_ENOUGH, cited, cleaned
-from drift.nodes.node_context import asked_of
-from drift.ports import AnswerSlot, Listener, NodeFinder, Ports
+from drift.nodes.node_context import MAX_CONTEXT_TOKENS, asked_of
+from drift.nodes.ports import NodeFinder
+from drift.ports import AnswerSlot, Listener, Ports
+from drift.prompting.tokens import most_tokens
 from drift.search.scope import WORTH_ASKING_AGAIN
 from drift.telemetry import parts
 from drift.telemetry.parts import Part
@@ -30,6 +33,7 @@ class RagRules:
     labels: tuple[str, ...] = (CHUNK, ENTITY, COMMUNITY)
     threshold: float | None = None
     model: str = ""
+    max_prompt_tokens: int = MAX_CONTEXT_TOKENS
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +144,9 @@ class RagSearch:
         if not near:
             return RagResponse(answer=NOT_ENOUGH, sources=[], nearest=found.refused())
 
-        prompt, shown = asked_of(question, near)
+        most = min(self._rules.max_prompt_tokens, MAX_CONTEXT_TOKENS)
+        bound = prompt_bound(most, self._ports.chat.longest_prompt)
+        prompt, shown = asked_of(question, near, bound - most_tokens(_SHORTER))
         answer = await self._asked(prompt, len(shown), deadline, telling)
         named = cited(answer)
         sources = [_source(node, n in named) for n, node in enumerate(shown, start=1)]

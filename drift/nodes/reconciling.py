@@ -23,8 +23,8 @@ from drift.core.logs import log
 from drift.model.nodes import Embedded, LabelledNode, Taking
 from drift.nodes.embedding_calls import EmbeddingCalls
 from drift.nodes.node_text import searchable_text, text_hash
+from drift.nodes.ports import LabelledNodes
 from drift.nodes.writing import NodeRules
-from drift.ports import LabelledNodes
 from drift.telemetry import parts
 
 BATCH = 128

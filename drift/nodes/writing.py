@@ -13,7 +13,8 @@ from drift.core.errors import ConflictError, FieldProblem, InvalidRequestError
 from drift.model.found_nodes import OF_INGESTION
 from drift.model.nodes import Embedded, OwnNode, Properties
 from drift.nodes.node_text import DESCRIPTION, TITLES, searchable_text, text_hash, title_of
-from drift.ports import Embedder, NodeStore
+from drift.nodes.ports import NodeStore
+from drift.ports import Embedder
 
 ATTEMPTS = 3
 """A node that others change all the time is given up after so many tries."""

@@ -83,6 +83,22 @@ export async function* ask(asked, signal) {
   if (!isWhole) throw new Problem("cut");
 }
 
+/**
+ * Have a project hold a document; the server reads by the ending of its name what it is.
+ * @param {string} project
+ * @param {string} name its id
+ * @param {ArrayBuffer} body
+ * @returns {Promise<{ outcome: string, chunks: number }>}
+ */
+export async function addDocument(project, name, body) {
+  const address = new URL("documents", document.baseURI);
+  address.search = new URLSearchParams({ project_id: project, id: name }).toString();
+  const reply = await sent(address, { method: "POST", body, headers: { "content-type": "application/octet-stream" } });
+  return reply.json().catch((error) => {
+    throw asProblem(error);
+  });
+}
+
 /** @param {Response} reply */
 function isStream(reply) {
   return (reply.headers.get("content-type") ?? "").startsWith("text/event-stream");

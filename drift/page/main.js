@@ -7,6 +7,7 @@ import { focusQuestion, hint, prepareForm, setBusy, write, written } from "./ask
 import { openCommunities } from "./communities.js";
 import { isShown, showAsLastTime, showConfidence } from "./confidence.js";
 import { canBeSent, key, useKey } from "./credential.js";
+import { TAKES, prepareDocuments } from "./documents.js";
 import { button, byId, element } from "./elements.js";
 import { historyView, remember } from "./history.js";
 import { openKeyDialog, prepareKeyDialog } from "./key_dialog.js";
@@ -50,9 +51,16 @@ async function ask() {
 
 /** @param {Partial<Asked>} what */
 function askAgain(what) {
-  write(what);
+  fill(what);
   void ask();
   byId("turns").firstElementChild?.scrollIntoView({ block: "nearest" });
+}
+
+/** Write into the form; another project may take documents or not. @param {Partial<Asked>} what */
+function fill(what) {
+  const before = chosen();
+  write(what);
+  if (chosen() !== before) void projectChanged();
 }
 
 /** @param {string} question */
@@ -63,7 +71,13 @@ function begin(question) {
 async function projectChanged() {
   looking.abort();
   looking = new AbortController();
-  if (document.body.classList.contains("is-empty")) await showProject(begin, looking.signal, () => void enter());
+  if (TAKES || document.body.classList.contains("is-empty")) await showProject(begin, looking.signal, () => void enter());
+}
+
+/** The project holds more, or is there now. */
+async function documentsAdded() {
+  await listProjects(chosen()).catch(() => []);
+  await projectChanged();
 }
 
 /** Learn what the caller may ask; who is not known is asked for a key. */
@@ -101,7 +115,7 @@ function prepareTools() {
     keepLanguage(language.value);
     await speak(language.value);
     hint();
-    if (document.body.classList.contains("is-empty")) await projectChanged();
+    await projectChanged();
   });
   byId("show-communities").addEventListener("click", () => void openCommunities(chosen()));
   byId("show-history").addEventListener("click", () => void openPanel({
@@ -109,7 +123,7 @@ function prepareTools() {
     load: async () => {
       const made = historyView(caller, (entry) => {
         closePanel();
-        write(entry);
+        fill(entry);
         focusQuestion();
       });
       const shown = element("input", { type: "checkbox", id: "confidence", onchange: (event) => showConfidence(event.target.checked) });
@@ -128,6 +142,7 @@ preparePanel();
 prepareKeyDialog();
 prepareTools();
 prepareForm({ ask: () => void ask(), stop: () => running?.stop(), projectChanged: () => void projectChanged() });
+prepareDocuments(() => void documentsAdded());
 write(wanted);
 showNotices();
 await enter();

@@ -2,6 +2,7 @@
  * The projects that the caller may ask, and what the chosen one holds.
  */
 import { Problem, read } from "./api.js";
+import { offerDocuments } from "./documents.js";
 import { button, byId, element, foreign, plain } from "./elements.js";
 import { counted, dateTime, word } from "./words.js";
 
@@ -24,6 +25,10 @@ const MOST_PAGES = 5;
 
 const list = () => /** @type {HTMLSelectElement} */ (byId("project"));
 const other = () => /** @type {HTMLInputElement} */ (byId("other-project"));
+
+const hasTurns = () => !document.body.classList.contains("is-empty");
+/** The project that was looked at last. */
+let shown = "";
 
 /** Return the id of the chosen project, "" where the caller names none. */
 export function chosen() {
@@ -72,6 +77,8 @@ export async function listProjects(wanted) {
  */
 export async function showProject(ask, signal, again) {
   const id = chosen(), place = byId("about-project");
+  if (id !== shown) offerDocuments("", []);
+  shown = id;
   if (!id) {
     place.hidden = true;
     return;
@@ -79,6 +86,9 @@ export async function showProject(ask, signal, again) {
   const path = `projects/${encodeURIComponent(id)}`;
   try {
     const held = await read(path, {}, signal);
+    if (signal.aborted) return;
+    offerDocuments(id, held.rights);
+    if (hasTurns()) return;
     const topics = id === SAMPLE || !held.chunks ? [] : await topicsOf(path, held, signal);
     if (signal.aborted) return;
     byId("project-facts").replaceChildren(...facts(held));
@@ -89,10 +99,11 @@ export async function showProject(ask, signal, again) {
     byId("examples-title").textContent = held.chunks ? word("examples.title") : word("examples.empty");
     byId("examples-title").hidden = Boolean(held.chunks) && !questions.length;
     showHowToFill(held.chunks ? null : again);
-    place.hidden = false;
+    place.hidden = hasTurns();
   } catch (error) {
     if (signal.aborted) return;
     place.hidden = true;
+    offerDocuments("", []);
     if (!(error instanceof Problem)) throw error;
   }
 }

@@ -7,10 +7,22 @@ from dataclasses import dataclass
 from itertools import chain, combinations, zip_longest
 
 from drift.model.graph import Chunk, Evidence
-from drift.model.tree import Question
+from drift.model.tree import Node, Question
 
 SHARED = 1 / 3
 """Share of the smaller one's chunks that two groups have in common before they are joined."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wave:
+    """Questions that became ready together, and what was settled and read before them.
+
+    What siblings answer meanwhile does not count: the faster of two must not decide what is asked.
+    """
+
+    questions: tuple[Question, ...]
+    settled: tuple[Node, ...]
+    read_before: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)

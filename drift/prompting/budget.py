@@ -7,8 +7,8 @@ sentence if it must be.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from drift.model.calls import Prompt
@@ -17,16 +17,17 @@ from drift.model.limits import Limits
 from drift.model.tree import Citation, Fact, Node
 from drift.prompting import elements, findings, prompts
 from drift.prompting.batching import Group, in_turns
-from drift.prompting.elements import Handles, Memory
+from drift.prompting.elements import Handles, Memory, RequestHandles
 from drift.prompting.graph_lines import graph_lines
-from drift.prompting.markup import plain
+from drift.prompting.markup import on_line, plain
 from drift.prompting.tokens import cut_to, most_tokens
 
 _OF_A_QUESTION = 6  # a question takes at most this part of a prompt
 _SHORTEST_SUMMARY = 100
-_COST_OF_LABELS = 40  # tokens of the tags around what a prompt carries
-_OF_CHUNKS = 7 / 8
-"""Chunks take at most this share of an executor's prompt, so that the rest of it has room."""
+_OF_A_PROBLEM = 60  # tokens of why a reply could not be used
+_OF_A_REPLY = 2_000  # characters of that reply
+_RESERVED = 40 + 2 * _OF_A_PROBLEM  # tokens of tags, and of a second try without the reply
+_OF_CHUNKS = 7 / 8  # of an executor's prompt, so that the rest of it has room
 _A_HANDLE = 12  # tokens of a number, a place, or the tags of one item
 
 
@@ -38,38 +39,21 @@ class Reading:
     shown: tuple[Chunk, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class RequestHandles:
-    """The handles of all communities and chunks that a request has shown so far."""
+def cut_question(question: str, most: int) -> str:
+    """Return as much of a question as a prompt of so many tokens leaves to it."""
+    return _cut(question, most // _OF_A_QUESTION)
 
-    communities: Handles[CommunityId] = field(default_factory=lambda: Handles("C"))
-    chunks: Handles[str] = field(default_factory=lambda: Handles("K"))
 
-    def including(
-        self, communities: Iterable[CommunityId], chunks: Iterable[str]
-    ) -> RequestHandles:
-        """Return these handles, with further ones for what has none yet."""
-        return RequestHandles(
-            Handles.of("C", (*self.communities.keys, *communities)),
-            Handles.of("K", (*self.chunks.keys, *chunks)),
-        )
-
-    def in_prose(self, chunks: Mapping[str, Chunk]) -> dict[str, str]:
-        """Return what stands for each handle in a text: the document of a chunk, or nothing."""
-        names = dict.fromkeys(self.communities.all_short(), "")
-        for chunk_id in self.chunks.keys:
-            chunk = chunks.get(chunk_id)
-            names[self.chunks.short(chunk_id)] = chunk.document_name if chunk else ""
-        return names
+def cost_of(prompt: Prompt) -> int:
+    """Return the tokens of a prompt, by an upper bound."""
+    return _cost_of_system(prompt.system) + most_tokens(prompt.user)
 
 
 def fits(chunks: Sequence[Chunk], limits: Limits) -> bool:
     """Tell whether the chunks leave a prompt room for what stands beside them."""
     most = limits.max_prompt_tokens * _OF_CHUNKS
-    return (
-        len(chunks) <= limits.max_chunks_for_prompt
-        and sum(_cost_of_chunk(chunk) for chunk in chunks) <= most
-    )
+    is_few = len(chunks) <= limits.max_chunks_for_prompt
+    return is_few and sum(map(_cost_of_chunk, chunks)) <= most
 
 
 def leading(chunks: Sequence[Chunk], limits: Limits) -> tuple[Chunk, ...]:
@@ -89,34 +73,34 @@ def executor(
     question: str, group: Group, handles: RequestHandles, memory: Memory, limits: Limits
 ) -> Reading:
     """Return what the follow-ups of a group are read with: one prompt within its bound."""
+    question = cut_question(question, limits.max_prompt_tokens)
     part = limits.max_prompt_tokens // _OF_A_QUESTION
-    question = _cut(question, part)
     followups = [_cut(found.question.text, part // len(group)) for found in group]
     # The rules about each element, as if all of them were there.
-    empty = prompts.Context(asked=[""], names=["-"], graph=[""])
+    empty = elements.Context(asked=[""], names=["-"], graph=[""])
     nothing = prompts.local(question, followups, empty, last=memory.is_last)
-    room = limits.max_prompt_tokens - _cost(nothing) - _COST_OF_LABELS
+    room = limits.max_prompt_tokens - cost_of(nothing) - _RESERVED
 
     shown, written, room = _leading(in_turns(group)[: limits.max_chunks_for_prompt], room, handles)
     in_order = [written[chunk.id] for chunk in elements.in_reading_order(shown)]
 
     asked, room = _fitting(elements.asked_elements(memory, written.keys(), handles.chunks), room)
-    found, room = _fitting(memory.names, room)
+    found, room = _fitting([on_line(name) for name in memory.names], room)
     evidence = [one.evidence for one in group]
     known = (question, *followups, *memory.names)
     # A line leads to a new question, which nobody asks any more in the last pass.
     lines = () if memory.is_last else graph_lines(evidence, shown, known)
     graph, _ = _fitting(lines, room)
 
-    given = prompts.Context(asked, found, graph, in_order)
+    given = elements.Context(asked, found, graph, in_order)
     prompt = prompts.local(question, followups, given, last=memory.is_last)
     return Reading(prompt, shown)
 
 
 def quick(question: str, chunks: Sequence[Chunk], handles: RequestHandles, most: int) -> Reading:
     """Return what the user's question is read with in one look: its chunks, best first."""
-    question = _cut(question, most // _OF_A_QUESTION)
-    room = most - _cost(prompts.quick(question, [])) - _COST_OF_LABELS
+    question = cut_question(question, most)
+    room = most - cost_of(prompts.quick(question, [])) - _RESERVED
     shown, written, _ = _leading(chunks, room, handles)
     in_order = [written[chunk.id] for chunk in elements.in_reading_order(shown)]
     return Reading(prompts.quick(question, in_order), shown)
@@ -129,8 +113,8 @@ def primer(
 
     Samples are taken in turns from the communities.
     """
-    question = _cut(question, most // _OF_A_QUESTION)
-    room = most - _cost(prompts.primer(question, [], [])) - _COST_OF_LABELS
+    question = cut_question(question, most)
+    room = most - cost_of(prompts.primer(question, [], [])) - _RESERVED
 
     samples = elements.samples(found.communities, found.chunks, handles)
     # Summaries leave this part of the primer's room to its samples.
@@ -153,8 +137,8 @@ def aggregator(
 
     The surest answers go first into the room that there is; they stand in the order of the tree.
     """
-    question = _cut(question, most // _OF_A_QUESTION)
-    room = most - _cost(prompts.aggregate(question, [], [])) - _COST_OF_LABELS
+    question = cut_question(question, most)
+    room = most - cost_of(prompts.aggregate(question, [], [])) - _RESERVED
     unanswered, room = _fitting(findings.unanswered_lines(nodes), room)
 
     chosen: list[Node] = []
@@ -171,10 +155,22 @@ def aggregator(
         chosen = [_shortened(node, room) for node in surest[:1]]
 
     chosen.sort(key=lambda node: node.question.id)
-
     facts = findings.numbered_facts(chosen, retrieved)
     rows = findings.finding_elements(chosen, facts)
     return prompts.aggregate(question, rows, unanswered), facts
+
+
+def hypothesis(question: str, most: int) -> Prompt:
+    """Return the prompt that asks for a hypothesis."""
+    return prompts.hypothesis(_cut(question, most - cost_of(prompts.hypothesis(""))))
+
+
+def second_try(prompt: Prompt, reply: str, problem: str, most: int) -> Prompt:
+    """Return the prompt with why its reply could not be used, and what fits of that reply."""
+    problem = _cut(problem, _OF_A_PROBLEM)
+    room = most - cost_of(prompts.corrected(prompt, "", problem))
+    shown = _cut(reply[:_OF_A_REPLY], room) if room > 0 else ""
+    return prompts.corrected(prompt, shown, problem)
 
 
 def _summaries(
@@ -201,7 +197,8 @@ def _shortened(node: Node, room: int) -> Node:
     kept: list[Citation] = []
     left = part
     for citation in node.answer.citations:
-        besides = most_tokens(plain(citation.document_name)) + _A_HANDLE
+        name = elements.short_name(citation.document_name)
+        besides = most_tokens(plain(name)) + _A_HANDLE
         cost = most_tokens(plain(citation.span)) + besides
         if cost > left:
             if not kept:
@@ -276,10 +273,6 @@ def _fitting(rows: Sequence[str], room: int) -> tuple[list[str], int]:
         fitting.append(row)
 
     return fitting, room
-
-
-def _cost(prompt: Prompt) -> int:
-    return _cost_of_system(prompt.system) + most_tokens(prompt.user)
 
 
 @lru_cache(maxsize=16)

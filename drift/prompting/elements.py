@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from typing import Generic, TypeVar
 
 from drift.evidence.sentences import sentences
-from drift.model.graph import Chunk, Community
+from drift.model.graph import Chunk, Community, CommunityId
 from drift.model.tree import Citation, Node
 from drift.prompting.markup import element, indented, on_line, plain
-from drift.prompting.tokens import cut
+from drift.prompting.tokens import cut, cut_to
 
 MAX_SUMMARIES_CHARACTERS = 24_000  # summaries in one prompt: many communities get shorter ones
 MAX_SUMMARY_CHARACTERS = 1_500
 MAX_SETTLED_CHARACTERS = 300
+MAX_NAME_CHARACTERS, MAX_NAME_TOKENS = 200, 100
 
 Key = TypeVar("Key", int, str, int | str)
 
@@ -55,6 +56,31 @@ class Handles(Generic[Key]):
         """Return the distinct keys that these names mean, in order, without names of no key."""
         keys = (self.resolve(name) for name in names)
         return tuple(dict.fromkeys(key for key in keys if key is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class RequestHandles:
+    """The handles of all communities and chunks that a request has shown so far."""
+
+    communities: Handles[CommunityId] = field(default_factory=lambda: Handles("C"))
+    chunks: Handles[str] = field(default_factory=lambda: Handles("K"))
+
+    def including(
+        self, communities: Iterable[CommunityId], chunks: Iterable[str]
+    ) -> RequestHandles:
+        """Return these handles, with further ones for what has none yet."""
+        return RequestHandles(
+            Handles.of("C", (*self.communities.keys, *communities)),
+            Handles.of("K", (*self.chunks.keys, *chunks)),
+        )
+
+    def in_prose(self, chunks: Mapping[str, Chunk]) -> dict[str, str]:
+        """Return what stands for each handle in a text: the document of a chunk, or nothing."""
+        names = dict.fromkeys(self.communities.all_short(), "")
+        for chunk_id in self.chunks.keys:
+            chunk = chunks.get(chunk_id)
+            names[self.chunks.short(chunk_id)] = chunk.document_name if chunk else ""
+        return names
 
 
 def community_elements(
@@ -116,10 +142,15 @@ def chunk_element(chunk: Chunk, handle: str, most: int | None = None) -> str:
 
 def _where(chunk: Chunk) -> dict[str, str]:
     return {
-        "document": chunk.document_name,
-        "heading": cut(chunk.heading, 200),
+        "document": short_name(chunk.document_name),
+        "heading": short_name(chunk.heading),
         "place": place_of(chunk),
     }
+
+
+def short_name(name: str) -> str:
+    """Return the beginning of a document's name or a heading: some graphs name one by its text."""
+    return cut_to(cut(name, MAX_NAME_CHARACTERS), MAX_NAME_TOKENS)
 
 
 def place_of(chunk: Chunk) -> str:
@@ -150,6 +181,16 @@ class Memory:
     asking: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     is_last: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What an executor answers from, as elements and lines."""
+
+    asked: Sequence[str] = ()
+    names: Sequence[str] = ()
+    graph: Sequence[str] = ()
+    chunks: Sequence[str] = ()
 
 
 def asked_elements(memory: Memory, shown: Collection[str], handles: Handles[str]) -> list[str]:

@@ -16,7 +16,7 @@ from drift.model.tree import (
     Fact,
     Node,
 )
-from drift.prompting.elements import place_of
+from drift.prompting.elements import place_of, short_name
 from drift.prompting.markup import element, on_line
 
 _IN_VAIN = "looked for in vain"
@@ -95,7 +95,8 @@ def finding_elements(nodes: Sequence[Node], facts: Sequence[Fact]) -> list[str]:
         lines = [on_line(node.question.text), f"Answer: {on_line(node.answer.text)}"]
         for citation in node.answer.citations:
             fact = by_key[_wording(citation)]
-            where = ", ".join(filter(None, (fact.citation.document_name, fact.place)))
+            name = short_name(fact.citation.document_name)
+            where = ", ".join(filter(None, (name, fact.place)))
             said = f"{on_line(fact.citation.span)} ({on_line(where)})"
             lines.append(f"[{fact.number}] {'as above' if fact.number in told else said}")
             told.add(fact.number)

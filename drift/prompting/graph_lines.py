@@ -14,6 +14,7 @@ from itertools import chain, zip_longest
 from drift.evidence.names import stands_in
 from drift.evidence.text import content_words
 from drift.model.graph import Chunk, Evidence, Relationship
+from drift.prompting.elements import short_name
 from drift.prompting.markup import on_line
 from drift.prompting.tokens import cut
 
@@ -97,5 +98,5 @@ def _spaced(text: str) -> str:
 
 def _line(one: Relationship) -> str:
     said = on_line(cut(one.description, MAX_CHARACTERS))
-    where = f" ({on_line(one.document)})" if one.document else ""
+    where = f" ({on_line(short_name(one.document))})" if one.document else ""
     return f"{on_line(one.source)} - {on_line(one.target)}: {said}{where}"

@@ -84,7 +84,9 @@ def _latin(word: str) -> float:
     return cost
 
 
-_SENTENCE_END = re.compile(r"[.!?…;؟।]+[\"'”’»)\]]*(?=\s)|[。！？]+[」』”]*|\n")
+_STOPS = "[.!?…;؟।]"
+# A long row of stops is read once, not again from each of them.
+_SENTENCE_END = re.compile(rf"(?<!{_STOPS}){_STOPS}++[\"'”’»)\]]*+(?=\s)|[。！？]+[」』”]*|\n")
 _SPACE = re.compile(r"\s")
 _SHORTEST = 2
 

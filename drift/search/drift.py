@@ -32,7 +32,6 @@ from drift.evidence import citations
 from drift.evidence.handles import without_handles
 from drift.evidence.names import unseen_name
 from drift.model.graph import (
-    Evidence,
     LocalVector,
     Position,
     PrimerEvidence,
@@ -44,20 +43,13 @@ from drift.model.graph import (
 from drift.model.limits import Limits
 from drift.model.tree import Proposal, Tree
 from drift.ports import AnswerSlot, Listener, Ports
-from drift.prompting import budget, prompts
-from drift.prompting.budget import RequestHandles
+from drift.prompting import budget
+from drift.prompting.elements import RequestHandles
 from drift.search.evidence import find_passages
 from drift.search.followups import Followups
 from drift.search.prices import PriceTable
-from drift.search.progress import Progress, escape_markdown, name_list
-from drift.search.quick import (
-    ABOUT_WHOLE,
-    UNKNOWN_NAME,
-    Look,
-    look_at_whole,
-    look_once,
-    unusable,
-)
+from drift.search.progress import Progress, name_list, title_lines
+from drift.search.quick import ABOUT_WHOLE, UNKNOWN_NAME, Look, look_once, unusable, with_whole
 from drift.search.scope import Scope
 from drift.telemetry import parts
 
@@ -193,7 +185,7 @@ class _Retrieval:
 
         with parts.phase(Phase.EXECUTING_FOLLOWUP) as part:
             if first.about_whole and not (look and look.open == ABOUT_WHOLE):
-                look = await self.look_at_whole(look)
+                look = await with_whole(self.scope, look)
             followups = self.followups(found, handles, look)
             tree = await followups.run(proposals)
             part.critical_path_s = tree.longest_chain_s()
@@ -227,14 +219,6 @@ class _Retrieval:
             if self.request.depth == "quick":
                 raise ModelUnavailableError(error.sentence) from error
             return unusable(self.scope, error)
-
-    async def look_at_whole(self, look: Look | None) -> Look | None:
-        """Return a look with what the project knows of itself; the first where that finds less."""
-        evidence = look.evidence if look else Evidence()
-        whole = await look_at_whole(self.scope, evidence, Telling())
-        if whole is None or not whole.found:
-            return look
-        return replace(whole, open=look.open if look else "", vector=look.vector if look else ())
 
     async def answer_by(self, look: Look) -> RetrieveResponse:
         """Answer with what one look has found."""
@@ -280,7 +264,8 @@ class _Retrieval:
     async def expand_query(self) -> str:
         """Return a hypothesis (HyDE); without a usable one, the question alone is searched with."""
         self.progress.report(Phase.EXPANDING_QUERY, "Imagining an ideal answer to search with")
-        prompt = prompts.hypothesis(self.request.query)
+        most = self.scope.limits.max_prompt_tokens
+        prompt = budget.hypothesis(self.request.query, most)
         try:
             reply = await self.scope.ports.chat.complete(prompt, self.scope.deadline)
         except UnusableReplyError as error:
@@ -305,11 +290,10 @@ class _Retrieval:
             )
             found = await self.scope.ports.graph.primer(query, self.scope.deadline)
 
-        summaries = (community.summary.strip() for community in found.communities)
-        titles = [summary.split("\n", 1)[0][:80] for summary in summaries]
-        details = "\n".join(f"- {escape_markdown(title)}" for title in titles)
         self.progress.report(
-            Phase.RETRIEVING_COMMUNITIES, f"Found {len(titles)} communities", details
+            Phase.RETRIEVING_COMMUNITIES,
+            f"Found {len(found.communities)} communities",
+            title_lines(community.summary for community in found.communities),
         )
 
         return found
@@ -325,12 +309,12 @@ class _Retrieval:
         chunks = {chunk.id: chunk for chunk in evidence.chunks}
         query = TopicsQuery(self.request.project_id, tuple(chunks), self.request.top_k)
         topics = await scope.ports.graph.topics(query, scope.deadline)
-        return PrimerEvidence(
-            tuple(
-                replace(one.community, samples=tuple(chunks[id_] for id_ in one.samples))
-                for one in topics
-            )
-        )
+        communities = []
+        for topic in topics:
+            samples = tuple(chunks[id_] for id_ in topic.samples)
+            communities.append(replace(topic.community, samples=samples))
+
+        return PrimerEvidence(tuple(communities))
 
     async def prime(self, found: PrimerEvidence, handles: RequestHandles) -> PrimerReply:
         """Return what the model makes of the communities; an empty reply where it is unusable."""

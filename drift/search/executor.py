@@ -15,8 +15,8 @@ from drift.model.graph import Beside, Chunk, Direction
 from drift.model.tree import Answer, CitationCounts, Proposal, cited_by
 from drift.prompting import budget
 from drift.prompting.batching import Found, Group
-from drift.prompting.budget import Reading, RequestHandles
-from drift.prompting.elements import Handles, Memory
+from drift.prompting.budget import Reading
+from drift.prompting.elements import Handles, Memory, RequestHandles
 from drift.search.scope import Scope
 
 

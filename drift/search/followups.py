@@ -13,14 +13,7 @@ from drift.answer.response import traced
 from drift.contracts.answer import TraceNode
 from drift.contracts.progress import Phase
 from drift.core.deadline import task_group
-from drift.core.errors import (
-    DriftError,
-    GraphMisconfiguredError,
-    GraphUnavailableError,
-    ModelMisconfiguredError,
-    ModelUnavailableError,
-    UnusableReplyError,
-)
+from drift.core.errors import DriftError
 from drift.core.logs import log
 from drift.evidence.names import lacking_name, names_found
 from drift.evidence.text import is_asked_again, searched
@@ -41,38 +34,16 @@ from drift.model.tree import (
     cited_by,
 )
 from drift.prompting import budget
-from drift.prompting.batching import Found, Group, in_turns, together
-from drift.prompting.budget import RequestHandles
-from drift.prompting.elements import Memory
+from drift.prompting.batching import Found, Group, Wave, in_turns, together
+from drift.prompting.elements import Memory, RequestHandles
 from drift.search import executor
 from drift.search.progress import Progress, citation_lines
 from drift.search.queue import Queue
-from drift.search.scope import Scope
+from drift.search.scope import LOSES_ONLY_THE_STEP, Scope, raise_most_telling
 from drift.telemetry import parts
 
 WAITS_FOR_SIBLINGS_S = 1.0
 """Seconds for which what a follow-up found, or proposes, waits for that of its siblings."""
-
-LOSES_ONLY_THE_STEP = (
-    UnusableReplyError,
-    ModelUnavailableError,
-    ModelMisconfiguredError,
-    GraphUnavailableError,
-    GraphMisconfiguredError,
-)
-"""Errors that cost one follow-up alone: what the others have answered is kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Wave:
-    """Questions that became ready together, and what was settled and read before them.
-
-    What siblings answer meanwhile does not count: the faster of two must not decide what is asked.
-    """
-
-    questions: tuple[Question, ...]
-    settled: tuple[Node, ...]
-    read_before: frozenset[str]
 
 
 @dataclass(slots=True)
@@ -124,16 +95,8 @@ class Followups:
         if ANSWERED in states:
             return
 
-        # First what an operator must change, then what cannot be reached.
-        for kind in (ModelMisconfiguredError, GraphMisconfiguredError, GraphUnavailableError):
-            if failure := next((f for f in self.failures if isinstance(f, kind)), None):
-                raise failure
-
         if self.failures:
-            first = self.failures[0]
-            why = first.sentence if isinstance(first, UnusableReplyError) else first.detail
-            raise ModelUnavailableError(why) from first
-
+            raise_most_telling(self.failures)
         if SKIPPED_DEADLINE in states:
             raise self.scope.deadline.error()
 
@@ -144,7 +107,7 @@ class Followups:
         taken = self.queue.take(settled)
         self._end(*taken.settled)
         if taken.questions:
-            wave = _Wave(taken.questions, settled, frozenset(+self._reading))
+            wave = Wave(taken.questions, settled, frozenset(+self._reading))
             self._tasks.create_task(self._search(wave))
 
     async def _start_wave_soon(self) -> None:
@@ -160,7 +123,7 @@ class Followups:
 
     def _may_propose(self) -> bool:
         """Tell whether a follow-up is under way whose answer may lead to others."""
-        under_way = (one for one in self.queue.asked if one.id not in self.tree.nodes)
+        under_way = self.queue.under_way(self.tree.nodes)
         return any(not self.queue.is_last(question.depth) for question in under_way)
 
     def _take_in(self, settled: Sequence[Node]) -> None:
@@ -171,7 +134,7 @@ class Followups:
         self._end(*settled)
 
     # ------------------------------------------------------------------------------------- search
-    async def _search(self, wave: _Wave) -> None:
+    async def _search(self, wave: Wave) -> None:
         """Find what each question of a wave is answered from, and have it read.
 
         Those whose evidence is there within a second of each other are read together.
@@ -191,19 +154,14 @@ class Followups:
             found = [one for task in done if (one := task.result())]
             self._read_together(sorted(found, key=lambda one: one.question.id), wave)
 
-    async def _find(self, question: Question, vector: Vector, wave: _Wave) -> Found | None:
+    async def _find(self, question: Question, vector: Vector, wave: Wave) -> Found | None:
         """Return what a follow-up found; None when it ends here, without anything new to read."""
         self._report(f"Looking into: {question.text}")
         self.tell(traced(Node(question, ASKED)))
+        where = (question.communities, question.beside, question.position)
         try:
             with parts.followup(question.id, question.depth) as part:
-                evidence = await self.scope.find(
-                    searched(question),
-                    vector,
-                    question.communities,
-                    question.beside,
-                    question.position,
-                )
+                evidence = await self.scope.find(searched(question), vector, *where)
                 part.add(chunks=len(evidence.chunks))
         except LOSES_ONLY_THE_STEP as error:
             self._fail([question], error)
@@ -213,8 +171,8 @@ class Followups:
             self._end(Node(question, NO_EVIDENCE))
             return None
 
-        self.tree.keep(evidence.chunks)
         chunks = evidence.chunks
+        self.tree.keep(chunks)
         before = self.tree.nodes.get(question.parent) if question.parent is not None else None
         if before and is_asked_again(question, before.question):
             # What was read for it the first time is not read again.
@@ -228,13 +186,13 @@ class Followups:
         return Found(question, evidence, first, second)
 
     # --------------------------------------------------------------------------------------- read
-    def _read_together(self, found: Sequence[Found], wave: _Wave) -> None:
+    def _read_together(self, found: Sequence[Found], wave: Wave) -> None:
         bounds = self.scope.limits
         fits = partial(budget.fits, limits=bounds)
         for group in together(found, bounds.max_followups_per_prompt, fits):
             self._tasks.create_task(self._read(group, wave))
 
-    async def _read(self, group: Group, wave: _Wave) -> None:
+    async def _read(self, group: Group, wave: Wave) -> None:
         """Have a group answered in one call; what a joint reply leaves out is asked alone."""
         memory, handles = self._remember(group, wave), self._name(group, wave)
         reading = Counter(chunk.id for chunk in in_turns(group))
@@ -260,7 +218,7 @@ class Followups:
             self._wave_is_due = True
             self._tasks.create_task(self._start_wave_soon())
 
-    def _judge(self, group: Group, answers: executor.Answers, wave: _Wave) -> list[Node]:
+    def _judge(self, group: Group, answers: executor.Answers, wave: Wave) -> list[Node]:
         """Return the follow-ups that have ended; what cites nothing is read again further on."""
         ended: list[Node] = []
         again: list[Found] = []
@@ -286,26 +244,26 @@ class Followups:
 
     def _steering(self, found: Found, answer: Answer) -> Answer:
         """Return an answer; it steers nothing where its search has found a part of a name alone."""
-        name = lacking_name(found.question.text, texts_of(found.evidence.chunks))
-        if not name:
+        if not (name := lacking_name(found.question.text, texts_of(found.evidence.chunks))):
             return answer
+
         if limits.is_in_vain(answer):
             self.queue.unseen.append(name)
         return replace(answer, followups=(), is_of_another=True)
 
-    def _remember(self, group: Group, wave: _Wave) -> Memory:
+    def _remember(self, group: Group, wave: Wave) -> Memory:
         """Return what a group is told of the search so far."""
         own = {found.question.text for found in group}
         told = own | {node.question.text for node in wave.settled}
-        others = (q.text for q in self.queue.asked if q.id not in self.tree.nodes)
+        asking = (question.text for question in self.queue.under_way(self.tree.nodes))
         return Memory(
             tuple(node for node in wave.settled if node.question.text not in own),
-            tuple(dict.fromkeys(text for text in others if text not in told)),
+            tuple(dict.fromkeys(text for text in asking if text not in told)),
             names_found(wave.settled, self.scope.question),
             is_last=all(self.queue.is_last(found.question.depth) for found in group),
         )
 
-    def _name(self, group: Group, wave: _Wave) -> RequestHandles:
+    def _name(self, group: Group, wave: Wave) -> RequestHandles:
         """Return the handles of all that was shown so far, and of what the group is shown."""
         cited = [citation.chunk_id for citation in cited_by(wave.settled)]
         shown = (chunk.id for chunk in in_turns(group))

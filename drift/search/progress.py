@@ -40,6 +40,12 @@ def citation_lines(citations: Iterable[Citation]) -> str:
     return "\n".join(dict.fromkeys(lines))
 
 
+def title_lines(summaries: Iterable[str]) -> str:
+    """Return a list of titles, which are the first lines of these summaries."""
+    titles = (summary.strip().split("\n", 1)[0][:80] for summary in summaries)
+    return "\n".join(f"- {escape_markdown(title)}" for title in titles)
+
+
 def _cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[:most].rstrip() + "…"
 

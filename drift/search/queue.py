@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -137,6 +137,10 @@ class Queue:
     def asked(self) -> list[Question]:
         """The questions that got a slot, by number."""
         return [question for question in self.known if question.id in self._asked]
+
+    def under_way(self, ended: Container[int]) -> list[Question]:
+        """Return the questions that got a slot and have not ended."""
+        return [question for question in self.asked if question.id not in ended]
 
     @property
     def free_slots(self) -> int:

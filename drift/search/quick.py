@@ -35,10 +35,8 @@ from drift.model.tree import (
     Question,
 )
 from drift.prompting import budget
-from drift.prompting.budget import RequestHandles
-from drift.prompting.elements import place_of
-from drift.search.followups import LOSES_ONLY_THE_STEP
-from drift.search.scope import Scope
+from drift.prompting.elements import RequestHandles, place_of
+from drift.search.scope import LOSES_ONLY_THE_STEP, Scope
 from drift.telemetry import parts
 
 ABOUT_WHOLE = "whole"
@@ -78,7 +76,7 @@ async def look_once(scope: Scope, telling: Telling) -> Look:
 
     look, reply = await _read(scope, evidence, telling)
     if reply.about_whole:
-        whole = await look_at_whole(scope, evidence, telling)
+        whole = await _look_at_whole(scope, evidence, telling)
         look = replace(whole or look, open=ABOUT_WHOLE)
     elif reply.position:
         position = Position(reply.position)
@@ -89,7 +87,7 @@ async def look_once(scope: Scope, telling: Telling) -> Look:
     return replace(look, vector=vector)
 
 
-async def look_at_whole(scope: Scope, evidence: Evidence, telling: Telling) -> Look | None:
+async def _look_at_whole(scope: Scope, evidence: Evidence, telling: Telling) -> Look | None:
     """Return what is found with what the project knows of itself; None where that is nothing."""
     try:
         about = await scope.about()
@@ -101,6 +99,15 @@ async def look_at_whole(scope: Scope, evidence: Evidence, telling: Telling) -> L
         log.warning("whole_unread", extra={"code": error.code}, exc_info=error)
         return None
     return look
+
+
+async def with_whole(scope: Scope, look: Look | None) -> Look | None:
+    """Return a look with what the project knows of itself; the first where that finds less."""
+    evidence = look.evidence if look else Evidence()
+    whole = await _look_at_whole(scope, evidence, Telling())
+    if whole is None or not whole.found:
+        return look
+    return replace(whole, open=look.open if look else "", vector=look.vector if look else ())
 
 
 async def _look_at_position(
@@ -137,20 +144,20 @@ async def _read(
     chunks = evidence.chunks[: scope.limits.max_chunks_for_prompt]
     handles = RequestHandles().including((), (chunk.id for chunk in chunks))
     reading = budget.quick(scope.question, chunks, handles, scope.limits.max_prompt_tokens)
-    page = _Page(scope.question, handles, evidence, reading.shown)
+    call = _QuickCall(scope.question, handles, evidence, reading.shown)
 
     with parts.reading(1) as part:
         growing = GrowingAnswer(
-            "answer", lambda begun: page.facts_of(begun, is_last=is_last), page.prose
+            "answer", lambda begun: call.facts_of(begun, is_last=is_last), call.prose
         )
         reply = await scope.ask(reading.prompt, QuickReply, telling.hear(growing.deliverable))
         part.add(chunks=len(reading.shown), answers=1)
 
-    return page.checked(_asked(scope), reply), reply
+    return call.checked(_asked(scope), reply), reply
 
 
 @dataclass(frozen=True)
-class _Page:
+class _QuickCall:
     """What one call was shown, and what its reply is worth."""
 
     question: str

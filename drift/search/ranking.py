@@ -119,12 +119,17 @@ def _with_neighbours(pool: Sequence[Candidate], scores: Sequence[float]) -> list
     """Return the scores, each with a tenth of the better one right before or behind it."""
     places = [(c.chunk.document_name, c.chunk.places, c.chunk.place) for c in pool]
     held = dict(zip(places, scores, strict=True))
-    return [
-        score + 0.1 * max(held.get((name, all_, at + step), 0.0) for step in (-1, 1))
-        if at
-        else score
-        for (name, all_, at), score in zip(places, scores, strict=True)
-    ]
+    raised = []
+    for (name, all_, at), score in zip(places, scores, strict=True):
+        if not at:
+            raised.append(score)
+            continue
+
+        before = held.get((name, all_, at - 1), 0.0)
+        behind = held.get((name, all_, at + 1), 0.0)
+        raised.append(score + 0.1 * max(before, behind))
+
+    return raised
 
 
 def _spread(chunks: Sequence[Chunk], scores: Sequence[float]) -> list[Chunk]:

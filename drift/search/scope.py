@@ -1,28 +1,47 @@
-"""One request's servers, bounds and time, and how its steps ask: for evidence, and for replies."""
+"""One request's servers, bounds and time, and how its steps ask: for evidence, and for replies.
+
+Of what its steps fail by, it says which errors cost a step alone, and which of several is told.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
-from drift.core.errors import UnusableReplyError
+from drift.core.errors import (
+    DriftError,
+    GraphMisconfiguredError,
+    GraphUnavailableError,
+    ModelMisconfiguredError,
+    ModelUnavailableError,
+    UnusableReplyError,
+)
 from drift.core.reply_text import json_values
 from drift.model.calls import Prompt, TextCallback
 from drift.model.graph import Beside, Chunk, CommunityId, Evidence, FollowupQuery, Position, Vector
 from drift.model.limits import Limits
 from drift.ports import Ports
-from drift.prompting.prompts import corrected
+from drift.prompting.budget import second_try
 from drift.search.ranking import ranked
 
 R = TypeVar("R", bound=BaseModel)
 
 WORTH_ASKING_AGAIN = frozenset({"length", "empty"})
 """Reasons for which a second try may help; a refusal or a content filter would stay the same."""
+
+LOSES_ONLY_THE_STEP = (
+    UnusableReplyError,
+    ModelUnavailableError,
+    ModelMisconfiguredError,
+    GraphUnavailableError,
+    GraphMisconfiguredError,
+)
+"""Errors that cost one follow-up alone: what the others have answered is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +102,34 @@ class Scope:
         Raises:
             UnusableReplyError: the second does not fit either, or the model refuses.
         """
-        chat = self.ports.chat
+        chat, most = self.ports.chat, self.limits.max_prompt_tokens
         try:
             reply = await chat.complete(prompt, self.deadline, hear)
             return parse(reply.text, shape)
         except _MisfitError as misfit:
-            again = corrected(prompt, misfit.reply, misfit.problem)
+            again = second_try(prompt, misfit.reply, misfit.problem, most)
         except UnusableReplyError as unusable:
             if unusable.detail not in WORTH_ASKING_AGAIN:
                 raise
-            again = corrected(prompt, "", f"it was unusable ({unusable.detail}); be shorter")
+            problem = f"it was unusable ({unusable.detail}); be shorter"
+            again = second_try(prompt, "", problem, most)
 
         reply = await chat.complete(again, self.deadline, hear)
         return parse(reply.text, shape)
+
+
+def raise_most_telling(failures: Sequence[DriftError]) -> NoReturn:
+    """Raise the UpstreamError that says why every step failed.
+
+    That is first what an operator must change, then what cannot be reached.
+    """
+    for kind in (ModelMisconfiguredError, GraphMisconfiguredError, GraphUnavailableError):
+        if failure := next((one for one in failures if isinstance(one, kind)), None):
+            raise failure
+
+    first = failures[0]
+    why = first.sentence if isinstance(first, UnusableReplyError) else first.detail
+    raise ModelUnavailableError(why) from first
 
 
 class _MisfitError(UnusableReplyError):

@@ -80,10 +80,17 @@ def _spending(call: ServerCall, operation: Operation, model: str) -> Iterator[No
 
 
 @contextmanager
-def graph_call(operation: Statement, database: str) -> Iterator[None]:
-    """Measure one statement by the `db` conventions; its text is not kept."""
-    about = {"db.system.name": "neo4j", "db.namespace": database, "db.operation.name": operation}
-    with _client(f"{operation} {database}", "graph", "db.client.operation.duration", about):
+def graph_call(operation: Statement, database: str | None) -> Iterator[None]:
+    """Measure one statement by the `db` conventions; its text is not kept.
+
+    The name of a home database is not known.
+    """
+    about = {"db.system.name": "neo4j", "db.operation.name": operation}
+    if database:
+        about["db.namespace"] = database
+    with _client(
+        f"{operation} {database or 'neo4j'}", "graph", "db.client.operation.duration", about
+    ):
         yield
 
 

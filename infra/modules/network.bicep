@@ -29,6 +29,10 @@ param tags object
 @maxLength(18)
 param addressPrefix string
 
+@description('Ports that private endpoints are reached by from the network.')
+@minLength(1)
+param endpointPorts array
+
 @description('Whether a NAT gateway gives outgoing traffic one fixed address, for the allow list of AuraDB.')
 param natGatewayEnabled bool
 
@@ -48,12 +52,9 @@ resource endpointSecurityGroup 'Microsoft.Network/networkSecurityGroups@2026-03-
         name: 'AllowTlsFromNetwork'
         properties: {
           access: 'Allow'
-          description: 'Storage, vault, models, site (443) and Redis (10000).'
+          description: 'Storage, vault, models, site (443), Redis (10000), and AuraDB (7687) or Milvus by a private link of yours.'
           destinationAddressPrefix: '*'
-          destinationPortRanges: [
-            '443'
-            '10000'
-          ]
+          destinationPortRanges: endpointPorts
           direction: 'Inbound'
           priority: 100
           protocol: 'Tcp'

@@ -6,11 +6,14 @@ import argparse
 import asyncio
 import json
 import sys
-from collections.abc import Callable, Coroutine, Sequence
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
-from drift.core.errors import DriftError
+import httpx2
+
+from drift.core.errors import DriftError, LocalStackError
 from drift.local.cli.console import log_to_stderr
 from drift.local.cli.options import DEFAULT_VERSION, stack_options
 from drift.local.stack.stack import StackOptions
@@ -84,6 +87,18 @@ def percentile(values: Sequence[float], percent: int) -> float:
     """
     ordered = sorted(values)
     return ordered[max(0, -(-percent * len(ordered) // 100) - 1)]
+
+
+async def timed_write(
+    what: str, case: str, write: Callable[[int], Awaitable[httpx2.Response]], number: int
+) -> float:
+    """Return the seconds of one request that writes something."""
+    began = time.perf_counter()
+    reply = await write(number)
+    seconds = time.perf_counter() - began
+    if reply.is_error:
+        raise LocalStackError(f"A {what} was not {case} ({reply.status_code}): {reply.text}")
+    return seconds
 
 
 def milliseconds(

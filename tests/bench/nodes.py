@@ -5,16 +5,21 @@ They stand in a project of their own, and are removed again.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx2
 
-from drift.core.errors import LocalStackError
 from drift.local.cli.work.servers import WITHOUT_KEYS, running
 from drift.local.hosts.local_host import serving
-from tests.bench.command import Options, milliseconds, read_options, run, show, stack_of
+from tests.bench.command import (
+    Options,
+    milliseconds,
+    read_options,
+    run,
+    show,
+    stack_of,
+    timed_write,
+)
 
 PROJECT, LABEL = "bench-nodes", "BenchNode"
 SENTENCE = "It stands at berth {0} and is looked after by the harbour office. "
@@ -45,7 +50,9 @@ async def bench(asked: Options) -> None:
             "removed": remove,
         }
         for case, write in cases.items():
-            times = milliseconds([await timed(case, write, n) for n in range(asked.nodes)])
+            times = milliseconds(
+                [await timed_write("node", case, write, n) for n in range(asked.nodes)]
+            )
             show({"case": case, "writes": asked.nodes, **times}, asked)
 
 
@@ -56,17 +63,6 @@ def node(number: int, **more: bool) -> dict[str, Any]:
 
 def path(number: int) -> str:
     return f"/api/nodes/{number}?project_id={PROJECT}"
-
-
-async def timed(
-    case: str, write: Callable[[int], Awaitable[httpx2.Response]], number: int
-) -> float:
-    began = time.perf_counter()
-    reply = await write(number)
-    seconds = time.perf_counter() - began
-    if reply.is_error:
-        raise LocalStackError(f"A node was not {case} ({reply.status_code}): {reply.text}")
-    return seconds
 
 
 if __name__ == "__main__":

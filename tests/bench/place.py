@@ -16,15 +16,16 @@ from pathlib import Path
 from typing import Any, Literal
 
 from drift.core.deadline import Deadline
-from drift.local.cli.console import say
-from drift.local.evals.lines import Line, read_lines
-from drift.local.evals.measured_search import MeasuredSearch, open_search
-from drift.local.ingest.graph_records import (
+from drift.indexing.graph_records import (
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,
+    DocumentVersion,
     KnowledgeBatch,
 )
+from drift.local.cli.console import say
+from drift.local.evals.lines import Line, read_lines
+from drift.local.evals.measured_search import MeasuredSearch, open_search
 from drift.model.graph import Candidates, Chunk, FollowupQuery, Position
 from drift.search.ranking import ranked
 from tests.bench.command import Options, read_options, run, show, stack_of
@@ -76,7 +77,7 @@ def read_index(folder: Path) -> DocumentBatch:
     for row in read_lines(folder / "documents.jsonl", _Document):
         told = "\0".join(chunk.text for chunk in chunks[row.id])
         stamp = hashlib.sha256(told.encode()).hexdigest()
-        documents.append(DocumentRecord(row.id, row.title, "index", stamp))
+        documents.append(DocumentRecord(row.id, row.title, "index", DocumentVersion(stamp)))
     held = [chunk for document in documents for chunk in chunks[document.id]]
     return DocumentBatch(tuple(documents), tuple(held))
 

@@ -15,14 +15,14 @@ from typing import Any
 
 from drift.contracts.request import Depth, ProjectRequest
 from drift.core.deadline import Deadline
-from drift.llm.local_embedding import embed
-from drift.local.evals.lines import Line, read_lines
-from drift.local.ingest.graph_records import (
+from drift.indexing.graph_records import (
     CommunityRecord,
     EntityRecord,
     KnowledgeBatch,
     RelationRecord,
 )
+from drift.llm.local_embedding import embed
+from drift.local.evals.lines import Line, read_lines
 from drift.local.model_server.extractive import reply
 from drift.model.calls import ChatReply, Embeddings, Prompt, TextCallback
 from drift.model.graph import Vector

@@ -8,16 +8,17 @@ from itertools import pairwise
 
 import numpy as np
 
-from drift.local.ingest.graph_records import (
+from drift.indexing.graph_records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
     DocumentRecord,
+    DocumentVersion,
     EntityRecord,
     KnowledgeBatch,
     RelationRecord,
 )
-from drift.local.ingest.writers import GraphWriter
+from drift.local.ingest.neo4j.writer import Neo4jWriter
 from tests.bench.synthetic import (
     COMMON_WORDS,
     ENTITIES_A_LEAF,
@@ -37,7 +38,7 @@ Members = tuple[tuple[str, ...], tuple[str, ...]]
 """Ids of a community's entities and of its chunks."""
 
 
-async def load(project: SyntheticProject, writer: GraphWriter) -> bool:
+async def load(project: SyntheticProject, writer: Neo4jWriter) -> bool:
     """Make the tenant hold exactly this project; tell whether anything had to be written.
 
     Errors as the port raises them.
@@ -66,7 +67,10 @@ class Records:
             chunks = tuple(self._chunk(place, rng) for place in places)
             ids = dict.fromkeys(chunk.document_id for chunk in chunks)
             documents = [
-                DocumentRecord(id_, f"Report {id_[1:]}", "synthetic", project.stamp) for id_ in ids
+                DocumentRecord(
+                    id_, f"Report {id_[1:]}", "synthetic", DocumentVersion(project.stamp)
+                )
+                for id_ in ids
             ]
             yield DocumentBatch(tuple(documents), chunks)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from drift.core.names import normalised_title
 from drift.graph.connection import Connection
-from drift.graph.project_key import project_key
+from drift.graph.indexes import project_key
 from drift.model.graph import Vector
 from tests.contract.random_projects import MARK, Contents
 

@@ -4,6 +4,7 @@ Those about preparing have a `database` of their own.
 """
 
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -14,6 +15,9 @@ from tests.contract.graph_backends import backend, graph_server, project
 from tests.contract.v1_graphs import database
 
 __all__ = ["backend", "database", "graph_server", "project"]
+
+# `make test-deep` makes an environment with Milvus Lite for it
+collect_ignore = [] if find_spec("milvus_lite") else ["test_vector_copy_killed.py"]
 
 PATIENCE_S = 120.0
 """A statement is compiled again after each change of the schema, on a machine that may be busy."""

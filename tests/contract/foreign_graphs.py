@@ -13,6 +13,7 @@ import pytest
 from drift.graph.connection import Connection
 from drift.local.prepare.preparer import Neo4jPreparer
 from drift.local.stack.neo4j.server import Neo4jServer
+from tests.contract.known_names import TYPES, know_names
 from tests.contract.v1_graphs import drop_schema
 
 DIMENSIONS = 4
@@ -72,6 +73,7 @@ async def prepared(whole_server: Neo4jServer) -> AsyncIterator[Connection]:
             await drop_schema(connection)
             await Neo4jPreparer(connection).prepare(DIMENSIONS)
             _prepared[server.uri] = await rows(connection, _SCHEMA)
+        await know_names(connection, types=TYPES)
         yield connection
 
 

@@ -19,19 +19,24 @@ from neo4j import AsyncGraphDatabase
 
 from drift.core.deadline import Deadline
 from drift.graph.connection import READS, Connection
+from drift.graph.cypher.schema import DEFAULT
 from drift.graph.graph import Neo4jGraph
-from drift.graph.indexes import IndexNames
+from drift.graph.indexes import IndexNames, read_indexes
 from drift.graph.node_store import Neo4jNodeStore
 from drift.graph.reader import Neo4jReader
-from drift.local.ingest.graph_records import (
+from drift.graph.versions import VectorVersion
+from drift.indexing.graph_records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
     DocumentRecord,
+    DocumentVersion,
     EntityRecord,
     KnowledgeBatch,
     RelationRecord,
 )
+from drift.local.ingest.neo4j.ddl import vector_indexes
+from drift.local.ingest.neo4j.schema import create, missing, wait_until_online
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.graph import (
@@ -42,8 +47,10 @@ from drift.model.graph import (
     PrimerQuery,
     Vector,
 )
-from drift.ports import GraphReader, GraphStore, NodeFinder, PassageReader
+from drift.nodes.ports import NodeFinder
+from drift.ports import GraphReader, GraphStore, PassageReader
 from drift.search.ranking import ranked
+from tests.contract.known_names import OWN_LABEL, TYPES, know_names
 from tests.fakes_graph import FakeGraph, Project
 from tests.fakes_nodes import FakeNodeFinder
 from tests.fakes_passages import FakePassages
@@ -153,11 +160,11 @@ class Neo4jBackend:
         await self.connection.write(text, {"p": project_id, "id": chunk_id})
 
     async def counts(self, project_id: str) -> dict[str, int]:
-        text = """
+        text = f"""
         MATCH (n) WHERE n.project_id = $p AND NOT n:__Project__
         OPTIONAL MATCH (n)-[r]->()
-        WITH n, collect(type(r)) AS types
-        WITH collect(labels(n)[0]) + reduce(all = [], t IN collect(types) | all + t) AS things
+        WITH {OWN_LABEL} AS label, collect(type(r)) AS types, n
+        WITH collect(label) + reduce(all = [], t IN collect(types) | all + t) AS things
         UNWIND things AS thing
         RETURN thing, count(*) AS count
         """
@@ -201,12 +208,26 @@ async def backend(graph_server: Neo4jServer | None) -> AsyncIterator[Backend]:
         graph_server.uri, graph_server.user, graph_server.password, "neo4j"
     ) as connection:
         real = Neo4jBackend(connection, IndexNames(), graph_server)
-        if graph_server.uri not in _prepared:
-            await real.writer.prepare(DIMENSIONS)
-            # Made later, the index of people's own nodes would have all plans made anew.
-            await Neo4jNodeStore(connection).prepare(DIMENSIONS)
-            _prepared.add(graph_server.uri)
+        await prepare_once(connection)
         yield real
+
+
+async def prepare_once(connection: Connection) -> None:
+    """Make every index that a test on a shared server needs, and tell it the statements' names.
+
+    What is made later has all plans made anew, which takes each test after it seconds.
+    """
+    if connection._uri in _prepared:
+        return
+    await know_names(connection, types=TYPES)
+    names, local = IndexNames(), VectorVersion("local")
+    await Neo4jWriter(connection, names).prepare(DIMENSIONS)
+    await Neo4jNodeStore(connection).prepare(DIMENSIONS)
+    second = vector_indexes(DEFAULT, names.of(local), local.vector_in(DEFAULT))
+    for index in missing(second, await read_indexes(connection)):
+        await create(connection, index, DIMENSIONS)
+    await wait_until_online(connection, second, DIMENSIONS)
+    _prepared.add(connection._uri)
 
 
 @pytest.fixture
@@ -285,7 +306,9 @@ def documents(
     named = {id_: titles.get(id_, f"Title of {id_}") for id_ in ids}
     return DocumentBatch(
         tuple(
-            DocumentRecord(id_, prefix + title if title else title, "source", f"hash of {id_}")
+            DocumentRecord(
+                id_, prefix + title if title else title, "source", DocumentVersion(f"hash of {id_}")
+            )
             for id_, title in named.items()
         ),
         chunks,

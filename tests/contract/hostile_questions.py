@@ -41,7 +41,7 @@ BY_HAND = (
     # letters and marks that are not plain
     "ß Straße", "İstanbul ı", "日本語 の 質問", "الكلمات من اليمين",
     "\u202eemos txet\u202c", "e\u0301 é",
-    "ﬁ ﬀ Ⅷ", "a\u0300" * 50,
+    "ﬁ ﬀ Ⅷ", "a\u0300" * 50, "\u0301 \u0e34 \u093f" * 300, "\u0301" * 4000,
     "\U0001d4d0\U0001d4d5", "👩\u200d👩\u200d👧", "\ud83d", "alpha \udc00 beta", "\x00",
     "al\x00pha", "\x1b[31m", "\x7f\x80\x9f", "\uffff\ufffe",
     "\u2028alpha\u2029",

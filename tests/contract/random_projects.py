@@ -14,11 +14,12 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from drift.local.ingest.graph_records import (
+from drift.indexing.graph_records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
     DocumentRecord,
+    DocumentVersion,
     EntityRecord,
     KnowledgeBatch,
     RelationRecord,
@@ -137,7 +138,7 @@ def _contents(shape: Shape, chance: Random, chunks: list[ChunkRecord], mark: str
             d,
             f"{mark}Title of {d}" if mark or chance.random() < 0.8 else "",
             "source",
-            f"hash of {d}",
+            DocumentVersion(f"hash of {d}"),
         )
         for d in dict.fromkeys(c.document_id for c in chunks)
     ]

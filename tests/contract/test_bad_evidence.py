@@ -12,19 +12,18 @@ import pytest
 
 from drift.core.deadline import Deadline
 from drift.core.names import title_keys
+from drift.indexing.graph_records import ChunkRecord, EntityRecord
 from drift.llm import local_embedding as embedding
+from drift.llm.local_embedder import LocalEmbedder
 from drift.local.evals.comparison import half_and_half
-from drift.local.ingest.graph_records import ChunkRecord, EntityRecord
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import read_source
-from drift.model.calls import Embeddings
 from drift.model.graph import Candidates, FollowupQuery, Vector
 from drift.model.limits import Limits
 from drift.model.tree import Question
 from drift.prompting import budget
 from drift.prompting.batching import Found
-from drift.prompting.budget import RequestHandles
-from drift.prompting.elements import Memory
+from drift.prompting.elements import Memory, RequestHandles
 from drift.prompting.tokens import most_tokens
 from drift.search.ranking import fuse, ranked
 from tests.contract.graph_backends import Backend, FakeBackend, chunk, entity, fill
@@ -38,19 +37,6 @@ LINKS = "\n".join(f"* [Page {number}](https://example.org/{number})" for number 
 FILLER = " ".join(f"filler{number}" for number in range(60))
 UNKNOWN = """Ulmi majakas ehitati pärast suurt üleujutust. Linnarahvas kogus kivid jõest, ja
 meister Mercer juhtis tööd kolm aastat. Hiljem põles torn kaks korda maha."""
-
-
-class LocalEmbedder:
-    """Embedder in this process, the one of the local model server.
-
-    Its weights are there before the event loop needs them.
-    """
-
-    weights = embedding.load()
-
-    async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
-        deadline.require()
-        return Embeddings(tuple(vectors(texts)))
 
 
 def vectors(texts: Iterable[str]) -> list[Vector]:

@@ -11,9 +11,14 @@ from typing import Any
 import pytest
 
 from drift.core.errors import GraphUnavailableError
-from drift.graph.connection import Connection
-from drift.local.ingest.graph_records import DocumentBatch, DocumentRecord, KnowledgeBatch
-from drift.local.ingest.neo4j import project as neo4j_project
+from drift.graph.connection import READ_TIMEOUT_S, Connection
+from drift.indexing import project as neo4j_project
+from drift.indexing.graph_records import (
+    DocumentBatch,
+    DocumentRecord,
+    DocumentVersion,
+    KnowledgeBatch,
+)
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from tests.contract.graph_backends import (
     Neo4jBackend,
@@ -48,6 +53,11 @@ class BrokenConnection(Connection):
     async def write(self, text: str, parameters: Mapping[str, Any]) -> Any:
         self._count()
         return await self._whole.write(text, parameters)
+
+    async def read(
+        self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S
+    ) -> Any:
+        return await self._whole.read(text, parameters, timeout_s)
 
     async def transaction(self, work: Any, timeout_s: float = 120.0) -> Any:
         async def counted(run: Any) -> Any:
@@ -102,7 +112,8 @@ async def test_a_write_killed_anywhere_is_seen_whole_or_not_at_all_and_repaired_
 ) -> None:
     await fill_all(backend, project)
     shrunk = DocumentBatch(
-        (DocumentRecord("d1", "t", "s", "changed"),), (replace(CHUNKS[0], text="alpha two"),)
+        (DocumentRecord("d1", "t", "s", DocumentVersion("changed")),),
+        (replace(CHUNKS[0], text="alpha two"),),
     )
     fewer = KnowledgeBatch(ENTITIES[:1], (), COMMUNITIES[:1], "f2")
 
@@ -113,7 +124,7 @@ async def test_a_write_killed_anywhere_is_seen_whole_or_not_at_all_and_repaired_
         backend, project, lambda writer: writer.write_knowledge(project, fewer), step
     )
     state = await backend.writer.project_state(project)
-    assert (state.documents["d1"], state.fingerprint) == ("changed", "f2")
+    assert (state.documents["d1"].version.content_hash, state.fingerprint) == ("changed", "f2")
     await backend.writer.write_documents(project, documents(CHUNKS, {}))
     await backend.writer.write_knowledge(project, KNOWLEDGE)
     assert await backend.counts(project) == FULL
@@ -128,7 +139,7 @@ async def test_a_document_too_big_for_one_transaction_is_seen_whole_or_not_at_al
     await fill_all(backend, project)
     kept = replace(CHUNKS[0], heading="kept, with its entities")
     pieces = (kept, *(chunk(f"n{i}", f"new {i}", axis(i + 4)) for i in range(5)))
-    big = DocumentBatch((DocumentRecord("d1", "Big", "source", "big"),), pieces)
+    big = DocumentBatch((DocumentRecord("d1", "Big", "source", DocumentVersion("big")),), pieces)
     sizes = set()
     async for _ in attempts(
         backend, project, lambda writer: writer.write_documents(project, big), 1
@@ -136,7 +147,9 @@ async def test_a_document_too_big_for_one_transaction_is_seen_whole_or_not_at_al
         found = await ask_followup(backend.store(), project, "?", axis(0))
         sizes.add(tuple(sorted(c.id for c in found.chunks)))
         state = await backend.writer.project_state(project)
-        assert (state.documents["d1"] == "big") == (len(found.chunks) > len(CHUNKS))
+        assert (state.documents["d1"].version.content_hash == "big") == (
+            len(found.chunks) > len(CHUNKS)
+        )
     assert sizes == {("k1", "k2", "k3"), ("k1", "k3", "n0", "n1", "n2", "n3", "n4")}
     counts = await backend.counts(project)
     assert (counts["__Chunk__"], counts["HAS_CHUNK"], counts["HAS_ENTITY"]) == (7, 7, 2)

@@ -110,7 +110,7 @@ def test_indexes_of_other_nodes_or_properties_count_as_missing_and_are_not_searc
     change: dict[str, Any],
 ) -> None:
     found = inventory(**dict.fromkeys(("community", "chunk", "fulltext"), change))
-    assert found.missing == (NAMES.community, NAMES.chunk, NAMES.fulltext)
+    assert found.health().missing == (NAMES.community, NAMES.chunk, NAMES.fulltext)
     assert found.text_problem
     assert not any((found.search_index, found.is_complete))
     found.require_dimensions(DIMENSIONS + 1)

@@ -11,7 +11,7 @@ import math
 import pytest
 
 from drift.core.errors import GraphMisconfiguredError, ModelMisconfiguredError
-from drift.graph.project_key import project_key
+from drift.graph.indexes import project_key
 from tests.contract.graph_backends import (
     CHUNKS,
     DIMENSIONS,

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from drift.core.deadline import Deadline
-from drift.local.ingest.documents import SourceDocument
-from drift.local.ingest.neo4j import project as neo4j_project
+from drift.indexing import project as neo4j_project
+from drift.indexing.documents import SourceDocument
+from drift.llm.local_embedder import LocalEmbedder
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import Source
 from drift.model.graph import Chunk, FollowupQuery
@@ -25,7 +26,6 @@ from tests.contract.graph_backends import (
     fill,
     on_real_server,
 )
-from tests.contract.test_bad_evidence import LocalEmbedder
 
 WRITTEN = 1_700_000_000_000
 ADDRESS = "https://docs.example.com/mill.md"

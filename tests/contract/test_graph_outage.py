@@ -34,6 +34,7 @@ from drift.graph.errors import translated
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
 from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.local.prepare.preparer import Neo4jPreparer
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.graph import PrimerEvidence, PrimerQuery
 from tests.contract.graph_backends import (
@@ -53,54 +54,23 @@ def ask(graph: Neo4jGraph, tenant: str = "t") -> Awaitable[PrimerEvidence]:
     return graph.primer(PrimerQuery(tenant, "q", axis(0), 3), Deadline.after(120))
 
 
-MISCONFIGURED, VECTORS = GraphMisconfiguredError, GraphVectorsError
-TIMEOUT, UNAVAILABLE = GraphTimeoutError, GraphUnavailableError
 FAILED = "ClientError.Procedure.ProcedureCallFailed"
+LENGTHS = "Index query vector has 3 dimensions, but indexed vectors have 256."
+TIMED_OUT = "ClientError.Transaction.TransactionTimedOutClientConfiguration"
 CODES: list[tuple[str, str, type[UpstreamError], str]] = [
-    # the server's code, what it says, and what we make of it
-    ("ClientError.Security.Unauthorized", "", MISCONFIGURED, "NEO4J_PASSWORD"),
-    ("ClientError.Database.DatabaseNotFound", "", MISCONFIGURED, "NEO4J_DATABASE"),
-    (FAILED, "There is no such vector schema index: x", MISCONFIGURED, "python -m drift prepare"),
-    (
-        FAILED,
-        "TooManyClauses: maxClauseCount is set to 1024",
-        MISCONFIGURED,
-        "does not take the words",
-    ),
-    (
-        FAILED,
-        "Index query vector has 3 dimensions, but indexed vectors have 256.",
-        VECTORS,
-        "dimensions",
-    ),
-    (FAILED, "", MISCONFIGURED, "look at the server's log"),
-    (
-        "DatabaseError.Statement.ExecutionFailed",
-        "too large to index",
-        MISCONFIGURED,
-        "too long for an index",
-    ),
-    ("ClientError.Schema.IndexNotFound", "", MISCONFIGURED, "python -m drift prepare"),
-    ("ClientError.Statement.ArgumentError", "", VECTORS, "dimensions"),
-    (
-        "ClientError.Transaction.TransactionTimedOutClientConfiguration",
-        "",
-        TIMEOUT,
-        "in time",
-    ),
-    ("ClientError.Transaction.Terminated", "", TIMEOUT, "ended"),
-    (
-        "TransientError.General.MemoryPoolOutOfMemoryError",
-        "",
-        UNAVAILABLE,
-        "too little memory",
-    ),
+    # the server's code, what it says, and what we make of it; others: tests/function/faults/said.py
+    ("ClientError.Security.Unauthorized", "", GraphMisconfiguredError, "NEO4J_PASSWORD"),
+    (FAILED, LENGTHS, GraphVectorsError, "dimensions"),
+    ("ClientError.Schema.IndexNotFound", "", GraphMisconfiguredError, "python -m drift prepare"),
+    ("ClientError.Statement.ArgumentError", "", GraphVectorsError, "dimensions"),
+    (TIMED_OUT, "", GraphTimeoutError, "in time"),
+    ("ClientError.Transaction.Terminated", "", GraphTimeoutError, "ended"),
 ]
 DRIVERS_OWN: list[tuple[Exception, type[UpstreamError], str]] = [
-    (ConfigurationError("x"), MISCONFIGURED, "NEO4J_URI"),
-    (ServiceUnavailable("x"), UNAVAILABLE, "reached"),
-    (SessionExpired("x"), UNAVAILABLE, "reached"),
-    (ConnectionResetError(), UNAVAILABLE, "reached"),
+    (ConfigurationError("x"), GraphMisconfiguredError, "NEO4J_URI"),
+    (ServiceUnavailable("x"), GraphUnavailableError, "reached"),
+    (SessionExpired("x"), GraphUnavailableError, "reached"),
+    (ConnectionResetError(), GraphUnavailableError, "reached"),
 ]
 
 
@@ -224,6 +194,8 @@ async def test_a_read_only_database_is_called_that_and_still_searched(tmp_path: 
     version, folder = "2026", tmp_path / "neo4j"
     async with _served(Neo4jServer(version, folder=folder, java_flags=QUICK)) as connection:
         await Neo4jWriter(connection, IndexNames()).prepare(DIMENSIONS)
+        await connection.write("CREATE (:__Project__ {id: 'p'})", {})
+        await connection.write("CREATE (:__Chunk__ {id: 'k', text: 'alpha', project_id: 'p'})", {})
 
     read_only = {"server.databases.default_to_read_only": "true"}
     server = Neo4jServer(version, folder=folder, java_flags=QUICK, settings=read_only)
@@ -233,6 +205,8 @@ async def test_a_read_only_database_is_called_that_and_still_searched(tmp_path: 
             await connection.write("CREATE (:Thing)", {})
         with pytest.raises(GraphMisconfiguredError, match=refused):
             await Neo4jWriter(connection, IndexNames()).remove_documents("p", ["d"])
+        with pytest.raises(GraphMisconfiguredError, match=refused):
+            await Neo4jPreparer(connection).prepare(DIMENSIONS)
         assert (await ask(Neo4jGraph(connection))).is_empty
 
 

@@ -9,10 +9,11 @@ from typing import Any, TypeVar
 from drift.auth.caller import EVERYBODY, Caller, Grant, Project
 from drift.contracts.reading import DocumentName
 from drift.core.deadline import Deadline
-from drift.local.ingest.graph_records import (
+from drift.indexing.graph_records import (
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,
+    DocumentVersion,
     EntityRecord,
     KnowledgeBatch,
 )
@@ -275,7 +276,10 @@ async def test_the_project_beside_is_never_seen(backend: Backend, project: str) 
     only_there = EntityRecord("e9", "There", "", ("k9",))
     await backend.writer.write_documents(
         twin(project),
-        DocumentBatch((DocumentRecord("d9", "t", "s", "h"),), (chunk("k9", "x", axis(3), "d9"),)),
+        DocumentBatch(
+            (DocumentRecord("d9", "t", "s", DocumentVersion("h")),),
+            (chunk("k9", "x", axis(3), "d9"),),
+        ),
     )
     await backend.writer.write_knowledge(
         twin(project), KnowledgeBatch((*ENTITIES, only_there), RELATIONS, COMMUNITIES, "f")
@@ -301,7 +305,7 @@ async def test_only_projects_that_the_caller_may_read_are_listed(
     ids = [f"{project}{end}" for end in ("", "-a", "-a1", "-b", "-\uff21", "-\U0001f600")]
     for id_ in ids:
         await backend.writer.write_documents(
-            id_, DocumentBatch((DocumentRecord("d", "t", "s", "h"),), CHUNKS[:0])
+            id_, DocumentBatch((DocumentRecord("d", "t", "s", DocumentVersion("h")),), CHUNKS[:0])
         )
     reader = backend.reader()
 

@@ -10,9 +10,9 @@ from dataclasses import replace
 import pytest
 
 from drift.core.deadline import Deadline
-from drift.core.errors import DeadlineError, GraphMisconfiguredError
-from drift.local.ingest.graph_records import RelationRecord
-from drift.model.graph import FollowupQuery, PrimerQuery
+from drift.core.errors import DeadlineError
+from drift.indexing.graph_records import RelationRecord
+from drift.model.graph import PrimerQuery
 from tests.contract.graph_backends import (
     CHUNKS,
     DIMENSIONS,
@@ -163,22 +163,6 @@ async def test_words_find_what_the_vector_does_not_by_the_text_and_by_its_headin
             assert {"word", "under"} & set(ids(found.chunks)) == expected
 
 
-async def test_entities_named_in_the_question_lead_to_chunks_over_their_relations(
-    backend: Backend, project: str
-) -> None:
-    near = [chunk(f"k{i:03}", f"filler {i}", vector(1, i / 10)) for i in range(70)]
-    hidden = [chunk("named", "one", axis(7)), chunk("related", "two", axis(8))]
-    entities = [
-        entity("e1", "The Old Mill.", "named"),
-        entity("e2", "Windmill", "related"),
-        entity("e3", "Owl", "k060"),
-    ]
-    relations = [RelationRecord("e2", "e1", "looks like", 2.0)]
-    await fill(backend, project, [*near, *hidden], entities, relations)
-    found = await ask_followup(backend.store(), project, "who owns the old mill?", axis(0))
-    assert {"named", "related"} <= set(ids(found.chunks))
-
-
 async def test_a_hub_in_every_chunk_keeps_every_list_bounded(
     backend: Backend, project: str
 ) -> None:
@@ -208,18 +192,6 @@ async def test_words_and_vectors_each_find_what_the_other_cannot(
 async def test_a_used_up_deadline_is_a_deadline_error(backend: Backend, project: str) -> None:
     with pytest.raises(DeadlineError):
         await backend.store().primer(PrimerQuery(project, "q", axis(0), 3), Deadline.after(0))
-
-
-async def test_a_vector_of_other_dimensions_is_refused_with_both_numbers(
-    backend: Backend, project: str
-) -> None:
-    with pytest.raises(
-        GraphMisconfiguredError,
-        match=rf"graphrag_comm_index has {DIMENSIONS} dimensions, but 3 are wanted",
-    ):
-        await backend.store().followup(
-            FollowupQuery(project, "q", (1.0, 0.0, 0.0), ()), Deadline.after(120)
-        )
 
 
 async def test_health_lists_the_indexes_with_their_dimensions(backend: Backend) -> None:

@@ -7,7 +7,7 @@ import pytest
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph.graph import Neo4jGraph
-from drift.local.ingest.graph_records import CommunityRecord, KnowledgeBatch
+from drift.indexing.graph_records import CommunityRecord, KnowledgeBatch
 from drift.model.graph import TopicsQuery
 from tests.contract.graph_backends import Neo4jBackend, axis, fill
 from tests.contract.small_project import CHUNKS
@@ -59,7 +59,7 @@ async def test_topics_of_another_models_vectors_are_refused(
     await backend.writer.write_knowledge(project, batch)
     store = backend.store()
     assert isinstance(store, Neo4jGraph)
-    asked = Neo4jGraph(store._connection, embedding_model="m")
+    asked = Neo4jGraph(store.connection, embedding_model="m")
     with pytest.raises(GraphMisconfiguredError, match="another-model"):
         await asked.topics(TopicsQuery(project, ("k1",), 5), Deadline.after(30))
     # A health check of another test must not find it.

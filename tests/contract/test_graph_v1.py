@@ -5,13 +5,15 @@ The same story as every other graph, by other statements.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from drift.core.deadline import Deadline
 from drift.graph.connection import Connection
 from drift.graph.cypher.schema import V1
 from drift.graph.graph import Neo4jGraph
-from drift.local.ingest.graph_records import RelationRecord
+from drift.indexing.graph_records import RelationRecord
 from drift.model.found_nodes import NodesQuery
 from drift.nodes.threshold import pairs
 from tests.contract import graph_backends
@@ -114,21 +116,6 @@ async def test_soft_scope_prefers_its_chunks_and_hard_scope_has_no_others(
     assert len((await ask_followup(searched(database, "hard"), "what?", axis(0))).chunks) == 3
 
 
-async def test_entities_named_in_the_question_lead_on_over_relations_of_any_type(
-    database: Connection,
-) -> None:
-    hidden = [chunk("named", "one", axis(7)), chunk("related", "two", axis(8))]
-    entities = [
-        entity("e1", "The Old Mill.", "named", "named"),
-        entity("e2", "Windmill", "related"),
-    ]
-    await fill(
-        database, [*NEAR, *hidden], entities, [RelationRecord("e2", "e1", "LOOKS_LIKE", 2.0)]
-    )
-    found = await ask_followup(searched(database), "who owns the old mill?", axis(0))
-    assert {"named", "related"} <= set(ids(found.chunks))
-
-
 async def test_an_unprepared_graph_is_searched_without_the_walk(database: Connection) -> None:
     hidden = [chunk("named", "one", axis(7)), chunk("k998", "nearest", axis(0))]
     entities = [
@@ -199,7 +186,8 @@ async def test_a_graph_gives_every_chunk_the_score_that_the_other_schema_gives_i
     chunks, entities, relations = random_graph(seed)
     memory = FakeBackend()
     await graph_backends.fill(memory, PROJECT, chunks, entities, relations)
-    await fill(database, chunks, entities, relations)
+    named = [replace(one, description="RELATES") for one in relations]
+    await fill(database, chunks, entities, named)
     for question in ("zeta", "zeta eta", "eta name3", "nothing"):
         expected = await graph_backends.ask_followup(memory.store(), PROJECT, question, axis(0))
         found = await ask_followup(searched(database), question, axis(0))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from drift.graph.connection import Connection
-from drift.local.ingest.graph_records import ChunkRecord, RelationRecord
+from drift.indexing.graph_records import ChunkRecord, RelationRecord
 from tests.contract.graph_backends import CHUNKS, axis, chunk, community, entity, ids
 from tests.contract.test_graph_locations import FOREIGN, WRITTEN, where
 from tests.contract.test_passages import known
@@ -68,15 +68,6 @@ async def test_a_community_goes_by_its_own_key_in_its_type(database: Connection)
         assert (key, type(key)) == (seen, type(seen))
         inside = await ask_followup(searched(database, "hard"), "what?", axis(0), (key,))
         assert ids(inside.chunks) == [f"k{n}"]
-
-
-async def test_ids_may_be_numbers(database: Connection) -> None:
-    await fill(database, CHUNKS, ENTITIES)
-    await database.write(
-        "MATCH (n) WHERE n.id IS NOT NULL SET n.id = toInteger(substring(n.id, 1))", {}
-    )
-    found = await ask_followup(searched(database), "what?", axis(0))
-    assert ids(found.chunks) == ["1", "2", "3"]
 
 
 async def test_a_document_is_named_where_the_graph_has_one(database: Connection) -> None:

@@ -8,11 +8,12 @@ import pytest
 
 from drift.core.errors import GraphMisconfiguredError, IngestError
 from drift.graph.indexes import IndexNames
-from drift.local.ingest.graph_records import (
+from drift.indexing.graph_records import (
     DocumentBatch,
     DocumentRecord,
-    KeptTopics,
+    DocumentVersion,
     KnowledgeBatch,
+    Member,
     ModelReply,
     ProjectState,
     RelationRecord,
@@ -32,7 +33,7 @@ from tests.contract.graph_backends import (
     twin,
     vector,
 )
-from tests.contract.small_project import CHUNKS, COMMUNITIES, FULL, fill_all
+from tests.contract.small_project import CHUNKS, COMMUNITIES, ENTITIES, FULL, RELATIONS, fill_all
 
 
 # ------------------------------------------------------------------------------------------- schema
@@ -65,49 +66,87 @@ async def test_a_project_holds_what_was_written_and_its_fingerprint(
     assert await backend.writer.project_state(project) == ProjectState({}, "")
     assert await backend.counts(project) == {}
 
-    hashes, sources = {"d1": "hash of d1", "d2": "hash of d2"}, {"d1": "source", "d2": "source"}
     for _ in range(2):  # a second identical write changes nothing
         await fill_all(backend, project)
         assert await backend.counts(project) == FULL
         state = await backend.writer.project_state(project)
-        assert state == ProjectState(hashes, "fingerprint", sources, 3, 2, 2, {0: 2, 1: 1})
+        assert state.fingerprint == "fingerprint"
+        assert {name: d.version.content_hash for name, d in state.documents.items()} == {
+            "d1": "hash of d1",
+            "d2": "hash of d2",
+        }
+        assert state.sources == {"d1": "source", "d2": "source"}
+        counted = state.chunks, state.entities, state.relations, state.communities
+        assert counted == (3, 2, 2, {0: 2, 1: 1})
 
     await backend.writer.write_documents(project, documents(CHUNKS[:2], {}))
     assert (await backend.writer.project_state(project)).fingerprint == "", "is unfinished"
     assert (await backend.writer.project_state(twin(project))).fingerprint == "fingerprint"
 
 
-async def test_stored_chunks_are_read_back_in_order_without_vectors(
+async def test_members_are_read_in_order_and_chunks_with_their_vectors(
     backend: Backend, project: str
 ) -> None:
     second = replace(CHUNKS[0], ordinal=1, heading="Part > One")
     await fill(backend, project, [CHUNKS[2], second, CHUNKS[1]])
-    expected = tuple(
-        replace(c, embedding=(), title=f"Title of {c.document_id}")
-        for c in (CHUNKS[1], second, CHUNKS[2])
+    expected = (CHUNKS[1], second, CHUNKS[2])
+    members = await backend.writer.read_members(project)
+    assert members == tuple(
+        Member(c.id, c.document_id, f"Title of {c.document_id}") for c in expected
     )
-    assert await backend.writer.read_chunks(project) == expected
+    read = await backend.writer.read_chunks(project, members[:2], DIMENSIONS)
+    assert [chunk for chunk, _ in read.values()] == [
+        replace(c, embedding=(), title=f"Title of {c.document_id}") for c in expected[:2]
+    ]
+    assert [tuple(vector) for _, vector in read.values()] == [c.embedding for c in expected[:2]]
 
 
-async def test_vectors_and_topics_are_read_back_and_topics_of_other_vectors_are_not(
+async def test_topics_are_read_back_and_those_of_other_vectors_are_not(
     backend: Backend, project: str
 ) -> None:
     await fill_all(backend, project)
     writer = backend.writer
-    rows = await writer.read_vectors(project, ["k3", "k1"], len(axis(0)))
-    assert [row.tolist().index(1.0) for row in rows] == [2, 0]
     assert await writer.read_topics(project, "") is None, "its communities are no topics"
 
-    batch = KnowledgeBatch((), (), COMMUNITIES, "fingerprint", clustered=3)
+    topics = tuple(replace(c, mean=axis(0), digest="{}") for c in COMMUNITIES)
+    batch = KnowledgeBatch((), (), topics, "fingerprint", clustered=3)
     await writer.write_knowledge(project, batch)
-    if isinstance(backend, Neo4jBackend):
-        parents = {c.community: c.parent for c in COMMUNITIES if c.parent is not None}
-        assert await writer.read_topics(project, "") == KeptTopics(parents, 3)
     assert await writer.read_topics(project, "another") is None
-    held = {id_: c.community for c in COMMUNITIES for id_ in c.chunk_ids}
-    assert {c.id: c.topic for c in await writer.read_chunks(project)} == {
-        id_: held.get(id_) for id_ in ("k1", "k2", "k3")
+    if not isinstance(backend, Neo4jBackend):
+        return
+    kept = await writer.read_topics(project, "")
+    assert kept is not None
+    assert kept.topic_of == {id_: c.community for c in topics for id_ in c.chunk_ids}
+    assert kept.communities == {
+        c.community: replace(c, entity_ids=(), chunk_ids=(), embedding=()) for c in topics
     }
+    assert (kept.stale, kept.clustered) == (frozenset(), 3)
+
+    await writer.write_documents(project, documents(CHUNKS[1:2], {}))
+    changed = await writer.read_topics(project, "")
+    assert changed is not None
+    assert changed.stale == {kept.topic_of["k1"]}, "its chunk is gone"
+
+
+async def test_what_is_the_same_in_new_knowledge_stays_the_node_that_it_is(
+    backend: Backend, project: str
+) -> None:
+    if not isinstance(backend, Neo4jBackend):
+        return  # a graph in memory has no nodes
+    await fill_all(backend, project)
+    ids = "MATCH (n:__Entity__|__Community__ {project_id: $p}) RETURN n.id AS id, elementId(n) AS e"
+
+    async def nodes() -> set[tuple[str, str]]:
+        rows = await backend.connection.rows(ids, {"p": project})
+        return {(row["id"], row["e"]) for row in rows}
+
+    before = await nodes()
+    other = replace(ENTITIES[0], description="Something else")
+    changed = KnowledgeBatch((other, *ENTITIES[1:]), RELATIONS, COMMUNITIES, "next")
+    await backend.writer.write_knowledge(project, changed)
+    assert len(await nodes() - before) == 3, "with its community, and that above"
+    assert await backend.counts(project) == FULL
+    assert (await backend.writer.project_state(project)).fingerprint == "next"
 
 
 async def test_replies_are_kept_once_and_go_by_their_keys(backend: Backend, project: str) -> None:
@@ -129,13 +168,14 @@ async def test_replies_are_kept_once_and_go_by_their_keys(backend: Backend, proj
 async def test_a_replaced_document_leaves_nothing_behind(backend: Backend, project: str) -> None:
     await fill_all(backend, project)
     changed = DocumentBatch(
-        (DocumentRecord("d1", "New title", "source", "new hash"),),
+        (DocumentRecord("d1", "New title", "source", DocumentVersion("new hash")),),
         (chunk("k9", "delta", axis(3)), replace(CHUNKS[1], text="beta two")),
     )
     await backend.writer.write_documents(project, changed)
     counts = await backend.counts(project)
     assert (counts["__Document__"], counts["__Chunk__"], counts["HAS_CHUNK"]) == (2, 3, 3)
-    assert (await backend.writer.project_state(project)).documents == {
+    held = (await backend.writer.project_state(project)).documents
+    assert {name: d.version.content_hash for name, d in held.items()} == {
         "d1": "new hash",
         "d2": "hash of d2",
     }
@@ -161,7 +201,7 @@ async def test_a_chunk_without_a_vector_and_a_document_without_chunks_take_the_p
     found = await ask_followup(backend.store(), project, "?", axis(0))
     assert {c.id for c in found.chunks} == {"k2", "k3"}
 
-    empty = DocumentBatch((DocumentRecord("d1", "", "source", "empty"),), ())
+    empty = DocumentBatch((DocumentRecord("d1", "", "source", DocumentVersion("empty")),), ())
     await backend.writer.write_documents(project, empty)
     counts = await backend.counts(project)
     assert (counts["__Document__"], counts["__Chunk__"]) == (2, 1)
@@ -173,7 +213,7 @@ async def test_removed_documents_go_with_their_chunks(backend: Backend, project:
     counts = await backend.counts(project)
     assert (counts["__Document__"], counts["__Chunk__"], counts["HAS_CHUNK"]) == (1, 1, 1)
     state = await backend.writer.project_state(project)
-    assert (state.documents, state.fingerprint, state.chunks) == ({"d2": "hash of d2"}, "", 1)
+    assert (set(state.documents), state.fingerprint, state.chunks) == ({"d2"}, "", 1)
     assert await backend.counts(twin(project)) == FULL
 
 

@@ -20,10 +20,9 @@ from neo4j.spatial import CartesianPoint
 from neo4j.time import Duration
 
 from drift.graph.connection import Connection
-from drift.graph.cypher.schema import SCHEMAS, SchemaName
+from drift.graph.cypher.schema import schema_named
 from drift.graph.graph import Neo4jGraph
-from drift.graph.indexes import IndexNames
-from drift.graph.project_key import project_key
+from drift.graph.indexes import IndexNames, project_key
 from drift.local.prepare.preparer import Neo4jPreparer
 from drift.model.graph import Chunk, Evidence, PrimerEvidence
 from tests.contract.foreign_graphs import DIMENSIONS, database
@@ -70,7 +69,7 @@ VALUES: dict[str, Any] = {
 """All kinds that a property can be; maps and nested lists cannot be stored."""
 
 
-NODES: dict[SchemaName, dict[str, tuple[str, ...]]] = {
+NODES: dict[str, dict[str, tuple[str, ...]]] = {
     "default": {
         "__Document__": ("id", "title", "chunks", "project_id", "source_uri", "source"),
         "__Chunk__": (
@@ -92,7 +91,7 @@ NODES: dict[SchemaName, dict[str, tuple[str, ...]]] = {
         "NEAR": ("description", "weight"),
     },
 }
-GRAPHS: dict[SchemaName, str] = {
+GRAPHS: dict[str, str] = {
     "default": """
 UNWIND range(0, 3) AS i
 CREATE (d:__Document__ {project_id: 'p', id: 'd' + i, title: 'Doc ' + i})
@@ -157,7 +156,7 @@ SET odd = properties(r), odd[$name] = value
 RETURN count(*) AS made"""
 
 
-async def build(database: Connection, schema: SchemaName) -> None:
+async def build(database: Connection, schema: str) -> None:
     """Have the good graph, and nothing else."""
     await database.write("MATCH (n) DETACH DELETE n", {})
     await database.write(GRAPHS[schema], {"vectors": VECTORS, "key": project_key(PROJECT)})
@@ -183,11 +182,11 @@ def _key(label: str, name: str, number: int) -> dict[str, Any]:
     )
 
 
-def stores(database: Connection, schema: SchemaName) -> list[Neo4jGraph]:
+def stores(database: Connection, schema: str) -> list[Neo4jGraph]:
     """Return one that scores every chunk, and one that asks the index within its communities."""
     return [
-        Neo4jGraph(database, IndexNames(), "soft", None, SCHEMAS[schema]),
-        Neo4jGraph(database, IndexNames(), "hard", INDEXED, SCHEMAS[schema]),
+        Neo4jGraph(database, IndexNames(), "soft", None, schema),
+        Neo4jGraph(database, IndexNames(), "hard", INDEXED, schema),
     ]
 
 
@@ -223,10 +222,10 @@ TEXTS = ("", *(value for value in VALUES.values() if isinstance(value, str)))
 
 @pytest.mark.parametrize("schema", ["default", pytest.param("v1", marks=pytest.mark.deep)])
 async def test_no_value_of_any_property_fails_a_request_or_hides_what_is_good(
-    database: Connection, schema: SchemaName
+    database: Connection, schema: str
 ) -> None:
     await build(database, schema)
-    await Neo4jPreparer(database, IndexNames(), schema).prepare(DIMENSIONS)
+    await Neo4jPreparer(database, IndexNames(), schema_named(schema)).prepare(DIMENSIONS)
     for label, names in NODES[schema].items():
         # good copies of a chunk would crowd out the others, so there each property comes alone
         for together in [(name,) for name in names] if label == "__Chunk__" else [names]:

@@ -11,13 +11,13 @@ import pytest
 
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphMisconfiguredError
-from drift.local.ingest.graph_records import CommunityRecord, EntityRecord, RelationRecord
+from drift.indexing.graph_records import CommunityRecord, EntityRecord, RelationRecord
 from drift.local.ingest.thresholds import COPIES, measure_and_keep
 from drift.model.calls import Embeddings
 from drift.model.found_nodes import FoundNode, NodesQuery, RelatedNode, Sampled, ScoreThreshold
 from drift.model.graph import Vector
+from drift.nodes.ports import NodeFinder
 from drift.nodes.threshold import pairs
-from drift.ports import NodeFinder
 from tests.contract.graph_backends import (
     DIMENSIONS,
     INDEXED,

@@ -12,8 +12,13 @@ from contextlib import suppress
 import pytest
 
 from drift.core.errors import LeaseLostError, ProjectBusyError
-from drift.local.ingest.graph_records import DocumentBatch, DocumentRecord, KnowledgeBatch
-from drift.local.ingest.neo4j.lease import Lease
+from drift.indexing.graph_records import (
+    DocumentBatch,
+    DocumentRecord,
+    DocumentVersion,
+    KnowledgeBatch,
+)
+from drift.indexing.lease import Lease
 from drift.local.ingest.neo4j.project import Neo4jProject
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from tests.contract.graph_backends import (
@@ -30,7 +35,7 @@ from tests.contract.graph_backends import (
 SHORT_S = 0.5
 """A lease that nobody renews is over before a test becomes slow."""
 BATCH = documents(CHUNKS, {})
-OTHER = DocumentBatch((DocumentRecord("late", "Late", "source", "late"),), ())
+OTHER = DocumentBatch((DocumentRecord("late", "Late", "source", DocumentVersion("late")),), ())
 LATE_KNOWLEDGE = KnowledgeBatch((), (), (community(7, 0, None, axis(0)),), "late")
 
 

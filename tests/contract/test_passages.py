@@ -8,7 +8,8 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from drift.core.deadline import Deadline
-from drift.local.ingest.graph_records import DocumentBatch
+from drift.indexing.graph_records import DocumentBatch
+from drift.llm.local_embedder import LocalEmbedder
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import read_source
 from drift.model.found_nodes import ScoreThreshold
@@ -32,7 +33,6 @@ from tests.contract.graph_backends import (
     twin,
     vector,
 )
-from tests.contract.test_bad_evidence import LocalEmbedder
 
 WRITTEN = 1_700_000_000_000
 ALPHA = axis(0)

@@ -10,8 +10,7 @@ import pytest
 from drift.core.deadline import Deadline
 from drift.graph.connection import Connection
 from drift.graph.graph import Neo4jGraph
-from drift.graph.indexes import NAMES_INDEX, IndexNames
-from drift.graph.project_key import project_key
+from drift.graph.indexes import NAMES_INDEX, IndexNames, project_key
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.prepare.preparer import Neo4jPreparer
 from drift.local.stack.neo4j.server import Neo4jServer
@@ -28,6 +27,7 @@ from tests.contract.foreign_graphs import (
     rows,
 )
 from tests.contract.graph_backends import ask_followup, ask_primer
+from tests.contract.known_names import OWN_LABEL
 from tests.servers import on_whole_servers_of_both_versions
 
 __all__ = ["database", "prepared", "preparer"]
@@ -36,8 +36,9 @@ pytestmark = [
     pytest.mark.slow,
 ]
 
-PROJECT_IDS = """MATCH (n) WHERE NOT n:__Project__
-RETURN labels(n)[0] AS label, n.project_id AS project, count(*) ORDER BY label, project"""
+PROJECT_IDS = f"""MATCH (n) WHERE NOT n:__Project__|__DriftFormat__
+WITH {OWN_LABEL} AS label, n.project_id AS project
+RETURN label, project, count(*) ORDER BY label, project"""
 OF_ONE = [["__Chunk__", 3], ["__Community__", 4], ["__Document__", 3], ["__Entity__", 3]]
 OF_BOTH = [[label, project, count] for label, count in OF_ONE for project in ("north", "south")]
 SOME = {
@@ -55,7 +56,7 @@ async def test_every_node_gets_the_project_of_its_edge_once_and_both_are_searche
     told: list[str] = []
     report = await preparer.prepare(DIMENSIONS, say=told.append)
     assert told[0] == "Looking at 6 __Document__ nodes ..."
-    assert any(line.startswith("Creating drift_project_key") for line in told)
+    assert any(line.startswith("Creating ") and "drift_project_key" in line for line in told)
     assert await rows(database, PROJECT_IDS) == OF_BOTH
     keys = await rows(
         database, "MATCH (n:__Chunk__) RETURN DISTINCT n.project_id AS p, n.project_key ORDER BY p"
@@ -74,6 +75,7 @@ async def test_every_node_gets_the_project_of_its_edge_once_and_both_are_searche
             "__Chunk__.project_key": 6,
             "__Entity__.project_key": 6,
             "__Entity__.title_key": 6,
+            "__Document__.embedding": 6,
         },
     )
 
@@ -81,7 +83,7 @@ async def test_every_node_gets_the_project_of_its_edge_once_and_both_are_searche
     again = (await preparer.prepare(DIMENSIONS)).document()
     assert (again["changed"], again["created"], again["cypher"]) == ({}, [], [])
     assert await everything(database) == before
-    assert len(again["indexes"]) == 17
+    assert len(again["indexes"]) == 19
     assert {index["state"] for index in again["indexes"]} == {"ONLINE"}
 
     graph = Neo4jGraph(database)
@@ -134,7 +136,8 @@ async def test_what_stands_between_two_projects_or_alone_is_named_and_left_as_it
     assert "Some __Entity__ nodes (2: 'between', 'e9') have neither an IN_PROJECT edge" in told
     left = await rows(
         prepared,
-        "MATCH (n) WHERE n.project_id IS NULL AND NOT n:__Project__ RETURN n.id ORDER BY n.id",
+        "MATCH (n) WHERE n.project_id IS NULL AND NOT n:__Project__|__DriftFormat__ "
+        "RETURN n.id ORDER BY n.id",
     )
     assert left == [["alone"], ["between"], ["both"], ["both"], ["e9"], ["k9"]]
 

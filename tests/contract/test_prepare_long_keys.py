@@ -6,6 +6,7 @@ import pytest
 
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph.connection import Connection
+from drift.graph.cypher.schema import V1
 from drift.graph.graph import Neo4jGraph
 from drift.local.prepare.kinds import KEYED
 from drift.local.prepare.preparer import Neo4jPreparer
@@ -26,20 +27,6 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
 
 VECTOR = (1.0, 0.0, 0.0, 2.0)
 LONG = "reduce(s = '', i IN range(1, 9000) | s + 'x')"
-
-
-async def test_a_title_of_any_length_is_indexed_by_its_beginning(
-    database: Connection, preparer: Neo4jPreparer
-) -> None:
-    await add_ferries(database, "north")
-    await database.write(f"MATCH (e:__Entity__ {{id: 'e1'}}) SET e.title = {LONG}", {})
-    report = await preparer.prepare(DIMENSIONS)
-    assert not report.problems
-    (row,) = await database.rows(
-        "MATCH (e:__Entity__ {id: 'e1'}) RETURN size(e.title) AS kept, size(e.title_key) AS key"
-    )
-    assert row == {"kept": 9000, "key": 1000}
-    assert (await Neo4jGraph(database).health()).readiness(DIMENSIONS).is_ok
 
 
 async def test_nodes_of_too_long_a_key_are_named_left_out_and_come_back_when_it_is_shortened(
@@ -80,7 +67,7 @@ async def test_without_projects_nodes_of_too_long_an_id_are_found_without_an_ind
     await drop_schema(database)
     await add_entities_of_chunks(database)
     await database.write(f"MATCH (k:__Chunk__ {{index: 1}}) SET k.id = {LONG}", {})
-    report = await Neo4jPreparer(database, schema="v1").prepare(DIMENSIONS)
+    report = await Neo4jPreparer(database, schema=V1).prepare(DIMENSIONS)
     assert "drift_chunk_id_v1" not in report.created
     assert "drift_entity_id_v1" in report.created
     assert any("too long for an index" in one for one in report.problems)

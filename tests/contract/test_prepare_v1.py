@@ -43,7 +43,7 @@ chunks."""
 
 async def test_chunks_and_entities_get_their_labels_keys_and_indexes(database: Connection) -> None:
     await add_entities_of_chunks(database, "Passage")
-    report = await Neo4jPreparer(database, schema="v1").prepare(DIMENSIONS)
+    report = await Neo4jPreparer(database, schema=V1).prepare(DIMENSIONS)
     assert report.document()["changed"] == {
         ":__Chunk__": 3,
         ":__Entity__": 6,
@@ -82,7 +82,7 @@ async def test_a_graph_of_simple_kg_pipeline_keeps_its_own_index_and_every_chunk
         "{`vector.dimensions`: 4, `vector.similarity_function`: 'cosine'}}",
         {},
     )
-    report = await Neo4jPreparer(database, schema="v1").prepare(DIMENSIONS)
+    report = await Neo4jPreparer(database, schema=V1).prepare(DIMENSIONS)
     assert report.document()["changed"] == {
         ":__Chunk__": 3,
         ":__Entity__": 1,
@@ -106,7 +106,7 @@ async def test_a_chunk_that_nothing_came_from_is_known_by_its_document_or_its_ne
         (:Passage {text: 'x'})-[:SEE]->(:Passage {text: 'y'})""",
         {},
     )
-    planned = await Neo4jPreparer(database, schema="v1").prepare(DIMENSIONS, dry_run=True)
+    planned = await Neo4jPreparer(database, schema=V1).prepare(DIMENSIONS, dry_run=True)
     assert planned.changed[":__Chunk__"] == 3
 
 
@@ -115,20 +115,20 @@ async def test_a_graph_of_several_projects_is_refused(database: Connection) -> N
     with pytest.raises(
         GraphMisconfiguredError, match=r"2 __Project__ nodes.*leave GRAPH_SCHEMA out"
     ):
-        await Neo4jPreparer(database, schema="v1").prepare(DIMENSIONS)
+        await Neo4jPreparer(database, schema=V1).prepare(DIMENSIONS)
 
 
 async def test_chunks_without_text_and_graphs_without_chunks_are_named(
     database: Connection,
 ) -> None:
-    preparer = Neo4jPreparer(database, schema="v1")
+    preparer = Neo4jPreparer(database, schema=V1)
     await database.write(
         "CREATE (:A)-[:FROM_CHUNK]->(:Chunk {body: 'x', embedding: [1.0, 2.0, 3.0, 4.0]})", {}
     )
-    (problem,) = (await preparer.prepare(DIMENSIONS)).document()["problems"]
-    assert problem.startswith(
-        "All __Chunk__ nodes (1) lack `text`; the properties there: body, embedding"
-    )
+    lacks = r"All __Chunk__ nodes \(1\) lack `text`; the properties there: body, embedding.*changed"
+    with pytest.raises(GraphMisconfiguredError, match=lacks):
+        await preparer.prepare(DIMENSIONS)
     await database.write("MATCH (n) DETACH DELETE n CREATE (:Lonely)", {})
-    (problem,) = (await preparer.prepare(DIMENSIONS)).document()["problems"]
-    assert "Expected (entity)-[:FROM_CHUNK]->(chunk {text, embedding})" in problem
+    expected = r"Expected \(document\)<-\[:`FROM_DOCUMENT`\]-\(chunk {text, embedding}\).*changed"
+    with pytest.raises(GraphMisconfiguredError, match=expected):
+        await preparer.prepare(DIMENSIONS)

@@ -11,7 +11,8 @@ import pytest
 from drift.core.deadline import Deadline
 from drift.core.errors import ModelMisconfiguredError, ModelUnavailableError
 from drift.graph.connection import Connection
-from drift.local.prepare import vectors
+from drift.graph.cypher.schema import V1
+from drift.local.prepare import filling
 from drift.local.prepare.changes import PrepareReport
 from drift.local.prepare.preparer import Neo4jPreparer
 from drift.model.calls import Embeddings
@@ -113,7 +114,7 @@ async def test_what_has_no_embedding_gets_that_of_its_text_and_nothing_else_is_c
 async def test_a_run_whose_model_fails_is_finished_by_the_next_one(
     database: Connection, preparer: Neo4jPreparer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vectors, "NODES_A_BATCH", 2)
+    monkeypatch.setattr(filling, "NODES_A_BATCH", 2)
     await add_ferries(database, "north")
     await database.write(NO_VECTORS, {})
     with pytest.raises(ModelMisconfiguredError, match="4 floats each were expected"):
@@ -176,7 +177,7 @@ async def test_without_projects_the_whole_graph_is_embedded(database: Connection
     await add_entities_of_chunks(database)
     await database.write(NO_VECTORS, {})
     model = Embedding()
-    report, _ = await embed(Neo4jPreparer(database, schema="v1"), "any", model)
+    report, _ = await embed(Neo4jPreparer(database, schema=V1), "any", model)
     assert sorted(model.asked) == [f"Ferry {i} leaves at noon." for i in (1, 2, 3)]
     assert report.changed["__Chunk__.embedding"] == 3
     assert await rows(database, BARE) == []

@@ -44,6 +44,10 @@ WORDS = (
 )
 
 
+Told = tuple[CommunityId, str]
+"""A community and its summary: it keeps its number while it changes."""
+
+
 class WideEmbedder(HashEmbedder):
     """As many floats as the indexes want, each text in a direction of its own.
 
@@ -85,7 +89,7 @@ class Asking:
     store: GraphStore
     project: str
     failures: list[DriftError] = field(default_factory=list)
-    communities: list[frozenset[CommunityId]] = field(default_factory=list)
+    communities: list[frozenset[Told]] = field(default_factory=list)
     texts: dict[str, set[str]] = field(default_factory=dict)
     asked: int = 0
     stopped: bool = False
@@ -107,7 +111,7 @@ class Asking:
             except DriftError as error:
                 self.failures.append(error)
                 continue
-            self.communities.append(frozenset(c.id for c in primer.communities))
+            self.communities.append(frozenset((c.id, c.summary) for c in primer.communities))
             self._keep((*primer.all_chunks(), *found.chunks))
             self.asked += 2
 
@@ -120,7 +124,7 @@ class Asking:
 async def test_no_question_fails_or_sees_half_while_documents_and_knowledge_change(
     backend: Neo4jBackend, project: str
 ) -> None:
-    seen: list[frozenset[CommunityId]] = [frozenset()]
+    seen: list[frozenset[Told]] = [frozenset()]
     asking = [Asking(backend.store(scope), project) for scope in ("soft", "hard")]
     running = [asyncio.create_task(a.run()) for a in asking]
     await _more(asking)
@@ -133,7 +137,10 @@ async def test_no_question_fails_or_sees_half_while_documents_and_knowledge_chan
         await _more(asking)
         store = backend.store()
         seen.append(
-            frozenset(c.id for c in (await ask_primer(store, project, axis(0), 50)).communities)
+            frozenset(
+                (c.id, c.summary)
+                for c in (await ask_primer(store, project, axis(0), 50)).communities
+            )
         )
     for one in asking:
         one.stopped = True

@@ -38,22 +38,53 @@ WITHOUT_TENANTS = (":__Chunk__", ":__Community__", ":FROM_DOCUMENT]->(d)")
 """Where the whole database is one project, its chunks and communities are found by their labels,
 its documents, which have none, by their edges, and nothing else is."""
 
-OWN_NODES = (f":{PERSONAL}", f":{EARLIER}")
+OWN_NODES = (f":{PERSONAL}", f":{EARLIER}", f"&!{PERSONAL}")
 """People's own nodes have their key from the first one on: without it there is none to look at."""
 
 _DELETES = "what it deletes is what it matched, and the server collects all of it first"
+_LABELS = "the label that it takes away is the one that it matched"
+_PROPERTIES = "what it changes of a node is what it matched it by"
 EAGER = {
+    **dict.fromkeys(
+        (
+            "knowledge.FRESHEN",
+            *(
+                f"knowledge.{does} __{kind}__"
+                for does in ("retire", "reinstate")
+                for kind in ("Entity", "Community")
+            ),
+        ),
+        _PROPERTIES,
+    ),
+    "knowledge.PUT_COMMUNITIES": "vectors are stored when the properties of all rows are, and a "
+    "statement has 250",
+    "write.PUT_DOCUMENTS": "it asks for titles and topics that it changes; it has the documents of "
+    "one batch",
+    "write.PUT_DOCUMENT_VECTORS": "it takes a document's vectors away before it makes them; it has "
+    "the documents of one batch",
+    "write.SWITCH_OFF": _LABELS,
+    "write.SWITCH_ON": _LABELS,
     "write.DROP_STALE_CHUNKS": _DELETES,
     "write.REMOVE_DOCUMENTS": _DELETES,
     "write.UNSTAGE": _DELETES,
-    "write.DROP_REPLIES": _DELETES,
+    "knowledge.DROP_REPLIES": _DELETES,
     "lease.FORGET": _DELETES,
     "write.PUT_CHUNKS": "vectors are stored when the properties of all rows are, and a "
     "statement has 250",
-    "write.REVEAL_STAGED": "the label that it takes away is the one that it matched",
+    "write.JOIN_TOPICS": "the edges that it makes are of the kind that it asks for; it has the "
+    "chunks of one document",
+    "write.REVEAL_STAGED": _LABELS,
     "write.ADOPT_STAGED": _DELETES,
-    "write.drop_other_generations __Entity__": _DELETES,
-    "write.drop_other_generations __Community__": _DELETES,
+    "knowledge.drop_other_generations __Entity__": _DELETES,
+    "knowledge.drop_other_generations __Community__": _DELETES,
+    **dict.fromkeys(
+        ("exchange.DROP_MEMBERS", "exchange.DROP_OFF", "exchange.DROP_ORPHANS", "exchange.FORGET"),
+        _DELETES,
+    ),
+    **dict.fromkeys(("exchange.hide __Document__", "exchange.hide __Chunk__"), _LABELS),
+    "exchange.REVEAL": _LABELS,
+    "exchange.PUT_NODES": "labels are known with each row alone, and a statement has 250",
+    "exchange.PUT_EDGES": "types are known with each row alone, and a statement has 2,000",
 }
 """Statements that may hold all their rows back, and why they must; none of them only reads."""
 
@@ -68,9 +99,16 @@ def measured(whole_server: Neo4jServer) -> Measured:
     return asyncio.run(measure(whole_server))
 
 
+def looks_at_own_nodes(name: str) -> bool:
+    """Tell whether a statement is about all nodes of a project, people's own among them."""
+    return name == "lease.FORGET" or name.startswith(("exchange.", "vector_copy."))
+
+
 def allowed(name: str) -> tuple[str, ...]:
     """Return the ends of the details of scans that the statement may do."""
-    if name == "lease.FORGET":
+    if name == "exchange.DROP_OFF":
+        return (":__StagedChunk__",)  # of which there are few, in any project
+    if looks_at_own_nodes(name):
         return OWN_NODES
     return WITHOUT_TENANTS if name.endswith(" v1") else ()
 
@@ -82,7 +120,7 @@ def test_a_statement_compiles_and_scans_nothing_even_in_an_empty_database(
     for name in EMPTY:
         assert name in measured.planned, measured.refused[name]
         goes_by_label = name.startswith("reading.") and name.endswith(" v1")
-        may_scan = OWN_NODES if name == "lease.FORGET" else ()
+        may_scan = OWN_NODES if looks_at_own_nodes(name) else ()
         found = scans(measured.planned[name], may_scan)
         assert is_about_all(name) or goes_by_label or not found, name
 
@@ -102,6 +140,7 @@ async def test_the_searching_forms_compile_only_where_the_server_has_them(
 def test_a_profile_has_no_scan_and_no_product_and_holds_no_rows_back(
     measured: Measured, whole_server: Neo4jServer
 ) -> None:
+    holding = set()
     for name in SCOPED:
         profiles = measured.profiled.get(name, [])
         assert bool(profiles) == compiles_on(STATEMENTS[name], whole_server.version), (
@@ -110,7 +149,9 @@ def test_a_profile_has_no_scan_and_no_product_and_holds_no_rows_back(
         for profile in profiles:
             assert not scans(profile, allowed(name)), name
             assert not products(profile), name
-            assert name in EAGER or not eagers(profile), name
+            if name not in EAGER and eagers(profile):
+                holding.add(name)
+    assert not holding, ", ".join(sorted(holding))
 
 
 @on_whole_servers_of_both_versions

@@ -13,13 +13,14 @@ from drift.core.deadline import Deadline
 from drift.core.errors import NotFoundError, ProjectHeldError
 from drift.graph.cypher.legs import EARLIER, PERSONAL
 from drift.graph.node_store import Neo4jNodeStore
-from drift.local.ingest.graph_records import (
+from drift.indexing import project as neo4j_project
+from drift.indexing.graph_records import (
     DocumentBatch,
     DocumentRecord,
+    DocumentVersion,
     HeldProject,
     KnowledgeBatch,
 )
-from drift.local.ingest.neo4j import project as neo4j_project
 from drift.model.reading import PageQuery
 from tests.contract.graph_backends import (
     Backend,
@@ -37,7 +38,7 @@ FEWER = KnowledgeBatch(ENTITIES[:1], (), COMMUNITIES[:1], "f2")
 OF_EARLIER_RELEASE = "{project_id: $p, id: 'mira', embedding_hash: 'h', embedding_model: 'm'}"
 NOTHING = KnowledgeBatch((), (), (), "f3")
 AS_ANOTHER = DocumentBatch(
-    (DocumentRecord("sub/d2", "t", "wide", "changed"),),
+    (DocumentRecord("sub/d2", "t", "wide", DocumentVersion("changed")),),
     (chunk("k9", "gamma", axis(2), "sub/d2"),),
     {"sub/d2": ("d2",)},
 )
@@ -87,12 +88,26 @@ async def test_documents_are_taken_over_by_another_source_as_they_are(
     await fill_all(backend, project)
     before = await backend.writer.project_state(project)
     async with backend.writer.writing(project) as own:
-        await own.take_over(["d2", "never there"], "new")
+        await own.relocate({"d2": ("d2", "new")})
     after = await backend.writer.project_state(project)
-    assert after == replace(before, sources={"d1": "source", "d2": "new"})
+    moved = {**before.documents, "d2": replace(before.documents["d2"], source="new")}
+    assert after == replace(before, documents=moved)
     assert await backend.writer.held_projects(project) == (
         HeldProject(project, {"new": 1, "source": 1}, 3),
     )
+
+
+@on_real_server
+async def test_a_renamed_document_is_found_by_its_new_name_and_by_words_as_they_are_typed(
+    backend: Neo4jBackend, project: str
+) -> None:
+    read = chunk("k", "The photo\u00adgrapher left.", axis(0), "d")
+    async with backend.writer.writing(project) as own:
+        await own.write_documents(documents([read], {}))
+        await own.relocate({"d": ("odile.md", "source")})
+    words = "MATCH (c:__Chunk__ {project_id: $p}) RETURN c.name_words AS words"
+    (found,) = await backend.connection.rows(words, {"p": project})
+    assert {"odile", "photographer"} <= set(found["words"].split())
 
 
 async def test_a_project_of_which_all_was_removed_is_not_there_any_more(

@@ -17,7 +17,7 @@ from drift.graph.connection import Connection
 from drift.graph.cypher.schema import V1
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
-from drift.local.ingest.graph_records import (
+from drift.indexing.graph_records import (
     ChunkRecord,
     CommunityRecord,
     EntityRecord,
@@ -28,6 +28,7 @@ from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.graph import CommunityId, Evidence, PrimerEvidence, Vector
 from tests.contract import graph_backends
 from tests.contract.graph_backends import DIMENSIONS, entity
+from tests.contract.known_names import know_names
 
 PROJECT = "any name will do"
 ENTITIES = [entity(f"e{i}", f"Entity {i}", f"k{i}") for i in (1, 2, 3)]
@@ -59,7 +60,12 @@ async def database(whole_server: Neo4jServer) -> AsyncIterator[Connection]:
         await connection.write("MATCH (n) DETACH DELETE n", {})
         if (await connection.read(_OTHER_INDEXES, {"dimensions": DIMENSIONS})).records:
             await drop_schema(connection)
+        await know_names(connection, types=_TYPES)
         yield connection
+
+
+_TYPES = ["FEEDS", "KNOWS", "LIVES_IN", "PART_OF", "RELATES", "SEEN_BY"]
+"""What these tests' relations are called: statements name all types that the server knows."""
 
 
 _OTHER_INDEXES = """
@@ -154,7 +160,7 @@ async def create(
 
 async def prepare(database: Connection) -> None:
     """Add what makes the graph searchable, as `python -m drift prepare` does."""
-    await Neo4jPreparer(database, IndexNames(), "v1").prepare(DIMENSIONS)
+    await Neo4jPreparer(database, IndexNames(), V1).prepare(DIMENSIONS)
 
 
 def _told(community: CommunityRecord) -> dict[str, Any]:

@@ -18,15 +18,20 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from tests.dependencies.lock import installed, locked
 
 ALLOWED = {
+    "0BSD": "permissive, without any condition",
     "Apache-2.0": "permissive, grants patents: its notice stays in the package",
     "BSD-3-Clause": "permissive: its notice stays in the package",
+    "CC0-1.0": "its rights are given up",
     "MIT": "permissive: its notice stays in the package",
     "MIT-0": "permissive, without any condition",
     "MPL-2.0": "copyleft for its own files only, and they are used unchanged",
     "PSF-2.0": "permissive: its notice stays in the package",
     "Python-2.0": "permissive: its notice stays in the package",
+    "Zlib": "permissive: who changes it says so",
 }
 """SPDX identifiers, and why a closed product may use what has this licence."""
+NAMES = {"3-Clause BSD License": "BSD-3-Clause"}
+"""Other names that packages give for a licence with an SPDX identifier."""
 CLASSIFIERS = {"License :: OSI Approved :: MIT License": "MIT"}
 """What packages without an SPDX expression say; BSD and Apache are missing: their classifiers name
 no version."""
@@ -37,6 +42,11 @@ BSD_3_CLAUSES = (
     "Neither the name of",
 )
 """The beginnings of the three conditions; a licence with two of them is another one."""
+APACHE_2 = re.compile(
+    r"\s*Apache License\s+Version 2\.0, January 2004\s.*limitations under the License\.\s*",
+    re.DOTALL,
+)
+"""Its whole text, from the head to the last words."""
 
 _REASONS = "".join(f"| {one} | {why} |\n" for one, why in ALLOWED.items())
 HEAD = f"""# Licences of what is deployed
@@ -58,7 +68,7 @@ def licence(package: Distribution) -> str | None:
     for field in ("License-Expression", "License"):
         if field in metadata:
             try:
-                return canonicalize_license_expression(metadata[field])
+                return canonicalize_license_expression(NAMES.get(metadata[field], metadata[field]))
             except InvalidLicenseExpression:
                 continue  # older metadata holds any text, down to the whole licence
     said = [one for one in metadata.get_all("Classifier") or [] if one.startswith("License ::")]
@@ -69,9 +79,15 @@ def licence(package: Distribution) -> str | None:
 
 def _by_its_text(package: Distribution) -> str | None:
     """Return the licence whose own words stand in a package's licence file; None for others."""
-    texts = [package.read_text(name) or "" for name in package.metadata.get_all("License-File", [])]
-    is_bsd = len(texts) == 1 and all(clause in texts[0] for clause in BSD_3_CLAUSES)
-    return "BSD-3-Clause" if is_bsd else None
+    texts = [
+        package.read_text(name) or package.read_text(f"licenses/{name}") or ""
+        for name in package.metadata.get_all("License-File", [])
+    ]
+    if len(texts) != 1:
+        return None
+    if APACHE_2.fullmatch(texts[0]):
+        return "Apache-2.0"
+    return "BSD-3-Clause" if all(clause in texts[0] for clause in BSD_3_CLAUSES) else None
 
 
 def reasons(expression: str | None) -> list[str]:

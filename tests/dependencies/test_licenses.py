@@ -76,8 +76,9 @@ def test_a_newer_version_than_the_locked_one_has_an_allowed_licence_too() -> Non
         ),
         (["License: MIT License", MIT], "MIT"),
         ([MIT], "MIT"),
+        (["License: 3-Clause BSD License"], "BSD-3-Clause"),
     ],
-    ids=["an expression", "a field", "a field that is not SPDX", "a classifier"],
+    ids=["an expression", "a field", "a field that is not SPDX", "a classifier", "another name"],
 )
 def test_a_licence_is_read_wherever_a_package_says_it(
     tmp_path: Path, fields: list[str], expected: str
@@ -87,16 +88,33 @@ def test_a_licence_is_read_wherever_a_package_says_it(
     assert reasons(found)
 
 
+APACHE = (
+    "Apache License",
+    "Version 2.0, January 2004",
+    "...",
+    "limitations under the License.",
+)
+
+
+@pytest.mark.parametrize("place", ["LICENSE", "licenses/LICENSE"])
 @pytest.mark.parametrize(
     ("conditions", "expected"),
-    [(BSD_3_CLAUSES, "BSD-3-Clause"), (BSD_3_CLAUSES[:2], None), ((), None)],
-    ids=["three conditions", "two", "another licence"],
+    [
+        (BSD_3_CLAUSES, "BSD-3-Clause"),
+        (BSD_3_CLAUSES[:2], None),
+        (APACHE, "Apache-2.0"),
+        ((*APACHE, "It may not be sold."), None),
+        ((), None),
+    ],
+    ids=["three conditions", "two", "Apache 2.0", "and a condition more", "another licence"],
 )
-def test_a_bsd_licence_is_known_by_its_conditions_where_the_metadata_is_silent(
-    tmp_path: Path, conditions: tuple[str, ...], expected: str | None
+def test_a_licence_is_known_by_its_words_where_the_metadata_is_silent(
+    tmp_path: Path, conditions: tuple[str, ...], expected: str | None, place: str
 ) -> None:
     silent = package(tmp_path, "License-File: LICENSE")
-    (tmp_path / "left_pad-1.0.dist-info" / "LICENSE").write_text("\n".join(conditions))
+    file = tmp_path / "left_pad-1.0.dist-info" / place
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("\n".join(conditions))
     assert licence(silent) == expected
 
 

@@ -64,7 +64,8 @@ class Caller:
 @asynccontextmanager
 async def calling(url: str) -> AsyncIterator[Caller]:
     """Give a client of the function at this URL."""
-    async with httpx2.AsyncClient(base_url=url, trust_env=False, timeout=120) as client:
+    # A client waits for longer than the service does.
+    async with httpx2.AsyncClient(base_url=url, trust_env=False, timeout=240) as client:
         yield Caller(client)
 
 
@@ -89,6 +90,17 @@ class EventReader:
     async def all(self) -> list[tuple[str, dict[str, Any]]]:
         """Return the events up to the end of the stream."""
         return [event async for event in self]
+
+
+def told(events: list[tuple[str, dict[str, Any]]]) -> str:
+    """Return the answer that a reader of a stream has put together."""
+    text = ""
+    for name, data in events:
+        if name == "answer_delta":
+            text += data["text"]
+        elif name == "answer_replaced":
+            text = data["text"]
+    return text
 
 
 @dataclass(slots=True)

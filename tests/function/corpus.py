@@ -10,13 +10,16 @@ from dataclasses import dataclass
 
 from drift.core.deadline import Deadline
 from drift.core.source_uri import below
+from drift.graph.connection import Connection
 from drift.http import wiring
 from drift.http.settings import Settings
-from drift.local.ingest.documents import SourceDocument
-from drift.local.ingest.graph_records import ChunkRecord, DocumentBatch, DocumentRecord
+from drift.indexing.documents import SourceDocument
+from drift.indexing.graph_records import ChunkRecord, DocumentBatch, DocumentRecord, DocumentVersion
 from drift.local.ingest.pipeline import ingest
+from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import Source
 from drift.local.wiring import build_writer
+from tests.contract.graph_backends import prepare_once
 
 TEXTS = {
     "Harbour Office": """# Harbour Office
@@ -84,10 +87,21 @@ class Corpus:
         return bool(span) and any(span in text for text in self.texts.values())
 
 
-async def fill(settings: Settings) -> Corpus:
-    """Put the documents into two projects: one with communities, one with chunks alone."""
+async def fill_from(source: Source, project: str, settings: Settings) -> IngestReport:
+    """Ingest a source, as `drift ingest` does it without a model."""
     writer = build_writer(settings)
     _, embedder = wiring.build_models(settings)
+    try:
+        return await ingest(source, project, writer, embedder, settings.vector_index_dimensions)
+    finally:
+        await writer.close()
+        await embedder.client.close()
+
+
+async def fill(settings: Settings) -> Corpus:
+    """Put the documents into two projects: one with communities, one with chunks alone."""
+    async with Connection(*wiring.database(settings)) as connection:
+        await prepare_once(connection)
     documents = tuple(
         SourceDocument(
             f"{title}.md",
@@ -100,18 +114,18 @@ async def fill(settings: Settings) -> Corpus:
         )
         for title, text in TEXTS.items()
     )
-    try:
-        await ingest(
-            Source("tests", documents), PROJECT, writer, embedder, settings.vector_index_dimensions
-        )
-        embedded = await embedder.embed(list(TEXTS.values()), Deadline.after(120))
-        records = tuple(DocumentRecord(title, title, "tests", title) for title in TEXTS)
-        chunks = tuple(
-            ChunkRecord(f"only-{number}", title, 0, title, text, embedded.vectors[number])
-            for number, (title, text) in enumerate(TEXTS.items())
-        )
-        await writer.write_documents(WITHOUT_COMMUNITIES, DocumentBatch(records, chunks))
-    finally:
-        await writer.close()
-        await embedder.client.close()
+    await fill_from(Source("tests", documents), PROJECT, settings)
+    _, embedder = wiring.build_models(settings)
+    embedded = await embedder.embed(list(TEXTS.values()), Deadline.after(120))
+    await embedder.client.close()
+    records = tuple(
+        DocumentRecord(title, title, "tests", DocumentVersion(title)) for title in TEXTS
+    )
+    chunks = tuple(
+        ChunkRecord(f"only-{number}", title, 0, title, text, embedded.vectors[number])
+        for number, (title, text) in enumerate(TEXTS.items())
+    )
+    writer = build_writer(settings)
+    await writer.write_documents(WITHOUT_COMMUNITIES, DocumentBatch(records, chunks))
+    await writer.close()
     return Corpus(TEXTS)

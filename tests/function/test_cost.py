@@ -66,21 +66,3 @@ async def test_a_stream_has_the_same_figure_and_no_token_is_paid_twice(
     assert usage["cache_write_tokens"] > 0
     paid = usage["prompt_tokens"] / 4 + usage["completion_tokens"]
     assert usage["cost"]["amount"] == paid
-
-
-@pytest.mark.parametrize("fault", ["drop", "refusal"])
-async def test_what_was_paid_for_a_reply_that_cannot_be_used_is_known_or_there_is_no_figure(
-    environment: pytest.MonkeyPatch,
-    function: Caller,
-    model_server: ModelServerControl,
-    fault: str,
-) -> None:
-    dear = {**FREE, "completion": A_TOKEN}
-    priced(environment, **{SMALL: dear, BIG: FREE, EMBEDDINGS: FREE})
-    model_server.fail({"fault": fault, "kind": "hypothesis"})
-    usage = await usage_of(function)
-    if fault == "drop":  # nobody knows what the request took that broke off
-        assert "cost" not in usage
-    else:
-        told = written(usage, "expanding_query", "retrieving_communities")
-        assert usage["cost"]["amount"] > told

@@ -66,11 +66,3 @@ async def test_the_whole_search_finds_topics_by_its_best_chunks_without_a_hypoth
     assert answer["trace"]["communities"]
     assert answer["verdict"]["verdict"] == "answered"
     assert model_server.counts().get("hypothesis", 0) == 0
-
-
-async def test_a_stream_of_a_quick_answer_has_progress_and_one_result(function: Caller) -> None:
-    async with function.streaming(depth="quick") as reader:
-        events = await reader.all()
-    phases = [data["phase"] for name, data in events if name == "progress"]
-    assert phases == ["initializing", "expanding_query", "aggregating_results", "completed"]
-    assert [name for name, _ in events][-1] == "result"

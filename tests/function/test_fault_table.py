@@ -28,7 +28,7 @@ from tests.function.faults.of_model import KINDS
 from tests.function.faults.row import FOLLOWUPS, MODEL_DOWN, MODEL_WRONG, Row
 from tests.function.faults.said import SAID, Said
 from tests.function.faults.table import ROWS
-from tests.model_server.faults import INVENTED_FACT, INVENTED_ID, INVENTED_SPAN
+from tests.model_server.faults import INVENTED_ID, INVENTED_SPAN
 from tests.model_server_fixture import ModelServerControl
 
 ONE_PASS = {
@@ -218,18 +218,3 @@ def test_no_fault_of_one_follow_up_loses_the_request() -> None:
 
 def test_rows_are_told_apart_by_their_names() -> None:
     assert len({str(row) for row in ROWS}) == len(ROWS) >= 50
-
-
-@in_one_loop
-async def test_an_invented_number_of_a_fact_reaches_nobody(stage: Stage) -> None:
-    stage.model.fail({"fault": "invented_ids", "kind": "aggregate_reply"})
-    answer = await stage.caller.answer()
-    assert INVENTED_FACT not in answer["final_answer"]
-    assert all(INVENTED_FACT not in fact["fact"] for fact in answer["key_facts"])
-    assert all(fact["citations"] for fact in answer["key_facts"])
-
-
-@in_one_loop
-async def test_retries_are_counted_in_the_usage(stage: Stage) -> None:
-    stage.model.fail({"fault": "status", "kind": "hypothesis", "times": 2})
-    assert (await stage.caller.answer(include=["usage"]))["usage"]["retries"] == 2

@@ -10,7 +10,7 @@ import pytest
 import function_app
 from drift.llm.chat import ASKED_TOKENS
 from drift.local.hosts.local_host import serving
-from tests.function.calling import Caller, assert_is_problem, calling, citations
+from tests.function.calling import Caller, assert_is_problem, calling
 from tests.model_server_fixture import ModelServerControl
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -62,38 +62,14 @@ async def test_the_chat_model_is_asked_once_for_many_checks_and_not_when_it_answ
     assert "ready" not in model_server.counts()
 
 
-@pytest.mark.parametrize("name", ["COMMUNITY_VECTOR_INDEX_NAME", "CHUNK_VECTOR_INDEX_NAME"])
 async def test_ready_names_a_missing_vector_index(
-    function: Caller, environment: pytest.MonkeyPatch, name: str
+    function: Caller, environment: pytest.MonkeyPatch
 ) -> None:
-    environment.setenv(name, "absent_index")
+    environment.setenv("CHUNK_VECTOR_INDEX_NAME", "absent_index")
     response = await function.client.get("/health/ready")
     assert response.status_code == 503
     missing = {"status": "not_ready", "indexes": "absent_index is missing"}
     assert without_chat(response) == {**READY, **missing}
-
-
-async def test_a_missing_full_text_index_degrades_and_does_not_fail(
-    function: Caller, environment: pytest.MonkeyPatch
-) -> None:
-    environment.setenv("CHUNK_FULLTEXT_INDEX_NAME", "absent_index")
-    assert citations(await function.answer())
-    response = await function.client.get("/health/ready")
-    assert (response.status_code, response.json()["status"]) == (200, "ready")
-    assert response.json()["indexes"] == (
-        "degraded: absent_index is missing, so that no chunk is found by its words alone: "
-        "run `python -m drift prepare`"
-    )
-
-
-async def test_ready_compares_the_dimensions_of_indexes_and_settings(
-    function: Caller, environment: pytest.MonkeyPatch
-) -> None:
-    environment.setenv("OAI_EMBED_MODEL_NAME", "text-embedding-3-small")
-    environment.setenv("VECTOR_INDEX_DIMENSIONS", "128")
-    response = await function.client.get("/health/ready")
-    assert response.status_code == 503
-    assert "VECTOR_INDEX_DIMENSIONS is 128" in response.json()["indexes"]
 
 
 async def test_a_missing_redis_degrades_and_does_not_fail(
@@ -106,18 +82,11 @@ async def test_a_missing_redis_degrades_and_does_not_fail(
 
 
 @pytest.mark.usefixtures("no_settings")
-@pytest.mark.parametrize("route", ["/health/ready", "/health/neo4j"])
-async def test_health_without_settings_names_them(route: str) -> None:
+async def test_health_without_settings_names_them() -> None:
     async with serving() as url, calling(url) as caller:
-        problem = assert_is_problem(await caller.client.get(route), 503, "not_configured")
-    assert "NEO4J_URI is not set" in problem["detail"]
-
-
-async def test_neo4j_is_healthy(function: Caller) -> None:
-    response = await function.client.get("/health/neo4j")
-    assert response.status_code == 200
-    assert response.json()["status"] == "healthy"
-    assert response.json()["message"]
+        for route in ("/health/ready", "/health/neo4j"):
+            problem = assert_is_problem(await caller.client.get(route), 503, "not_configured")
+            assert "NEO4J_URI is not set" in problem["detail"]
 
 
 async def test_neo4j_is_unhealthy_without_a_word_of_where_it_should_be(

@@ -13,13 +13,11 @@ from typing import Any
 
 import pytest
 
-from drift.http import wiring
-from drift.http.settings import Settings, load
-from drift.local.ingest.pipeline import ingest
+from drift.http.settings import load
 from drift.local.ingest.sources import read_source
-from drift.local.wiring import build_writer
 from tests.function.calling import Caller
 from tests.function.conftest import Environment
+from tests.function.corpus import fill_from
 
 NOTES = Path(__file__).parents[1] / "notes"
 
@@ -30,20 +28,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(func_only=True)]
 def folder(request: pytest.FixtureRequest, base_settings: Environment) -> str:
     """A folder of notes, in a project of its name."""
     name = str(request.param)
-    asyncio.run(_ingest(NOTES / name, load(base_settings)))
+    asyncio.run(fill_from(read_source(NOTES / name), name, load(base_settings)))
     return name
-
-
-async def _ingest(folder: Path, settings: Settings) -> None:
-    writer = build_writer(settings)
-    _, embedder = wiring.build_models(settings)
-    try:
-        await ingest(
-            read_source(folder), folder.name, writer, embedder, settings.vector_index_dimensions
-        )
-    finally:
-        await writer.close()
-        await embedder.client.close()
 
 
 DEEP = [("mixed", 6, 5), ("french", 4, 3), ("russian", 3, 3)]

@@ -134,30 +134,6 @@ async def test_a_repeated_call_is_logged_with_its_cause_and_counted(
     assert last["retries"] == 2
 
 
-@pytest.mark.parametrize(
-    ("status", "cause"), [(401, "AuthenticationError 401"), (404, "NotFoundError 404")]
-)
-async def test_a_refused_request_is_logged_with_the_providers_status(
-    function: Caller, model_server: ModelServerControl, lines: Any, status: int, cause: str
-) -> None:
-    model_server.fail({"fault": "status", "status": status, "times": None})
-    response = await function.ask()
-    [failed] = lines("request_failed")
-    assert failed["retrieval_id"] == response.headers["x-retrieval-id"]
-    assert failed["code"] == "model_misconfigured"
-    assert failed["cause"].startswith(cause)
-    [last] = await ended(lines)
-    assert last["outcome"] == "model_misconfigured"
-
-
-async def test_a_wrong_login_is_logged_with_the_servers_code(
-    function: Caller, environment: pytest.MonkeyPatch, lines: Any
-) -> None:
-    environment.setenv("NEO4J_PASSWORD", "canary-password")
-    await function.ask()
-    assert "AuthError Neo.ClientError.Security.Unauthorized" in lines("request_failed")[0]["cause"]
-
-
 async def test_no_line_span_or_metric_holds_secrets_or_words(
     function: Caller,
     environment: pytest.MonkeyPatch,

@@ -1,4 +1,4 @@
-"""Progress of many requests at once, on both hosts.
+"""Progress of many requests at once, on the real worker.
 
 Whoever subscribes hears exactly one last message of each retrieval.
 """
@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Self
 from uuid import uuid4
 
 import httpx2
@@ -21,12 +21,16 @@ from drift.contracts.progress import CHANNEL
 from drift.http.settings import environment
 from drift.local.stack.model_process import ModelProcess
 from drift.local.stack.valkey_server import ValkeyServer
-from tests.bench.load_process import HostName, LoadProcess, load_process
+from tests.bench.load_process import LoadProcess, load_process
 from tests.bench.static_graph import QUESTION
 from tests.model_server.process import slow_model
 from tests.runtime.worker_process import NEEDS_PYTHON_313, REASON
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON),
+]
 
 PATIENCE_S = 90.0
 ADMITTED = 32
@@ -34,7 +38,6 @@ ADMITTED = 32
 CROWDS = [ADMITTED // 2, pytest.param(200, marks=pytest.mark.deep)]
 """Callers at once; of more than are admitted, the others ask again."""
 LAST = {"completed", "error"}
-HOSTS = ["local", pytest.param("worker", marks=pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON))]
 
 
 @dataclass
@@ -110,9 +113,7 @@ def model() -> Iterator[ModelProcess]:
 
 
 @asynccontextmanager
-async def hosted(
-    host: HostName, url: str, model: ModelProcess, **settings: str
-) -> AsyncIterator[Hosted]:
+async def hosted(url: str, model: ModelProcess, **settings: str) -> AsyncIterator[Hosted]:
     """Run the function, over a graph in memory, while the block runs."""
     given = {
         **environment(),
@@ -123,7 +124,7 @@ async def hosted(
         **settings,
     }
     async with (
-        load_process(host, "memory", given) as running,
+        load_process("worker", "memory", given) as running,
         Channel(url) as channel,
         client_of(running) as client,
     ):
@@ -144,12 +145,11 @@ def ids(count: int) -> list[str]:
     return [str(uuid4()) for _ in range(count)]
 
 
-@pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("crowd", CROWDS)
 async def test_every_request_that_begins_has_exactly_one_last_message(
-    host: Any, crowd: int, valkey: ValkeyServer, model: ModelProcess
+    crowd: int, valkey: ValkeyServer, model: ModelProcess
 ) -> None:
-    async with hosted(host, valkey.url, model) as function:
+    async with hosted(valkey.url, model) as function:
         await all_are_answered(function, ids(crowd))
         await callers_leave(function, leaving=ids(8), staying=ids(8))
         await some_are_refused(function, ids(ADMITTED + 8))

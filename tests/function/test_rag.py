@@ -11,7 +11,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.function.calling import Caller, EventReader, assert_is_problem
+import function_app
+from drift.prompting.tokens import most_tokens
+from tests.function.calling import Caller, EventReader, assert_is_problem, told
 from tests.function.corpus import PROJECT, QUESTION
 from tests.model_server_fixture import ModelServerControl
 
@@ -47,16 +49,6 @@ async def streaming(function: Caller, **fields: Any) -> AsyncIterator[EventReade
         yield EventReader(response)
 
 
-def told(events: list[tuple[str, dict[str, Any]]]) -> str:
-    text = ""
-    for name, data in events:
-        if name == "answer_delta":
-            text += data["text"]
-        elif name == "answer_replaced":
-            text = data["text"]
-    return text
-
-
 async def test_an_answer_cites_its_sources_by_their_place(function: Caller) -> None:
     document = await answer(function)
     sources = document["sources"]
@@ -90,6 +82,15 @@ async def test_what_stands_around_a_node_is_in_the_prompt(
     assert "stream" not in sent
 
 
+async def test_a_prompt_keeps_to_its_setting(
+    function: Caller, environment: pytest.MonkeyPatch, model_server: ModelServerControl
+) -> None:
+    environment.setenv("MAX_PROMPT_TOKENS", "3000")
+    await answer(function, "Who? " * 800)
+    [sent] = [one["body"] for one in model_server.requests() if "messages" in one["body"]]
+    assert most_tokens("".join(one["content"] for one in sent["messages"])) <= 3000
+
+
 async def test_nothing_near_is_answered_without_the_model(
     function: Caller, environment: pytest.MonkeyPatch, model_server: ModelServerControl
 ) -> None:
@@ -110,59 +111,32 @@ async def test_the_threshold_of_the_settings_counts_in_the_place_of_the_project_
     assert len((await answer(function, "zzz qqq xxx"))["sources"]) == 5
 
 
-async def test_the_project_may_be_named_by_the_settings(
+async def test_what_is_wrong_or_missing_is_named_and_settings_may_name_the_project(
     function: Caller, environment: pytest.MonkeyPatch
 ) -> None:
+    for fields, wrong in (
+        ({"project_id": None}, "project_id"),
+        ({"question": "x" * 4001}, "question"),
+        ({"query": "Who?"}, "query"),
+    ):
+        body = {"question": QUESTION, "project_id": PROJECT, **fields}
+        sent = {name: value for name, value in body.items() if value is not None}
+        problem = assert_is_problem(
+            await function.client.post(ROUTE, json=sent), 400, "invalid_request"
+        )
+        assert [one["field"] for one in problem["errors"]] == [wrong]
+
+    await function_app.provider.close()
     environment.setenv("RAG_PROJECT", PROJECT)
     response = await function.client.post(ROUTE, json={"question": QUESTION})
     assert response.status_code == 200
     assert response.json()["sources"]
 
 
-async def test_without_any_project_the_field_is_named(function: Caller) -> None:
-    problem = assert_is_problem(
-        await function.client.post(ROUTE, json={"question": "Who?"}), 400, "invalid_request"
-    )
-    assert [one["field"] for one in problem["errors"]] == ["project_id"]
-
-
-@pytest.mark.parametrize(
-    ("fields", "wrong"),
-    [
-        ({"question": "x" * 4001}, "question"),
-        ({"query": "Who?"}, "query"),
-    ],
-    ids=["too long", "unknown"],
-)
-async def test_a_wrong_field_is_named(function: Caller, fields: dict[str, Any], wrong: str) -> None:
-    body = {"question": "Who?", "project_id": PROJECT, **fields}
-    problem = assert_is_problem(
-        await function.client.post(ROUTE, json=body), 400, "invalid_request"
-    )
-    assert [one["field"] for one in problem["errors"]] == [wrong]
-
-
 async def test_hidden_it_is_not_there(function: Caller, environment: pytest.MonkeyPatch) -> None:
     environment.setenv("ENABLE_RAG_SEARCH", "false")
     assert_is_problem(await ask(function), 404, "not_found")
     assert_is_problem(await ask(function, 1), 404, "not_found")
-
-
-# ----------------------------------------------------------------------------- a model that fails
-@pytest.mark.parametrize("text", ["   ", "[Node 7] [Node 8]"], ids=["blank", "no node"])
-async def test_a_reply_of_nothing_is_asked_for_again(
-    function: Caller, model_server: ModelServerControl, text: str
-) -> None:
-    rule = {"fault": "says", "kind": "rag_answer", "text": text}
-    model_server.fail(rule)
-    assert (await answer(function))["answer"]
-    model_server.fail({**rule, "times": None})
-    assert_is_problem(await ask(function), 500, "model_unavailable")
-
-
-async def test_a_refusal_is_an_error(function: Caller, model_server: ModelServerControl) -> None:
-    model_server.fail({"fault": "refusal", "kind": "rag_answer", "times": None})
-    assert_is_problem(await ask(function), 500, "model_unavailable")
 
 
 async def test_a_citation_of_a_node_that_is_not_there_is_taken_out(
@@ -217,16 +191,6 @@ async def test_words_come_while_the_model_writes_and_who_leaves_ends_its_call(
         assert "[Node 9" not in text
         assert model_server.ask("GET", "/requests")[1]["in_flight"] == 1
     await model_server.until(lambda seen: seen["abandoned"] == 1 and not seen["in_flight"])
-
-
-async def test_a_stream_that_breaks_off_is_asked_for_again(
-    function: Caller, model_server: ModelServerControl
-) -> None:
-    model_server.fail({"fault": "stream_cut", "kind": "rag_answer"})
-    async with streaming(function) as reader:
-        events = await reader.all()
-    assert events[-1][0] == "result"
-    assert told(events) == events[-1][1]["answer"] != ""
 
 
 async def test_an_error_is_the_last_event(

@@ -11,15 +11,13 @@ from drift.graph.connection import Connection
 from drift.graph.cypher.schema import FALLBACK_VECTOR
 from drift.http import wiring
 from drift.http.settings import Settings, load
+from drift.indexing.documents import SourceDocument
 from drift.local.hosts.local_host import serving
-from drift.local.ingest.documents import SourceDocument
-from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import Source
-from drift.local.prepare.second_vectors import fill_second_vectors
-from drift.local.wiring import build_writer
+from drift.local.prepare.vectors import fill_second_vectors
 from tests.function.calling import Caller, calling
 from tests.function.conftest import Environment
-from tests.function.corpus import PROJECT, QUESTION, TEXTS, Corpus
+from tests.function.corpus import PROJECT, QUESTION, TEXTS, Corpus, fill_from
 from tests.model_server_fixture import ModelServerControl
 
 MINE, OTHERS = "second-vectors", "second-vectors-of-others"
@@ -29,14 +27,8 @@ DOWN = {"fault": "status", "status": 503, "kind": "embedding", "times": None}
 
 async def put(settings: Settings, project: str, texts: dict[str, str]) -> None:
     """Write documents into a project, without second vectors."""
-    writer = build_writer(settings)
-    _, embedder = wiring.build_models(settings)
     documents = tuple(SourceDocument(f"{t}.md", t, x, "markdown") for t, x in texts.items())
-    try:
-        await ingest(Source("tests", documents), project, writer, embedder, 256)
-    finally:
-        await writer.close()
-        await embedder.client.close()
+    await fill_from(Source("tests", documents), project, settings)
 
 
 async def without_second(settings: Settings, project: str) -> int:

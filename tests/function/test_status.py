@@ -9,10 +9,9 @@ from uuid import uuid4
 
 import pytest
 
-from drift.local.hosts.local_host import serving
 from drift.local.stack.valkey_server import ValkeyServer
-from tests.function.calling import Caller, Subscriber, assert_is_problem, calling, citations
-from tests.function.corpus import QUESTION, TEXTS, WITHOUT_COMMUNITIES, Corpus
+from tests.function.calling import Caller, Subscriber, assert_is_problem, citations
+from tests.function.corpus import TEXTS, WITHOUT_COMMUNITIES, Corpus
 from tests.model_server_fixture import ModelServerControl
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
@@ -87,20 +86,6 @@ async def test_a_whole_request_is_answered_by_an_azure_version_that_knows_little
 
 
 # ---------------------------------------------------------------------------------------------- 503
-@pytest.mark.usefixtures("no_settings")
-async def test_every_missing_setting_is_named() -> None:
-    async with serving() as url, calling(url) as caller:
-        response = await caller.ask(QUESTION)
-    detail = assert_is_problem(response, 503, "not_configured")["detail"]
-    assert int(response.headers["retry-after"]) > 0
-    for name in (
-        "OAI_BASE_URL",
-        "OAI_MODEL",
-        "OAI_EMBED_MODEL_NAME",
-        "NEO4J_URI",
-        "NEO4J_PASSWORD",
-    ):
-        assert f"{name} is not set" in detail
 
 
 async def test_wrong_settings_are_named_without_their_values(

@@ -64,24 +64,6 @@ async def test_a_stream_needs_no_redis(function: Caller, environment: pytest.Mon
     assert received[-2][1]["phase"] == "completed"
 
 
-async def test_a_client_that_leaves_a_stream_cancels_its_search_and_frees_its_slot(
-    function: Caller,
-    environment: pytest.MonkeyPatch,
-    model_server: ModelServerControl,
-    valkey: ValkeyServer,
-) -> None:
-    environment.setenv("MAX_INFLIGHT", "1")
-    model_server.fail({"fault": "hang", "kind": "hypothesis"})
-    retrieval_id = str(uuid4())
-    async with Subscriber(valkey.url, retrieval_id) as subscriber:
-        async with function.streaming(retrieval_id=retrieval_id):
-            await model_server.until(lambda seen: seen["in_flight"] == 1)
-        await model_server.until(lambda seen: seen["abandoned"] == 1)
-        assert (await until_free(function)).status_code == 200
-        assert (await subscriber.until_the_end())[-1]["phase"] == "error"
-    assert model_server.counts()["hypothesis"] == 2
-
-
 async def test_a_client_that_leaves_before_a_buffered_answer_cancels_its_search_too(
     function: Caller,
     environment: pytest.MonkeyPatch,

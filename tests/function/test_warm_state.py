@@ -6,7 +6,6 @@ One set of clients a loop, and never a failure for long.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 import pytest
 
@@ -42,15 +41,6 @@ def builds(monkeypatch: pytest.MonkeyPatch) -> Counting:
     return counting
 
 
-async def test_first_calls_at_once_build_one_set_of_clients(
-    builds: Counting, function: Caller
-) -> None:
-    responses = await asyncio.gather(*(function.ask(project_id="unknown") for _ in range(8)))
-    assert {response.status_code for response in responses} == {200}
-    assert (await function.ask(project_id="unknown")).status_code == 200
-    assert builds.builds == 1
-
-
 def test_a_loop_that_is_gone_is_followed_by_new_clients(
     builds: Counting, environment: pytest.MonkeyPatch, corpus: Corpus
 ) -> None:
@@ -81,19 +71,3 @@ async def test_clients_that_could_not_be_built_are_503_for_a_while_and_then_buil
         assert response.status_code == still
         assert counting.builds == (1 if still == 503 else 2)
         environment.delenv("NEO4J_URI")
-
-
-async def test_a_caller_that_goes_during_the_build_does_not_spoil_it(
-    builds: Counting, function: Caller
-) -> None:
-    first = asyncio.create_task(function.ask(project_id="unknown"))
-    await started(lambda: builds.builds == 1)
-    first.cancel()
-    assert (await function.ask(project_id="unknown")).status_code == 200
-    assert builds.builds == 1
-
-
-async def started(holds: Callable[[], bool]) -> None:
-    """Return when it is so; the test's time limit ends an endless wait."""
-    while not holds():  # noqa: ASYNC110 - another thread
-        await asyncio.sleep(0.001)

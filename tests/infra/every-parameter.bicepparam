@@ -21,6 +21,9 @@ param neo4jUri = 'bolt+s://graph.example.com:7687'
 param neo4jUsername = 'reader'
 param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD')
 param neo4jPasswordReplace = true
+param vectorStore = 'milvus'
+param milvusUri = 'https://vectors.example.com:19531/db'
+param milvusCredentialId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/kv-of-milvus/secrets/milvus'
 param authMode = 'keys'
 param projectKeys = readEnvironmentVariable('PROJECT_KEYS')
 param projectKeysReplace = true
@@ -71,7 +74,6 @@ param appSettings = {
   ENABLE_INDEXING: 'true'
   ENABLE_RAG_SEARCH: 'false'
   FOLLOWUP_SCOPE: 'hard'
-  GRAPH_SCHEMA: 'v1'
   LLM_TEMPERATURE: '0.25'
   LOG_QUESTIONS: 'true'
   MAX_CHUNKS_FOR_PROMPT: '13'
@@ -81,6 +83,8 @@ param appSettings = {
   MAX_PASSES: '4'
   MAX_PROMPT_TOKENS: '9000'
   MAX_REPLY_BYTES: '1048576'
+  MILVUS_COLLECTION: 'rows'
+  MILVUS_INDEX: 'HNSW'
   NEO4J_DATABASE: 'knowledge'
   OAI_API_VERSION: '2025-04-01-preview'
   OAI_MODEL_SMALL: 'hypotheses'

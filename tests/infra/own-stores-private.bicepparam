@@ -1,5 +1,5 @@
 // Private, with secrets and models of yours and without Redis: what is yours gets an endpoint, what is off gets none. The
-// keys stand in the same vault as the password, written otherwise. Not a way to deploy.
+// keys and the token of Milvus stand in the same vault as the password, written otherwise. Not a way to deploy.
 using '../../infra/main.bicep'
 
 param environmentName = 'own'
@@ -9,6 +9,9 @@ param neo4jCredentialId = '/subscriptions/33333333-3333-3333-3333-333333333333/r
 
 param authMode = 'keys'
 param projectKeysCredentialId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/Secrets-of-the-team/secrets/callers'
+param vectorStore = 'milvus'
+param milvusUri = 'https://in03-0a1b2c3d.serverless.azure-eastus.cloud.zilliz.com'
+param milvusCredentialId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/Secrets-of-the-team/secrets/milvus'
 param openAiMode = 'existing'
 param openAiExistingId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.CognitiveServices/accounts/models'
 param redisMode = 'off'

@@ -27,6 +27,7 @@ param alertFailurePercent = 8
 param alertRetrievalSeconds = 90
 param alertEmbeddingSeconds = 3
 param appSettings = {
+  GRAPH_SCHEMA: 'v1'
   LLM_TEMPERATURE: '0.25'
   LOG_QUESTIONS: 'true'
   OAI_API_VERSION: '2025-04-01-preview'

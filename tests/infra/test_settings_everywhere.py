@@ -10,6 +10,7 @@ from tests.infra.ways import Project, Way
 
 ANSWERS = {
     "AZURE_CLIENT_ID": "55555555-5555-5555-5555-555555555555",
+    "MILVUS_TOKEN": "resolved by the platform",
     "NEO4J_PASSWORD": "resolved by the platform",
     "OAI_BASE_URL": "https://oai-x.openai.azure.com/",
     "PROJECT_KEYS_SECRET": "https://kv-x.vault.azure.net/secrets/project-keys",
@@ -28,6 +29,7 @@ def test_the_code_accepts_what_the_template_sets(way: Way) -> None:
     assert settings.max_inflight == way["httpConcurrency"]
     assert settings.redis_auth == ("url" if way["redisMode"] == "off" else "entra")
     assert bool(settings.redis_url) is (way["redisMode"] != "off")
+    assert settings.vector_store == way["vectorStore"]
     assert settings.auth_mode == way["authMode"]
     assert bool(settings.project_keys_secret) is (way["authMode"] == "keys")
     assert bool(settings.auth_tenant_id) is (way["authMode"] == "easyauth")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 
@@ -12,18 +12,26 @@ import numpy as np
 
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphUnavailableError
-from drift.local.ingest.graph_records import (
+from drift.indexing.graph_records import (
+    ChunkFacts,
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,
+    DocumentVersion,
     HeldProject,
     KeptTopics,
     KnowledgeBatch,
+    Member,
     ProjectState,
 )
+from drift.indexing.lease import MAX_WAIT_S
+from drift.indexing.rows import read_skipped
+from drift.local.ingest.by_model.writing import embedded_text
+from drift.local.ingest.neo4j.project import Neo4jProject
+from drift.local.ingest.stamps import Stamps, stamps_of
 from drift.local.ingest.topics import Points
-from drift.local.ingest.writers import MAX_WAIT_S, ProjectWriter
 from drift.model.calls import Embeddings
+from drift.model.graph import Vector
 from tests.fakes_graph import Held, KeptReplies
 
 DIMENSIONS = 8
@@ -35,6 +43,17 @@ class Project:
     documents: dict[str, DocumentRecord] = field(default_factory=dict)
     chunks: dict[str, tuple[ChunkRecord, ...]] = field(default_factory=dict)
     knowledge: KnowledgeBatch = NOTHING
+    skipped: tuple[str, ...] = ()
+    stale: set[int] = field(default_factory=set)
+
+    def seen(self) -> dict[str, ChunkRecord]:
+        held = (own for name, own in self.chunks.items() if not self.documents[name].is_off)
+        return {c.id: c for own in held for c in own}
+
+    def outdate(self, name: str) -> None:
+        """Have the topics of a document's chunks be read again."""
+        own = {c.id for c in self.chunks.get(name, ())}
+        self.stale |= {c.community for c in self.knowledge.communities if own & {*c.chunk_ids}}
 
 
 class MemoryWriter(KeptReplies):
@@ -55,7 +74,7 @@ class MemoryWriter(KeptReplies):
 
     @property
     def writes(self) -> list[str]:
-        return [c for c in self.calls if c.startswith(("write", "remove", "take"))]
+        return [c for c in self.calls if c.startswith(("write", "remove", "relocate"))]
 
     async def held_projects(self, project_id: str | None = None) -> tuple[HeldProject, ...]:
         return tuple(
@@ -75,13 +94,16 @@ class MemoryWriter(KeptReplies):
             raise GraphUnavailableError("down")
         project = self.project(project_id)
         return ProjectState(
-            {name: d.content_hash for name, d in project.documents.items()},
+            dict(project.documents),
             project.knowledge.fingerprint,
-            {name: d.source for name, d in project.documents.items()},
             sum(len(own) for own in project.chunks.values()),
             len(project.knowledge.entities),
             len(project.knowledge.relations),
             dict(sorted(Counter(c.level for c in project.knowledge.communities).items())),
+            {
+                place: (version, reason)
+                for place, version, reason in map(read_skipped, project.skipped)
+            },
         )
 
     @asynccontextmanager
@@ -91,18 +113,24 @@ class MemoryWriter(KeptReplies):
         *,
         wait_s: float = MAX_WAIT_S,
         say: Callable[[str], None] = lambda _: None,
-    ) -> AsyncIterator[ProjectWriter]:
+    ) -> AsyncIterator[Neo4jProject]:
         del wait_s, say
         yield Held(self, project_id)
 
     async def write_documents(self, project_id: str, batch: DocumentBatch) -> None:
         breaks = self._call("write_documents")
         project = self.project(project_id)
+        vectors = {c.id: c.embedding for own in project.chunks.values() for c in own}
         project.knowledge = replace(project.knowledge, fingerprint="")
         for place, document in enumerate(batch.documents):
-            own = tuple(c for c in batch.chunks if c.document_id == document.id)
+            own = tuple(
+                replace(c, embedding=vectors[c.id], keeps_vector=False) if c.keeps_vector else c
+                for c in batch.chunks
+                if c.document_id == document.id
+            )
+            project.outdate(document.id)
             if breaks and place >= len(batch.documents) // 2:
-                project.documents[document.id] = replace(document, content_hash="")
+                project.documents[document.id] = replace(document, version=DocumentVersion())
                 project.chunks[document.id] = own[: len(own) // 2]
                 raise GraphUnavailableError("down")
             project.documents[document.id] = document
@@ -111,15 +139,32 @@ class MemoryWriter(KeptReplies):
 
     def _drop(self, project: Project, names: Sequence[str]) -> None:
         for name in names:
+            project.outdate(name)
             del project.documents[name]
             del project.chunks[name]
 
-    async def take_over(self, project_id: str, document_ids: Sequence[str], source: str) -> None:
-        if self._call("take_over"):
+    async def relocate(self, project_id: str, places: Mapping[str, tuple[str, str]]) -> None:
+        if self._call("relocate"):
             raise GraphUnavailableError("down")
-        documents = self.project(project_id).documents
+        project = self.project(project_id)
+        for name, (to, source) in places.items():
+            project.documents[to] = replace(project.documents.pop(name), id=to, source=source)
+            own = project.chunks.pop(name)
+            project.chunks[to] = tuple(replace(c, document_id=to) for c in own)
+
+    async def switch(self, project_id: str, document_ids: Sequence[str], *, on: bool) -> None:
+        project = self.project(project_id)
         for name in document_ids:
-            documents[name] = replace(documents[name], source=source)
+            project.outdate(name)
+            project.documents[name] = replace(project.documents[name], is_off=not on)
+        project.knowledge = replace(project.knowledge, fingerprint="")
+
+    async def keep_skipped(self, project_id: str, skipped: Sequence[str]) -> None:
+        self.project(project_id).skipped = tuple(skipped)
+
+    async def stamps(self, project_id: str, embedding_model: str) -> Stamps:
+        knowledge = self.project(project_id).knowledge
+        return stamps_of(knowledge) if knowledge.embedding_model == embedding_model else Stamps()
 
     async def remove_documents(self, project_id: str, document_ids: Sequence[str]) -> None:
         breaks = self._call("remove_documents")
@@ -129,36 +174,61 @@ class MemoryWriter(KeptReplies):
         if breaks:
             raise GraphUnavailableError("down")
 
-    async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
-        if self._call("read_chunks"):
+    async def held_chunks(
+        self, project_id: str, document_ids: Sequence[str], embedding: str
+    ) -> dict[str, str]:
+        project = self.project(project_id)
+        return {
+            c.id: c.heading
+            for name in document_ids
+            if project.documents[name].version.embedding == embedding
+            for c in project.chunks[name]
+        }
+
+    async def read_members(self, project_id: str) -> tuple[Member, ...]:
+        if self._call("read_members"):
             raise GraphUnavailableError("down")
         project = self.project(project_id)
-        topics = {id_: c.community for c in project.knowledge.communities for id_ in c.chunk_ids}
-        chunks = (
-            replace(
-                c,
-                embedding=(),
-                title=project.documents[name].title,
-                topic=topics.get(c.id),
-            )
-            for name, own in project.chunks.items()
-            for c in own
+        ordered = sorted(project.seen().values(), key=lambda c: (c.document_id, c.ordinal))
+        return tuple(
+            Member(c.id, c.document_id, project.documents[c.document_id].title) for c in ordered
         )
-        return tuple(sorted(chunks, key=lambda c: (c.document_id, c.ordinal)))
 
-    async def read_vectors(
-        self, project_id: str, chunk_ids: Sequence[str], dimensions: int
-    ) -> Points:
-        held = {c.id: c.embedding for own in self.project(project_id).chunks.values() for c in own}
-        rows = [held.get(id_) or (0.0,) * dimensions for id_ in chunk_ids]
-        return np.array(rows, dtype=np.float32).reshape(len(rows), dimensions)
+    async def read_chunks(
+        self, project_id: str, members: Sequence[Member], dimensions: int
+    ) -> dict[str, tuple[ChunkRecord, Points]]:
+        seen = self.project(project_id).seen()
+        return {
+            one.chunk_id: (
+                replace(seen[one.chunk_id], embedding=(), title=one.title),
+                np.array(seen[one.chunk_id].embedding or [0.0] * dimensions, dtype=np.float32),
+            )
+            for one in members
+        }
+
+    async def read_facts(self, project_id: str) -> list[ChunkFacts]:
+        seen = self.project(project_id).seen().values()
+        return [ChunkFacts(c.id, c.defines, c.names) for c in seen if c.defines or c.names]
 
     async def read_topics(self, project_id: str, embedding_model: str) -> KeptTopics | None:
-        knowledge = self.project(project_id).knowledge
+        project = self.project(project_id)
+        knowledge = project.knowledge
         if knowledge.clustered is None or knowledge.embedding_model != embedding_model:
             return None
-        parents = {c.community: c.parent for c in knowledge.communities if c.parent is not None}
-        return KeptTopics(parents, knowledge.clustered)
+        return replace(kept_topics(knowledge), stale=frozenset(project.stale))
+
+    async def read_entity_vectors(
+        self, project_id: str, embedding_model: str, titles: Sequence[str] | None = None
+    ) -> dict[str, Vector]:
+        del embedding_model
+        entities = self.project(project_id).knowledge.entities
+        wanted = [one for one in entities if titles is None or one.title in titles]
+        return {embedded_text(e.title, e.description): e.embedding for e in wanted}
+
+    async def read_texts_off(self, project_id: str) -> list[str]:
+        project = self.project(project_id)
+        seen = project.seen()
+        return [c.text for own in project.chunks.values() for c in own if c.id not in seen]
 
     async def write_knowledge(
         self, project_id: str, batch: KnowledgeBatch, removed: Sequence[str] = ()
@@ -169,7 +239,25 @@ class MemoryWriter(KeptReplies):
             project.knowledge = replace(project.knowledge, fingerprint="")
             raise GraphUnavailableError("down")
         self._drop(project, removed)
-        project.knowledge = batch
+        # What is as it was keeps its vectors.
+        held = project.knowledge
+        kept = stamps_of(batch).kept(stamps_of(held))
+        communities = {c.community: c.embedding for c in held.communities}
+        entities = {e.id: e.embedding for e in held.entities}
+        project.knowledge = replace(
+            batch,
+            communities=tuple(
+                replace(c, embedding=communities[c.community])
+                if c.community in kept.communities
+                else c
+                for c in batch.communities
+            ),
+            entities=tuple(
+                replace(e, embedding=entities[e.id]) if e.id in kept.entities else e
+                for e in batch.entities
+            ),
+        )
+        project.stale.clear()
 
 
 class HashEmbedder:
@@ -186,3 +274,36 @@ class HashEmbedder:
         return Embeddings(
             tuple(tuple(b / 255 for b in digest[: self.dimensions]) for digest in digests)
         )
+
+
+def comparable(project: Project) -> object:
+    """Return what a project tells, without the names that say how it came about."""
+    texts = {c.id: c.text for own in project.chunks.values() for c in own}
+    return (
+        {d.id: (d.title, d.source, d.version, d.updated_at) for d in project.documents.values()},
+        {name: [replace(c, id="") for c in own] for name, own in project.chunks.items()},
+        sorted(
+            (c.level, c.title, c.summary, sorted(texts[id_] for id_ in c.chunk_ids), c.says)
+            for c in project.knowledge.communities
+        ),
+        project.skipped,
+    )
+
+
+def as_members(
+    chunks: Sequence[ChunkRecord], vectors: Points
+) -> tuple[list[Member], dict[str, tuple[ChunkRecord, Points]]]:
+    """Return chunks as `derive` takes them: the members of a project, and each with its vector."""
+    members = [Member(c.id, c.document_id, c.title) for c in chunks]
+    return members, {c.id: (c, row) for c, row in zip(chunks, vectors, strict=True)}
+
+
+def kept_topics(knowledge: KnowledgeBatch) -> KeptTopics:
+    """Return the topics of a project that has this knowledge."""
+    return KeptTopics(
+        {c.community: c for c in knowledge.communities},
+        {id_: c.community for c in knowledge.communities for id_ in c.chunk_ids},
+        {c.community: len(c.chunk_ids) for c in knowledge.communities},
+        frozenset(),
+        knowledge.clustered or 0,
+    )

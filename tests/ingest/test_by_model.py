@@ -16,13 +16,13 @@ from drift.core.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
+from drift.indexing.documents import SourceDocument
+from drift.indexing.graph_records import EntityRecord
 from drift.local.ingest import pipeline
 from drift.local.ingest.by_model import estimate
 from drift.local.ingest.by_model.facts import ChunkFacts, FactsReply, checked
 from drift.local.ingest.by_model.merging import merge, merge_alike
 from drift.local.ingest.by_model.writing import ByModel
-from drift.local.ingest.documents import SourceDocument
-from drift.local.ingest.graph_records import EntityRecord
 from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import Source
 from drift.local.model_server import extractive
@@ -128,7 +128,10 @@ async def test_nothing_is_asked_twice() -> None:
     assert not none.wrote
     assert len(model.asked) == asked
 
-    changed = (*DOCUMENTS[:-1], replace(DOCUMENTS[-1], text="Something else was told here. " * 9))
+    other = SourceDocument(
+        DOCUMENTS[-1].id, DOCUMENTS[-1].title, "Something else is told. " * 9, "text"
+    )
+    changed = (*DOCUMENTS[:-1], other)
     await ingest(writer, None, changed)
     after = writer.project(PROJECT).knowledge
     assert len(model.asked) == asked

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.local.ingest.cleaning import clean, is_crawled
-from drift.local.ingest.documents import Skipped, SourceDocument, read_document
-from drift.local.ingest.graph_records import DocumentRecord
+from drift.indexing.cleaning import clean, is_crawled
+from drift.indexing.documents import Skipped, SourceDocument
+from drift.indexing.graph_records import DocumentRecord, DocumentVersion
+from drift.indexing.records import chunk_records
+from drift.local.ingest.files import read_document
 from drift.local.ingest.html_text import read_page
-from drift.local.ingest.records import chunk_records
 
 MENU = "* [Home](https://example.com/home)\n* [News](https://example.com/news)\n"
 SENTENCE = "The old mill stands on the hill above the town, and nobody has lived in it for years."
@@ -77,7 +78,7 @@ def test_chunks_of_a_crawled_page_stand_in_the_lines_of_its_file(tmp_path: Path)
     text = f"{MENU * 20}\n# The mill\n\n{SENTENCE}\n"
     document = _read(tmp_path / "page.md", text)
     assert isinstance(document, SourceDocument)
-    (chunk,) = chunk_records("p", DocumentRecord("d", "t", "s", "h"), document)
+    (chunk,) = chunk_records("p", DocumentRecord("d", "t", "s", DocumentVersion("h")), document)
     assert chunk.text == f"# The mill\n\n{SENTENCE}"
     assert text.split("\n")[(chunk.first_line or 0) - 1] == "# The mill"
 
@@ -106,18 +107,43 @@ y = 2</code></pre><p>{SENTENCE * 5}</p></main>
 
 
 def test_the_main_text_of_a_page_keeps_headings_tables_and_code() -> None:
-    text, title = read_page(PAGE)
+    text, title, _ = read_page(PAGE)
     assert title == "The mill"
     assert "## Water" in text
-    assert "| 1999 | 12,000 |" in text
+    assert "| Year: 1999 | Litres: 12,000 |" in text
     assert "```\nx = 1\ny = 2\n```" in text
     assert "Other mills" not in text
     assert "All rights reserved" not in text
 
 
 def test_a_page_that_says_little_is_kept_whole_with_rows_on_their_lines() -> None:
-    text, _ = read_page(
+    text, *_ = read_page(
         "<p>Prices</p><table><tr><td>Oil</td><td>5 <b>EUR</b></td></tr>"
         "<tr><td>Tar</td><td>9</td></tr></table>"
     )
     assert text.split("\n\n") == ["Prices", "Oil | 5 EUR", "Tar | 9"]
+
+
+FEES = "<caption>Fees<thead><tr><th>Boat<th>Fee<tbody><tr><td>Dinghy<td>12<tr><td>Yacht<td>80"
+LAID_OUT = "<tr><th>A</th><th>B</th></tr><tr><td><p>one</p></td><td>two</td></tr>"
+KEYED = "<tr><th>Boat</th><td>Dinghy</td></tr><tr><th>Fee</th><td>12</td></tr>"
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (
+            FEES,
+            ["Fees", "| Boat | Fee |", "| Boat: Dinghy | Fee: 12 |", "| Boat: Yacht | Fee: 80 |"],
+        ),
+        (LAID_OUT, ["A | B", "one", "two"]),
+        (KEYED, ["Boat | Dinghy", "Fee | 12"]),
+        (f"<tr><td>{LAID_OUT}</td></tr>", ["A | B", "one", "two"]),
+        ("<nav><tr><th>A<th>B</nav>", []),
+    ],
+)
+def test_a_small_page_s_rows_have_their_heads_where_there_are_some(
+    rows: str, expected: list[str]
+) -> None:
+    text, *_ = read_page(f"<p>Begins</p><table>{rows}</table><p>Ends</p>")
+    assert text.split("\n\n") == ["Begins", *expected, "Ends"]

@@ -10,14 +10,18 @@ import pytest
 
 from drift.core.names import normalised_title
 from drift.evidence.sentences import spans
-from drift.local.ingest.blocks import Format
-from drift.local.ingest.chunking import cut
-from drift.local.ingest.cleaning import clean, is_crawled
-from drift.local.ingest.graph_records import ChunkRecord, ProjectState
+from drift.indexing.blocks import Format
+from drift.indexing.chunking import cut
+from drift.indexing.cleaning import clean, is_crawled
+from drift.indexing.graph_records import ChunkRecord, DocumentRecord, DocumentVersion, ProjectState
+from drift.local import prompt_builder
 from drift.local.ingest.html_text import read_page
 from drift.local.ingest.identity import identify
 from drift.local.ingest.knowledge import derive
 from drift.local.ingest.sources import Source
+from drift.prompting.markup import plain
+from drift.prompting.tokens import cut as cut_text
+from tests.ingest.fakes import as_members
 
 TIMES = 4
 MOST = 9.0
@@ -72,7 +76,7 @@ def test_a_long_indented_line_before_an_indented_block() -> None:
 def _derived(text: str) -> object:
     """Derive the knowledge of one chunk, and of one that has the text as its heading."""
     chunks = [ChunkRecord("1", "d", 0, "d", text), ChunkRecord("2", "d", 1, text, "x")]
-    return derive(chunks, np.eye(2, dtype=np.float32), "stamp")
+    return derive(*as_members(chunks, np.eye(2, dtype=np.float32)), "stamp")
 
 
 READERS: dict[str, Callable[[str], object]] = {
@@ -81,6 +85,13 @@ READERS: dict[str, Callable[[str], object]] = {
     "a title": normalised_title,
     "sentences by number": spans,
     "a page": read_page,
+    "a text in tags": plain,
+    "a text as a source": lambda text: prompt_builder.build(
+        [{"role": "user", "content": "?"}],
+        [{"label": "a", "content": text, "confidence": 1}],
+        max_tokens=500,
+    ),
+    "a cut text": lambda text: cut_text(text, len(text) - 1),
 }
 TEXTS = (
     ("Signature", "_", " (date)"),
@@ -94,6 +105,8 @@ TEXTS = (
     ("", "![](", ""),
     ("- ", "[a]((b)", "\n"),
     ("&#", "1", ";"),
+    ("<", " ", "x"),
+    ("", ".", "x"),
 )
 
 
@@ -105,7 +118,14 @@ def test_understanding(reader: str, text: tuple[str, str, str]) -> None:
     assert growth(lambda size: work(before + part * (size // len(part)) + after), 3_000) < MOST
 
 
-TAGS = ("<svg></nav>", "<pre>`</pre>", "<a b='", "<h1><nav>", "x<a href=#x>#</a>")
+TAGS = (
+    "<svg></nav>",
+    "<table><th>a<tr><td>b",
+    "<pre>`</pre>",
+    "<a b='",
+    "<h1><nav>",
+    "x<a href=#x>#</a>",
+)
 
 
 @pytest.mark.parametrize("tag", TAGS)
@@ -119,7 +139,10 @@ def test_telling_which_documents_of_a_project_are_those_of_a_source(content: str
     def work(size: int) -> object:
         hashes = {f"{n}/index.md": content.format(n) for n in range(size)}
         stored = {name: hash_ for name, hash_ in hashes.items() if not name.startswith("1")}
-        sources = {name: old.format(name) for name in stored}
-        return identify(Source("/nowhere/new", ()), hashes, ProjectState(stored, "", sources))
+        held = {
+            name: DocumentRecord(name, name, old.format(name), DocumentVersion(hash_))
+            for name, hash_ in stored.items()
+        }
+        return identify(Source("/nowhere/new", ()), hashes, ProjectState(held, ""))
 
     assert growth(work, 1_000) < MOST

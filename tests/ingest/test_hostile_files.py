@@ -16,12 +16,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.local.ingest.blocks import Format, split_blocks
-from drift.local.ingest.chunking import MAX_CHARS, cut
-from drift.local.ingest.documents import FORMATS, Skipped, guarded, read_document
-from drift.local.ingest.graph_records import ChunkRecord
+from drift.indexing.blocks import Format, split_blocks
+from drift.indexing.chunking import MAX_CHARS, cut
+from drift.indexing.documents import FORMATS, Skipped
+from drift.indexing.graph_records import ChunkRecord
+from drift.local.ingest.files import guarded, read_document
 from drift.local.ingest.knowledge import derive
 from drift.local.ingest.sources import read_source
+from tests.ingest.fakes import as_members
+from tests.ingest.reading import read_whole
 
 PARTS = (
     "\r", "\r\n", "\n", "\n\n", "\t", " ", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\ufeff",
@@ -42,7 +45,7 @@ SEEDS = (
 @pytest.mark.parametrize("part", ["&#13;", "&#13;&#10;", "&#10;&#13;"])
 def test_a_carriage_return_written_as_a_reference_is_a_line_end(tmp_path: Path, part: str) -> None:
     (tmp_path / "page.html").write_text(f"<p>before</p><pre>a{part}b</pre><p>after</p>")
-    (document,) = read_source(tmp_path).documents
+    ((document,), _) = read_whole(tmp_path)
     slices = cut(document.text, document.format)
     assert "\r" not in document.text
     assert [line for line in document.text.split("\n") if line] == [
@@ -99,7 +102,8 @@ def test_a_damaged_file_is_a_document_with_chunks_and_knowledge_or_skipped_with_
         ChunkRecord(str(place), "d", place, heading, text)
         for place, (heading, text) in enumerate(texts)
     ]
-    assert derive(chunks, np.zeros((len(chunks), 4), dtype=np.float32), "stamp").communities
+    vectors = np.zeros((len(chunks), 4), dtype=np.float32)
+    assert derive(*as_members(chunks, vectors), "stamp").communities
 
 
 @pytest.mark.parametrize(
@@ -114,7 +118,7 @@ def test_a_damaged_file_is_a_document_with_chunks_and_knowledge_or_skipped_with_
 )
 def test_ten_thousand_levels_are_read(tmp_path: Path, text: str, ending: str) -> None:
     (tmp_path / f"deep{ending}").write_text(f"before\n\n{text}x\n")
-    (document,) = read_source(tmp_path).documents
+    ((document,), _) = read_whole(tmp_path)
     assert cut(document.text, document.format)
 
 
@@ -215,5 +219,5 @@ def test_folders_as_deep_as_the_system_allows_are_walked_and_what_lies_deeper_is
 )
 def test_a_strange_name_is_a_name(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("# Good")
-    (document,) = read_source(tmp_path).documents
+    ((document,), _) = read_whole(tmp_path)
     assert (document.id, document.title) == (name, "Good")

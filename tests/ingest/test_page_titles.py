@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from drift.local.ingest.chunking import cut
+from drift.indexing.chunking import cut
 from drift.local.ingest.html_text import html_to_markdown
 
 SPHINX = """<html><head><title>Fees &#8212; Harbour documentation</title></head><body>
@@ -51,7 +51,7 @@ def _headings(text: str) -> list[str]:
 
 @pytest.mark.parametrize("program", PAGES)
 def test_a_page_has_the_title_and_the_headings_of_its_main_part(program: str) -> None:
-    text, title = html_to_markdown(PAGES[program])
+    text, title, _ = html_to_markdown(PAGES[program])
     assert title == "Fees"
     assert _headings(text) == ["# Fees", "## In winter"]
     assert "Navigation" not in text
@@ -79,7 +79,7 @@ def test_bars_pictures_and_permalinks_are_no_title(page: str, title: str) -> Non
 
 @pytest.mark.parametrize("begin", ["<nav>", "<div role='navigation'><div>", "<aside>", "<footer>"])
 def test_a_bar_that_is_never_closed_takes_no_text_and_no_heading(begin: str) -> None:
-    text, title = html_to_markdown(f"{begin}menu<h1>Fees</h1><p>399.50")
+    text, title, _ = html_to_markdown(f"{begin}menu<h1>Fees</h1><p>399.50")
     assert title == "Fees"
     assert text.endswith("# Fees\n\n399.50")
 

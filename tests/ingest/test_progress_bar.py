@@ -10,7 +10,8 @@ from drift.local.ingest.progress_bar import progress_bar
 
 def _run(*, terminal: bool) -> str:
     stream = io.StringIO()
-    with progress_bar(Console(file=stream, force_terminal=terminal, width=120)) as report:
+    console = Console(file=stream, force_terminal=terminal, width=120)
+    with progress_bar(console, lambda: "1,234 tokens, 0.02 USD") as report:
         for done in range(4):
             report("embed", done, 3)
         report("remove", 0, 0)
@@ -21,10 +22,11 @@ def test_without_a_terminal_each_stage_is_one_plain_line() -> None:
     assert _run(terminal=False) == "embed: 3\nremove: 0\n"
 
 
-def test_on_a_terminal_there_is_a_bar_with_a_rate() -> None:
+def test_on_a_terminal_there_is_a_bar_with_a_rate_and_what_models_took() -> None:
     shown = _run(terminal=True)
     assert "3/3" in shown
     assert "/s" in shown
+    assert "1,234 tokens, 0.02 USD" in shown
     assert "\x1b[" in shown
 
 

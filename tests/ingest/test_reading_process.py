@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from drift.core.errors import IngestError
+from drift.indexing.documents import Skipped, SourceDocument
 from drift.local.ingest import pipeline
-from drift.local.ingest.documents import Result, Skipped, SourceDocument
+from drift.local.ingest.files import Result
 from drift.local.ingest.reading_process import ReadingProcess
 from drift.local.ingest.sources import Source, read_source
 from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter
@@ -53,6 +54,24 @@ def test_a_file_that_takes_too_long_is_skipped_by_name_and_the_next_one_is_read(
 def test_a_file_that_ends_its_process_is_skipped_by_name(process: ReadingProcess) -> None:
     skipped = process.guarded("a.md", partial(signal.raise_signal, signal.SIGKILL))
     assert skipped == Skipped("a.md", "ended the process that read it (signal 9)", unreadable=True)
+
+
+def test_of_files_that_are_looked_at_together_one_that_takes_too_long_costs_itself_alone(
+    tmp_path: Path,
+) -> None:
+    for name in ("a.md", "b.md", "c.md"):
+        (tmp_path / name).write_text(f"# {name}")
+
+    def guard(
+        name: str, work: Callable[[], Result], seconds: float | None = None
+    ) -> Result | Skipped:
+        del seconds
+        is_slow = name in {"", "b.md"}
+        return Skipped(name, "takes too long", unreadable=True) if is_slow else work()
+
+    source = read_source(tmp_path, guard=guard)
+    assert [one.id for one in source.documents] == ["a.md", "c.md"]
+    assert source.skipped == (Skipped("b.md", "takes too long", unreadable=True),)
 
 
 def test_who_waits_for_a_file_is_let_go_when_the_process_is_closed(

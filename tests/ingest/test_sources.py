@@ -10,8 +10,13 @@ import pytest
 
 from drift.core.errors import IngestError
 from drift.local.cli.work.sample import sample_sources
-from drift.local.ingest import documents
-from drift.local.ingest.sources import read_source
+from drift.local.ingest import kinds
+from drift.local.ingest.files import MAX_FILE_BYTES
+from drift.local.ingest.git_ignore import BY_GIT
+from drift.local.ingest.pipeline import ingest
+from drift.local.ingest.sources import read_changed, read_source
+from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter
+from tests.ingest.reading import read_whole
 
 GOOD = b"# Good\n\nSome text.\n"
 
@@ -23,8 +28,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def _reasons(folder: Path) -> dict[str, str]:
-    source = read_source(folder)
-    assert [d.id for d in source.documents] == ["good.md"]
+    documents, source = read_whole(folder)
+    assert [d.id for d in documents] == ["good.md"]
     return {s.path: s.reason for s in source.skipped}
 
 
@@ -37,7 +42,6 @@ def _reasons(folder: Path) -> dict[str, str]:
         ("binary.txt", b"\x7fELF\0\0\1", "is a binary file: it holds NUL bytes"),
         ("utf16.txt", b"\xff\xfet\0e", "is not UTF-16: byte 4 is 0x65"),
         ("sound", b"\1\0\2\0\3\0", "is a binary file: it holds NUL bytes"),
-        ("latin.rst", "na\u00efve".encode("latin-1"), "is not UTF-8: byte 2 is 0xef"),
         ("scripts.html", b"<script>x = 1</script><style>a{}</style>", "holds no text"),
     ],
 )
@@ -54,13 +58,13 @@ def test_what_cannot_be_read_is_skipped_with_its_reason(
 )
 def test_broken_html_is_read_as_far_as_it_goes(tmp_path: Path, broken: str) -> None:
     (tmp_path / "page.html").write_text(f"<p>before</p>{broken}<p>after</p>")
-    (document,) = read_source(tmp_path).documents
+    ((document,), _) = read_whole(tmp_path)
     assert document.text.startswith("before")
 
 
 def test_a_file_over_the_limit_is_skipped(folder: Path) -> None:
     with (folder / "huge.txt").open("wb") as file:
-        file.truncate(documents.MAX_FILE_BYTES + 1)  # sparse: takes no room
+        file.truncate(MAX_FILE_BYTES + 1)  # sparse: takes no room
     assert _reasons(folder) == {"huge.txt": "has 52,428,801 bytes, more than 52,428,800"}
 
 
@@ -130,19 +134,21 @@ def test_hidden_folders_packages_and_other_endings_are_left_out_and_counted(fold
         ".git/a.md",
         "node_modules/a.md",
         ".hidden.md",
-        "a.pdf",
-        "b.PDF",
-        "sub/c.pdf",
+        "a.doc",
+        "b.DOC",
+        "sub/c.doc",
     ):
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(GOOD)
-    (folder / "d.pdf").symlink_to(folder / "a.pdf")
+    (folder / "d.doc").symlink_to(folder / "a.doc")
     assert _reasons(folder) == {}
-    assert [(one.kind, one.count) for one in read_source(folder).ignored] == [
-        (".pdf", 4),
+    ignored = read_source(folder).ignored
+    assert [(one.kind, one.count) for one in ignored] == [
+        (".doc", 4),
         ("hidden", 2),
         ("node_modules", 1),
     ]
+    assert ignored[0].reason == "save it as .docx or .pdf"
 
 
 def test_a_name_that_is_not_utf8_is_skipped(folder: Path) -> None:
@@ -153,15 +159,17 @@ def test_a_name_that_is_not_utf8_is_skipped(folder: Path) -> None:
     assert _reasons(folder) == {"caf\\xe9.md": "has a name that is not valid UTF-8"}
 
 
-def test_a_folder_with_nothing_to_read_is_refused_by_name_with_the_reasons(tmp_path: Path) -> None:
+async def test_a_folder_with_nothing_to_read_is_refused_by_name_with_the_reasons(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "a.md").write_bytes(b"\0")
-    (tmp_path / "b.py").write_bytes(GOOD)
+    (tmp_path / "b.c").write_bytes(GOOD)
     with pytest.raises(IngestError) as refused:
-        read_source(tmp_path)
+        await ingest(read_source(tmp_path), "p", MemoryWriter(), HashEmbedder(), DIMENSIONS)
     assert str(tmp_path) in refused.value.detail
-    assert ".htm, .html, .markdown, .md, .rst, .txt, .xhtml and files" in refused.value.detail
+    assert ".rst, .ts, .tsv, .tsx, .txt, .xhtml" in refused.value.detail
     assert "a.md: is a binary file" in refused.value.detail
-    assert "Ignored: 1 .py." in refused.value.detail
+    assert "Ignored: 1 .c." in refused.value.detail
 
 
 def test_a_path_that_is_not_there_is_refused(tmp_path: Path) -> None:
@@ -173,7 +181,7 @@ def test_a_single_file_is_read_and_a_bad_one_refused(folder: Path) -> None:
     (document,) = read_source(folder / "good.md").documents
     assert (document.id, document.title, document.text) == ("good.md", "Good", GOOD.decode())
     for name, content, words in (
-        ("a.py", GOOD, "ends with .htm"),
+        ("a.c", GOOD, "ends with .cs, .csv"),
         ("b.md", b"\0", "binary file"),
         ("c.md", b"", "is empty"),
     ):
@@ -204,7 +212,7 @@ def test_the_title_is_the_first_heading_else_the_name(
     tmp_path: Path, name: str, text: str, title: str
 ) -> None:
     (tmp_path / name).write_text(text)
-    (document,) = read_source(tmp_path).documents
+    ((document,), _) = read_whole(tmp_path)
     assert document.title == title
 
 
@@ -214,13 +222,13 @@ def test_the_title_is_the_first_heading_else_the_name(
 def test_text_is_read_in_every_encoding_of_unicode(tmp_path: Path, encoding: str) -> None:
     text = "# The harbour of Nessel\n\nna\u00efve text\n"
     (tmp_path / "a.md").write_bytes(text.encode(encoding))
-    (document,) = read_source(tmp_path).documents
+    ((document,), _) = read_whole(tmp_path)
     assert document.text == text
 
 
 def test_a_byte_order_mark_and_carriage_returns_are_not_text(tmp_path: Path) -> None:
     (tmp_path / "dos.txt").write_bytes(b"\xef\xbb\xbfone\r\ntwo\rthree")
-    (document,) = read_source(tmp_path).documents
+    ((document,), _) = read_whole(tmp_path)
     assert document.text == "one\ntwo\nthree"
 
 
@@ -230,7 +238,7 @@ def test_html_keeps_headings_and_code_and_drops_scripts(tmp_path: Path) -> None:
         "<p>It moves&nbsp;&lt;water&gt;,<br>mostly.<ul><li>fast<li>slow</ul><pre>a = 1\n```\n  "
         "b</pre><table><tr><td>cell</table>"
     )
-    (document,) = read_source(tmp_path).documents
+    ((document,), _) = read_whole(tmp_path)
     expected = [
         "# Pump",
         "It moves <water>, mostly.",
@@ -246,7 +254,7 @@ def test_comments_are_dropped_and_lone_brackets_are_text(tmp_path: Path) -> None
     (tmp_path / "page.html").write_text(
         "<p>1 < 2<!-- <p>hidden</p> --> and <b>3</b> < 4<!-- never closed <p>gone"
     )
-    (document,) = read_source(tmp_path).documents
+    ((document,), _) = read_whole(tmp_path)
     assert document.text == "1 < 2 and 3 < 4"
 
 
@@ -262,7 +270,7 @@ def test_comments_are_dropped_and_lone_brackets_are_text(tmp_path: Path) -> None
 )
 def test_a_megabyte_of_broken_html_does_not_hang(tmp_path: Path, part: str) -> None:
     (tmp_path / "page.html").write_text("<p>before</p>" + part * (1_000_000 // len(part)))
-    (document,) = read_source(tmp_path).documents
+    ((document,), _) = read_whole(tmp_path)
     assert document.text.startswith("before")
 
 
@@ -271,3 +279,30 @@ def test_the_sample_is_the_manual_that_comes_with_python() -> None:
     titles = {d.id: d.title for d in source.documents}
     assert len(titles) > 70
     assert titles["with"] == 'The "with" statement'
+
+
+def test_what_git_ignores_is_left_out_and_counted(tmp_path: Path) -> None:
+    for name in ("kept.md", "made/a.md", "sub/b.md", "sub/deep/c.md", "sub/kept.tmp.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(GOOD)
+    (tmp_path / ".gitignore").write_text("# made\n/made/\n*.tmp.md\n")
+    (tmp_path / "sub" / ".gitignore").write_text("b.md\n!kept.tmp.md\n")
+
+    source = read_source(tmp_path)
+    assert [one.id for one in source.documents] == ["kept.md", "sub/deep/c.md", "sub/kept.tmp.md"]
+    reasons = {(one.kind, one.reason) for one in source.ignored}
+    assert reasons >= {("folder", BY_GIT), (".md", BY_GIT)}
+
+    changed = [tmp_path / name for name in ("made/a.md", "sub/b.md", "sub/deep/c.md")]
+    assert [one.id for one in read_changed(tmp_path, changed).documents] == ["sub/deep/c.md"]
+
+
+def test_source_code_without_its_grammar_is_counted_with_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.md").write_bytes(GOOD)
+    (tmp_path / "b.py").write_text("a = 1")
+    monkeypatch.setattr(kinds, "is_installed", lambda _: False)
+    (ignored,) = read_source(tmp_path).ignored
+    assert ignored.kind == ".py"
+    assert "pip install 'drift-neo4j[code]'" in ignored.reason

@@ -9,21 +9,32 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drift.indexing.chunking import cut
+from drift.indexing.graph_records import (
+    ChunkRecord,
+    DocumentRecord,
+    DocumentVersion,
+    KnowledgeBatch,
+)
 from drift.llm.local_embedding import embed
 from drift.local.cli.work.sample import sample_sources
-from drift.local.ingest.chunking import cut
-from drift.local.ingest.graph_records import ChunkRecord, KeptTopics, KnowledgeBatch
-from drift.local.ingest.knowledge import derive, fingerprint
+from drift.local.ingest.knowledge import Assignment, assign, derive, fingerprint
 from drift.local.ingest.prose import sentences
+from drift.local.ingest.stamps import stamps_of
 from drift.local.ingest.summaries import MAX_SUMMARY_CHARS
 from drift.local.ingest.topics import (
     LARGEST,
     MOST_KEPT,
+    Kept,
     Points,
+    directions_from,
+    divide,
     find_topics,
     follow_changes,
+    mean_of,
     points_of,
 )
+from tests.ingest.fakes import as_members, kept_topics
 
 
 def _blobs(*sizes: int, spread: float = 0.1) -> Points:
@@ -53,7 +64,7 @@ def sample() -> tuple[list[ChunkRecord], Points]:
 
 @pytest.fixture(scope="module")
 def knowledge(sample: tuple[list[ChunkRecord], Points]) -> KnowledgeBatch:
-    return derive(*sample, "stamp")
+    return derive(*as_members(*sample), "stamp")
 
 
 def test_what_lies_together_is_one_topic_and_groups_hold_whole_topics() -> None:
@@ -88,33 +99,40 @@ def test_vectors_that_are_all_alike_are_cut_in_their_order(value: float, number:
     assert time.process_time() - began < 10
 
 
-def test_a_change_of_one_document_leaves_the_other_topics_as_they_were() -> None:
+def _kept(vectors: Points, sizes: list[int]) -> list[Kept]:
+    """Return one topic a cloud; the first half of them are of one group."""
+    parts = np.split(vectors[: sum(sizes)], np.cumsum(sizes)[:-1])
+    return [Kept(p.mean(axis=0), len(p), len(p), 2 * n // len(parts)) for n, p in enumerate(parts)]
+
+
+def test_a_new_chunk_joins_the_nearest_topic_and_the_others_stay_as_they_were() -> None:
     vectors = _blobs(*[30] * 40)
-    points = points_of(vectors, [str(n) for n in range(1200)])
-    before = find_topics(points)
-    gone = before[0].copy()
-    gone[:12] = -1
-    after = follow_changes(points, (gone, *before[1:]))
-    assert np.array_equal(after[0], before[0]), "what is the same goes back to where it was"
-    assert np.array_equal(after[1], before[1])
+    kept = _kept(vectors, [30] * 40)
+    new = directions_from(vectors[35:37], mean_of(kept))
+    joined, now = follow_changes(kept, new)
+    assert joined.tolist() == [1, 1]
+    assert now == list(range(40))
 
 
-def test_a_topic_that_has_grown_is_divided_within_its_group() -> None:
-    vectors = _blobs(*[30] * 40, 100)
-    points = points_of(vectors, [str(n) for n in range(1300)])
-    first = find_topics(points[:1200])
-    kept = np.append(first[0], np.full(100, first[0][0]))
-    after = follow_changes(points, (kept, *first[1:]))
-    assert max(_sizes(after[0])) <= MOST_KEPT
-    assert len(after[1]) > len(first[1])
-    assert set(after[1][after[0][1200:]]) == {first[1][first[0][0]]}
+def test_a_topic_that_is_too_small_joins_one_of_its_group_and_an_empty_one_is_gone() -> None:
+    vectors = _blobs(*[30] * 4)
+    kept = _kept(vectors, [30] * 4)
+    kept[0], kept[3] = replace(kept[0], size=2), replace(kept[3], size=0)
+    joined, now = follow_changes(kept, np.zeros((0, 32), dtype=np.float32))
+    assert (joined.tolist(), now) == ([], [1, 1, 2, -1])
+
+
+@pytest.mark.parametrize(("size", "parts"), [(MOST_KEPT, None), (200, 5)])
+def test_a_topic_that_has_grown_is_divided(size: int, parts: int | None) -> None:
+    labels = divide(_blobs(*[size // 5] * 5))
+    assert (labels if labels is None else labels.max() + 1) == parts
 
 
 def test_the_sample_has_topics_whose_summaries_say_what_is_in_them(
     sample: tuple[list[ChunkRecord], Points], knowledge: KnowledgeBatch
 ) -> None:
     texts = {chunk.id: chunk.text for chunk in sample[0]}
-    shown = [c for c in knowledge.communities if c.centroid]
+    shown = [c for c in knowledge.communities if c.says]
     assert len(shown) > 0.8 * len(knowledge.communities) > 8
     assert {c.level for c in knowledge.communities} == {0, 1}
     for community in shown:
@@ -131,17 +149,34 @@ def test_the_sample_has_topics_whose_summaries_say_what_is_in_them(
 def test_the_knowledge_of_the_same_chunks_is_the_same_and_stays_when_it_is_followed(
     sample: tuple[list[ChunkRecord], Points], knowledge: KnowledgeBatch
 ) -> None:
-    chunks, vectors = sample
-    assert derive(chunks, vectors, "stamp") == knowledge
-    topic_of = {id_: c.community for c in knowledge.communities for id_ in c.chunk_ids}
-    parents = {c.community: c.parent for c in knowledge.communities if c.parent is not None}
-    held = [replace(chunk, topic=topic_of[chunk.id]) for chunk in chunks]
-    kept = KeptTopics(parents, knowledge.clustered or 0)
-    followed = derive(held, vectors, "stamp", kept)
-    assert {c.community for c in followed.communities} == {
-        c.community for c in knowledge.communities
+    members, read = as_members(*sample)
+    assert derive(members, read, "stamp") == knowledge
+    kept = kept_topics(knowledge)
+    nothing = np.zeros((0, 256), dtype=np.float32)
+    assignment = assign(members, nothing, kept)
+    topics = [kept.topic_of[member.chunk_id] for member in members]
+    assert assignment == Assignment(topics, frozenset())
+    assert stamps_of(derive(members, {}, "stamp", kept, assignment)) == stamps_of(knowledge)
+    assert assign(members, nothing, replace(kept, clustered=len(members) // 2)) is None
+
+
+def test_only_a_topic_of_which_a_chunk_changed_and_what_is_above_it_are_told_anew(
+    sample: tuple[list[ChunkRecord], Points], knowledge: KnowledgeBatch
+) -> None:
+    leaf = next(c for c in knowledge.communities if not c.level)
+    gone = leaf.chunk_ids[-1]
+    members = [m for m in as_members(*sample)[0] if m.chunk_id != gone]
+    kept = kept_topics(knowledge)
+    assignment = assign(members, np.zeros((0, 256), dtype=np.float32), kept)
+    assert assignment is not None
+    assert assignment.affected == {leaf.community}
+    read = {k: v for k, v in as_members(*sample)[1].items() if k in leaf.chunk_ids}
+    stamps = stamps_of(derive(members, read, "stamp", kept, assignment))
+    as_before = stamps.kept(stamps_of(knowledge)).communities
+    assert {c.community for c in knowledge.communities} - set(as_before) == {
+        leaf.community,
+        leaf.parent,
     }
-    assert derive(held, vectors, "stamp", replace(kept, clustered=len(chunks) // 2)) == knowledge
 
 
 @pytest.mark.parametrize(
@@ -156,15 +191,15 @@ def test_the_knowledge_of_the_same_chunks_is_the_same_and_stays_when_it_is_follo
 )
 def test_odd_texts_have_topics_and_only_sentences_make_one_speak(texts: list[str]) -> None:
     chunks = [ChunkRecord(str(n), "d", n, "d", text, title="d") for n, text in enumerate(texts)]
-    made = derive(chunks, np.array(embed(texts), dtype=np.float32), "stamp").communities
+    vectors = np.array(embed(texts), dtype=np.float32)
+    made = derive(*as_members(chunks, vectors), "stamp").communities
     assert {id_ for c in made for id_ in c.chunk_ids} == {c.id for c in chunks}
     has_sentences = any(s.whole for text in texts for s in sentences(text))
-    assert any(c.centroid for c in made) == has_sentences
+    assert any(c.says for c in made) == has_sentences
 
 
 def test_the_fingerprint_follows_every_document_and_the_model() -> None:
-    base = fingerprint({"a": "1", "b": "2"}, "m/8")
-    assert base == fingerprint({"b": "2", "a": "1"}, "m/8")
-    assert (
-        len({base, fingerprint({"a": "1"}, "m/8"), fingerprint({"a": "1", "b": "2"}, "n/8")}) == 3
-    )
+    a, b = (DocumentRecord(n, n, "s", DocumentVersion(n)) for n in "ab")
+    base = fingerprint([a, b], "m/8")
+    assert base == fingerprint([b, a], "m/8")
+    assert len({base, fingerprint([a], "m/8"), fingerprint([a, b], "n/8")}) == 3

@@ -20,14 +20,16 @@ from neo4j import Driver, GraphDatabase
 
 from drift.local.stack.neo4j.server import Neo4jServer
 from tests.command_line import NO_SERVERS_GIVEN, PATIENCE_S, ROOT, command
+from tests.contract.known_names import OWN_LABEL
 from tests.model_server_fixture import ModelServerControl
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600, func_only=True)]
 
 FILES = 30
-COUNTS = """
-MATCH (n {project_id: $p}) WHERE NOT n:__Project__
-RETURN labels(n)[0] AS thing, count(*) AS number, count(DISTINCT n.generation) AS generations
+COUNTS = f"""
+MATCH (n {{project_id: $p}}) WHERE NOT n:__Project__
+RETURN {OWN_LABEL} AS thing, count(*) AS number,
+  count(DISTINCT n.generation) AS generations
 """
 
 

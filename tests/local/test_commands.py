@@ -53,7 +53,7 @@ def serve(data: str, *options: str) -> Iterator[dict[str, Any]]:
             *options,
         ],
         cwd=ROOT,
-        env=NO_SERVERS_GIVEN,
+        env={**NO_SERVERS_GIVEN, "ENABLE_INDEXING": "true"},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -86,6 +86,18 @@ def test_serve_prints_one_document_with_environment_pids_and_url(serving: dict[s
     assert all(isinstance(pid, int) for pid in serving["pids"].values())
     assert {"NEO4J_URI", "NEO4J_PASSWORD", "REDIS_URL", "OAI_BASE_URL"} <= set(serving["env"])
     assert httpx2.get(f"{serving['url']}/health/live", trust_env=False).status_code == 200
+
+
+def test_a_graph_of_ours_takes_a_document_before_anything_is_ingested(
+    serving: dict[str, Any],
+) -> None:
+    at = {"url": f"{serving['url']}/documents", "timeout": PATIENCE_S, "trust_env": False}
+    first = {"project_id": "first", "id": "ferry", "text": "The ferry leaves at noon."}
+    assert httpx2.post(json=first, **at).json()["outcome"] == "added"
+    done = command(
+        "projects", "delete", "--project", "first", "--yes", "--data-dir", serving["data"]
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_second_serve_shares_the_servers_and_is_told_of_a_port_that_is_taken(
@@ -181,6 +193,15 @@ def test_a_folder_is_ingested_once_and_answers(serving: dict[str, Any], tmp_path
     assert re.search(r"^\[1\] ferry\.md:3 \(\d+% match\)$", shown, re.MULTILINE), shown
     assert re.search(r"^\[1\] \d+%: similarity \d+%, freshness 100%, model", shown, re.MULTILINE)
 
+    search = ("search", asking[1])
+    line = command(*search, "--documents", *at).stdout
+    assert re.fullmatch(r"1\. .+ \| ferry\.md \| \d+% match \| ferry\.md:\d+-\d+\n", line), line
+    found = json.loads(command(*search, "--json", *at).stdout)["passages"]
+    assert "six in the morning" in found[0]["text"]
+    nobody = command(*search, "--documents", "--project", "nobody", *at[2:])
+    assert (nobody.returncode, nobody.stdout) == (1, "")
+    assert "There is no project nobody" in on_one_line(nobody.stderr)
+
 
 def test_a_dry_run_writes_nothing_and_a_model_writes_what_is_agreed_to(
     serving: dict[str, Any], tmp_path: Path
@@ -199,7 +220,14 @@ def test_a_dry_run_writes_nothing_and_a_model_writes_what_is_agreed_to(
     without = command(*ingest, "--knowledge", "graph", "--knowledge-tokens", "0")
     assert json.loads(without.stdout)["entities"] == 0
     asked = command(*ingest, "--knowledge", "graph")
-    assert json.loads(asked.stdout)["entities"] == 3
+    done = json.loads(asked.stdout)
+    assert done["entities"] == 3
+    assert done["reach"] == {"topics": 1, "told": 1, "reports": 1, "linked": 1}
+    assert "1 topics (1 of their summaries by a chat model), whose summaries tell of 100%" in (
+        asked.stderr
+    )
+    taken = done["usage"]["prompt_tokens"] + done["usage"]["completion_tokens"]
+    assert f"Models took {taken:,} tokens." in asked.stderr
     assert "Asking drift-extractive for knowledge: about 2 calls" in asked.stderr
     assert not json.loads(command(*ingest, "--knowledge", "graph").stdout)["wrote"]
 
@@ -226,8 +254,9 @@ def test_a_source_is_listed_told_and_removed_with_yes_and_cited_no_more(
         found = [one["sources"] for one in listed if one["project_id"] == "taken-out"]
         return {one["source"]: one["documents"] for sources in found for one in sources}
 
-    for source in (f"{docs}/a.md", docs, alone):
-        assert command("ingest", source, *project, *at).returncode == 0
+    ingested = command("ingest", f"{docs}/a.md", docs, alone, docs, *project, "--json", *at)
+    added = [one["added"] for one in json.loads(ingested.stdout)]
+    assert added == [["a.md"], ["b.md"], ["c.md"]], ingested.stderr
     assert held() == {docs: 2, alone: 1}
 
     told = command("remove", *project, "--source", docs, *at)
@@ -254,6 +283,58 @@ def test_a_source_is_listed_told_and_removed_with_yes_and_cited_no_more(
     gone = command("remove", *project, "--yes", *at)
     assert gone.returncode == 1
     assert "There is no project taken-out" in gone.stderr
+
+
+def test_a_project_is_shown_switched_exported_restored_copied_compared_and_deleted(
+    serving: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs, out = tmp_path / "docs", str(tmp_path / "out")
+    docs.mkdir()
+    for name in ("a", "b"):
+        (docs / f"{name}.md").write_text(f"# Mole {name}\n\nThe mole {name} is lit at night.\n")
+
+    def run(*arguments: str, code: int = 0) -> tuple[Any, str]:
+        done = command(*arguments, "--data-dir", serving["data"])
+        assert done.returncode == code, done.stderr
+        is_document = "--json" in arguments and code == 0
+        return json.loads(done.stdout) if is_document else done.stdout, done.stderr
+
+    def names() -> set[str]:
+        return {one["project_id"] for one in run("projects", "list", "--json")[0]["projects"]}
+
+    run("ingest", str(docs), "-p", "moles")
+    unknown = run("documents", "off", "-p", "moles", "a.md", "nobody.md", code=1)[1]
+    assert "holds no document nobody.md, and nothing was changed" in unknown
+    assert "1 documents are off now" in run("documents", "off", "-p", "moles", "a.md")[1]
+    listed = run("documents", "list", "-p", "moles", "--json")[0]["documents"]
+    assert [(one["id"], one["chunks"], one["off"]) for one in listed] == [
+        ("a.md", 1, True),
+        ("b.md", 1, False),
+    ]
+    assert f"sources: {docs}: 2 documents\n" in run("projects", "show", "-p", "moles")[0]
+    told = run("remove", "-p", "moles", code=1)[1]
+    assert "With them go 2 chunks, and what is made of these alone: 0 entities and 1 com" in told
+
+    assert "1 edges" not in run("projects", "export", "-p", "moles", out)[1]
+    run("projects", "restore", out, code=1)
+    run("projects", "restore", out, "-p", "m2")
+    run("projects", "copy", "-p", "m2", "--to", "m3")
+    run("documents", "on", "-p", "m3", "a.md")
+    asked = run("ask", "Which mole is lit at night?", "-p", "m3", "--json")[0]
+    assert "mole" in asked["final_answer"]
+    run("projects", "--json", "show", "-p", "m3", code=2)
+
+    (docs / "b.md").write_text("# Mole b\n\nIt is dark.\n")
+    assert f"`drift ingest {docs} --project moles` mends that" in run("reconcile", "-p", "moles")[1]
+
+    assert "Nothing was deleted" in run("projects", "delete", "-p", "m3", code=1)[1]
+    run("projects", "delete", "-p", "m3", "--yes")
+    typed = mock.Mock(stdin=mock.Mock(isatty=lambda: True, readline=lambda: "m2\n"))
+    monkeypatch.setattr("drift.local.cli.exchange.sys", typed)
+    assert "Type the project's name" in run("projects", "delete", "-p", "moles", code=1)[1]
+    run("projects", "delete", "-p", "m2")
+    assert names() & {"moles", "m2", "m3"} == {"moles"}
+    command("projects", "delete", "-p", "moles", "--yes", "--data-dir", serving["data"])
 
 
 def test_an_unknown_project_is_an_answer(serving: dict[str, Any]) -> None:
@@ -395,8 +476,11 @@ def test_the_doctor_looks_at_what_runs_and_at_what_is_named_alone(
         (("ingest", ".", "--project", "x" * 129), "at most 128 characters"),
         (("ingest", ".", "--project", "p", "--source-uri", "/home/x"), "--source-uri"),
         (("ingest", "--sample", "--source-uri", "https://a.example"), "--source-uri"),
+        (("ingest", "a", "b", "-p", "p", "--source-uri", "https://a.example"), "--source-uri"),
+        (("ingest", "a", "--changed", "-p", "p"), "behind their folder"),
         (("ask", "Anything?", "--project", ""), "at least 1 character"),
         (("ask", "caf\udce9"), "must be valid UTF-8"),
+        (("search", " ", "--project", "p"), "at least 1 character"),
         (("ask", "Anything?", "--include", "all"), "include"),
         (("ask", "Anything?", "--top-k", "51"), "less than or equal to 50"),
         (("serve", "--auth", "function"), "--auth"),

@@ -13,6 +13,7 @@ from drift.graph.connection import Connection
 from drift.local.stack.neo4j.server import Neo4jServer
 from tests.command_line import PATIENCE_S, command
 from tests.contract.foreign_graphs import add_ferries
+from tests.contract.foreign_shapes import SHAPES, write
 from tests.contract.v1_graphs import drop_schema
 from tests.model_server_fixture import ModelServerControl
 
@@ -48,7 +49,7 @@ CASES = {
         project="north",
         codes=(1, 1, 1),
         prepared="prepare --project ... --embed`",
-        asked=f"3 with no embedding. To mend that, {EMBED} north --embed`",
+        asked=f"of its __Chunk__ nodes 3 with no `embedding`. To mend that, {EMBED} north --embed`",
         looked="nothing can be asked, since none of the chunks has an embedding of 256 floats and "
         f"a text: {EMBED} ... --embed`",
     ),
@@ -56,7 +57,7 @@ CASES = {
         change="MATCH (n:__Chunk__) SET n:Chunk REMOVE n:__Chunk__",
         project="anything",
         codes=(1, 1, 0),
-        prepared="No chunk was found. Expected (:__Document__)-[:HAS_CHUNK]->(:__Chunk__",
+        prepared="Expected (document:__Document__)-[:`HAS_CHUNK`]->(chunk:__Chunk__",
         asked="none that is a __Chunk__: run `python -m drift prepare`, which says",
         looked="there is no __Chunk__ node beside 10 others, so that nothing can be asked of this "
         "graph: run `python -m drift prepare`",
@@ -155,3 +156,50 @@ def indexes(report: str) -> str:
     """Return what the doctor says of the indexes."""
     (found,) = (one for one in json.loads(report)["findings"] if one["name"] == "indexes")
     return str(found["text"])
+
+
+@pytest.mark.deep
+def test_the_graph_of_another_tool_is_recognised_prepared_and_asked(
+    whole_server: Neo4jServer, model_server: ModelServerControl, tmp_path: Path
+) -> None:
+    server, at = whole_server, ("--data-dir", str(tmp_path / "none"))
+    graph = {**server.env, "VECTOR_INDEX_DIMENSIONS": "256"}
+    model = {
+        "OAI_BASE_URL": model_server.url,
+        "OAI_MODEL": "drift-extractive",
+        "OAI_KEY": "none",
+        "OAI_EMBED_MODEL_NAME": MODEL,
+    }
+    asyncio.run(lay_out_shape(server, "llm-graph-builder"))
+    planned = command("prepare", "--like", "auto", "--dry-run", *at, **graph)
+    assert planned.returncode == 0, planned.stderr
+    for line in (
+        "document   :Document (1), by PART_OF",
+        "chunk      :Chunk (3), `text`, `embedding`, as llm-graph-builder writes it",
+        "community  :__Community__ (2), `summary`, by IN_COMMUNITY, nested by PARENT_COMMUNITY",
+        "GRAPH_SCHEMA=llm-graph-builder",
+    ):
+        assert line in planned.stderr
+    assert "CREATE VECTOR INDEX" in planned.stdout
+    prepared = command("prepare", "--like", "auto", "--json", *at, **graph)
+    assert prepared.returncode == 0, prepared.stdout
+    assert json.loads(prepared.stdout)["problems"] == []
+
+    question = ("Who is the harbour master of Nessel?", "-p", "any")
+    known = {**graph, **model, "REDIS_URL": NO_REDIS, "GRAPH_SCHEMA": "llm-graph-builder"}
+    asked = command("ask", *question, *at, **known)
+    assert asked.returncode == 0, asked.stderr
+    assert "harbour.pdf" in asked.stdout
+    assert "Ingrid Falk is the harbour master" in asked.stdout
+    refused = command("prepare", *at, **graph, GRAPH_SCHEMA='{"chunk": "A`"}')
+    assert refused.returncode != 0
+    assert "no backtick" in refused.stderr
+    asyncio.run(lay_out(server))  # no index of that shape is left
+
+
+async def lay_out_shape(server: Neo4jServer, name: str) -> None:
+    """Leave nothing in the database but such a graph."""
+    async with Connection(server.uri, server.user, server.password, server.database) as database:
+        await database.write("MATCH (n) DETACH DELETE n", {})
+        await drop_schema(database)
+        await write(database, SHAPES[name])

@@ -18,10 +18,9 @@ from drift.model.graph import Chunk
 from drift.model.reading import ABOUT_PROJECT
 from drift.model.tree import ANSWERED, Answer, Citation, Node, Question
 from drift.prompting import prompts
-from drift.prompting.elements import chunk_element
+from drift.prompting.elements import Context, chunk_element
 from drift.prompting.findings import finding_elements, numbered_facts, unanswered_lines
 from drift.prompting.markup import element
-from drift.prompting.prompts import Context
 
 TOPICS: dict[str, str] = pydoc_data.topics.topics
 

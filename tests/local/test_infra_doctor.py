@@ -24,7 +24,7 @@ CANARY = "canary-password-3f81"
 GOOD = {
     "AZURE_ENV_NAME": "dev-1",
     "AZURE_LOCATION": "westeurope",
-    "NEO4J_URI": "neo4j+s://0a1b2c3d.databases.neo4j.io",
+    "NEO4J_URI": "neo4j+s://graph.example.com",
     "NEO4J_PASSWORD": CANARY,
 }
 HOW_TO_SET = {name: f"azd env set {name}" for name in GOOD} | {
@@ -35,6 +35,7 @@ OPENAI = f"{GROUP}/Microsoft.CognitiveServices/accounts/models"
 REDIS = f"{GROUP}/Microsoft.Cache/redisEnterprise/cache"
 KEYS = f"{GROUP}/Microsoft.KeyVault/vaults/team/secrets/callers"
 ENTRY = json.dumps([{"name": CANARY, "sha256": "0" * 64, "projects": ["a"]}])
+MILVUS = "https://milvus.example.com:19530"
 CLIENT = "66666666-6666-6666-6666-666666666666"
 NETWORK = f"{GROUP}/Microsoft.Network/virtualNetworks/hub"
 
@@ -101,6 +102,22 @@ def test_a_required_parameter_that_the_file_does_not_give_is_named(
     assert problems() == [("neo4jUri", "is not given: add it to infra/main.bicepparam")]
 
 
+@pytest.mark.parametrize("scheme", ["neo4j+s", "https"])
+def test_the_names_of_an_aura_instance_of_today_are_told_before_anything_fails(
+    root: Path, scheme: str
+) -> None:
+    named = {**GOOD, "NEO4J_URI": f"{scheme}://0a1b2c3d.databases.neo4j.io"}
+    names = ("NEO4J_USERNAME", "NEO4J_DATABASE")
+
+    def notes(value: str) -> dict[str, str]:
+        found = infra_findings(root, {**named, **dict.fromkeys(names, value)})
+        return {one.name: one.text for one in found if one.name in names}
+
+    assert notes("0a1b2c3d") == {}
+    assert tuple(notes("neo4j")) == names
+    assert all(f"set {name} to 0a1b2c3d" in text for name, text in notes("neo4j").items())
+
+
 BY_VARIABLE = [
     ({"AZURE_ENV_NAME": "e" * 65}, "environmentName", "has 65 characters: at most 64"),
     ({"AZURE_ENV_NAME": "my_env"}, "environmentName", "letters, digits and dashes only"),
@@ -109,6 +126,7 @@ BY_VARIABLE = [
     ({"AZURE_LOCATION": "West Europe"}, "location", "'westeurope' is"),
     ({"NEO4J_URI": "neo4j://graph.example.com"}, "neo4jUri", "neo4j+s://"),
     ({"NEO4J_URI": "neo4j+ssc://graph.example.com"}, "neo4jUri", "neo4j+s://"),
+    ({"NEO4J_URI": "https://graph.example.com"}, "NEO4J_DATABASE", "is needed with https://"),
     (
         {"NEO4J_URI": f"neo4j+s://neo4j:{CANARY}@graph.example.com"},
         "neo4jUri",
@@ -166,6 +184,17 @@ BY_VARIABLE = [
         "redisExistingId",
         "which retires",
     ),
+    (
+        {"VECTOR_STORE": "milvus", "MILVUS_URI": MILVUS},
+        "vectorStore",
+        "pymilvus>=3,<4 in requirements.txt",
+    ),
+    ({"MILVUS_URI": MILVUS}, "milvusUri", "set VECTOR_STORE=milvus"),
+    (
+        {"MILVUS_CREDENTIAL_ID": KEYS},
+        "milvusCredentialId",
+        "is not used with VECTOR_STORE=neo4j",
+    ),
     ({"AUTH_MODE": "everybody"}, "authMode", "is not one of function, keys, easyauth"),
     ({"AUTH_MODE": "keys"}, "authMode", "export PROJECT_KEYS"),
     ({"PROJECT_KEYS": ENTRY}, "projectKeys", "set AUTH_MODE=keys"),
@@ -206,7 +235,7 @@ BY_VARIABLE = [
         "is no id",
     ),
     ({"PRICES": "{"}, "PRICES", "JSON"),
-    ({"GRAPH_SCHEMA": "v2"}, "GRAPH_SCHEMA", "'default' or 'v1'"),
+    ({"GRAPH_SCHEMA": "v2"}, "GRAPH_SCHEMA", "must be default, v1,"),
     ({"VECTOR_INDEX_DIMENSIONS": "many"}, "VECTOR_INDEX_DIMENSIONS", "integer"),
     ({"FUNCTION_ACCESS": "private"}, "functionAccess", "VNET_ENABLED=true"),
     ({"RECONCILE_SCHEDULE": "00:05:00"}, "RECONCILE_SCHEDULE", "six fields"),
@@ -309,6 +338,28 @@ def test_each_mode_is_right_with_what_it_needs(
     problems: Problems, variables: dict[str, str]
 ) -> None:
     assert problems(**variables) == []
+
+
+@pytest.mark.parametrize(
+    ("variables", "found"),
+    [
+        ({"MILVUS_URI": MILVUS}, []),
+        ({"MILVUS_URI": MILVUS, "MILVUS_CREDENTIAL_ID": KEYS, "MILVUS_INDEX": "HNSW"}, []),
+        ({"MILVUS_URI": ""}, ["milvusUri"]),
+        ({"MILVUS_URI": "vectors.db"}, ["milvusUri"]),
+        ({"MILVUS_URI": f"https://user:{CANARY}@milvus.example.com"}, ["milvusUri"]),
+        (
+            {"MILVUS_URI": MILVUS, "MILVUS_CREDENTIAL_ID": REDIS, "GRAPH_SCHEMA": "v1"},
+            ["vectorStore", "milvusCredentialId"],
+        ),
+        ({"MILVUS_URI": MILVUS, "MILVUS_INDEX": "FLAT"}, ["MILVUS_INDEX"]),
+    ],
+)
+def test_milvus_is_right_with_its_package_and_address(
+    root: Path, problems: Problems, variables: dict[str, str], found: list[str]
+) -> None:
+    (root / "requirements.lock").write_text("pydantic==2.14.4\npymilvus==3.0.2 \\\n")
+    assert [name for name, _ in problems(VECTOR_STORE="milvus", **variables)] == found
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from drift.contracts.replies import AggregateReply, LocalReply, PrimerReply
 from drift.model.calls import Prompt
 from drift.model.graph import Chunk
 from drift.prompting import prompts
-from drift.prompting.elements import chunk_element
+from drift.prompting.elements import Context, chunk_element
 from drift.prompting.markup import element
 from tests.model_server_fixture import ModelServerControl
 
@@ -33,7 +33,7 @@ PRIMER = prompts.primer(
     [element("community", "Scopes and names.", id="C1", level=1)],
     [element("sample", SAID, community="C1", document="naming")],
 )
-LOCAL = prompts.local(QUESTION, [QUESTION], prompts.Context(chunks=[CHUNK]))
+LOCAL = prompts.local(QUESTION, [QUESTION], Context(chunks=[CHUNK]))
 FINDING = f"{QUESTION}\nAnswer: So.\n[1] {SAID} (naming)".replace("enclosing\n", "enclosing ")
 AGGREGATE = prompts.aggregate(QUESTION, [element("finding", FINDING, confidence=0.8)], [])
 HYPOTHESIS = prompts.hypothesis(QUESTION)

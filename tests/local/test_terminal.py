@@ -110,7 +110,7 @@ PRINTERS = """
 import asyncio, logging, sys
 from pathlib import Path
 from drift.core.errors import LocalStackError
-from drift.local.ingest.documents import Skipped
+from drift.indexing.documents import Skipped
 from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import Ignored, Source
 from drift.local.ingest.progress_bar import progress_bar

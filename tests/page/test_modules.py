@@ -24,7 +24,8 @@ WORDS = {
 }
 MADE_OF_PARTS = (
     "phase.", "state.", "verdict.", "problem.", "signal.", "depth.", "key.about.", "key.taken.",
-    "examples.", "project.", "told.", "node.", "answer.nothing.", "picture.kind.", "picture.count.",
+    "examples.", "project.", "told.", "documents.", "node.", "answer.nothing.", "picture.kind.",
+    "picture.count.",
 )  # fmt: skip
 """Beginnings of keys whose end is a value."""
 LIBRARIES = {
@@ -105,6 +106,7 @@ def test_every_code_of_an_error_has_words_and_what_to_do_next() -> None:
         "project_held",
         "unsupported_media_type",
         "unusable_reply",
+        "vectors_unavailable",
     }
     for code in codes - of_writers:
         assert f"problem.{code}" in WORDS["en"], code

@@ -19,7 +19,7 @@ from tests.runtime.worker_process import (
     worker_host,
 )
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON)]
+pytestmark = [pytest.mark.deep, pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON)]
 
 IMPORTS = "import asyncio\n"
 GUARD = "async def run(req: Request, context: func.Context) -> Response:"

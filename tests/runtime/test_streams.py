@@ -97,19 +97,6 @@ async def reset(url: str, request: bytes, *, pause_s: float) -> None:
     writer.transport.abort()
 
 
-async def test_a_client_that_leaves_a_stream_ends_its_search_at_once(
-    host: WorkerHost, model_server: ModelServerControl
-) -> None:
-    model_server.fail({"fault": "hang", "kind": "hypothesis"})
-    async with (
-        host.client() as client,
-        client.stream("POST", "/retrieve", json=QUESTION, headers=STREAM),
-    ):
-        await model_server.until(lambda seen: seen["in_flight"] == 1)
-    await model_server.until(lambda seen: seen["abandoned"] == 1)
-    await settled(host, is_idle)
-
-
 @pytest.mark.parametrize(
     "accept", ["text/event-stream", "application/json"], ids=["stream", "buffered"]
 )

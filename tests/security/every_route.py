@@ -21,6 +21,8 @@ ROUTES = (
     ("POST", "/api/nodes"),
     ("PUT", "/api/nodes/nothing"),
     ("DELETE", "/api/nodes/nothing"),
+    ("POST", "/documents"),
+    ("DELETE", "/documents/nothing"),
     ("GET", "/rag"),
     ("GET", "/rag/version/main.js"),
     ("GET", "/health/live"),

@@ -162,10 +162,12 @@ class Pair:
             assert (mark(self.meant or "") in result) if self.exists else ("mark" not in result)
 
     async def closed_routes(self) -> None:
-        """Ask to write nodes, which the settings do not allow: no server hears of it."""
+        """Ask to write, which the settings do not allow: no server hears of it."""
         node = json.dumps({"label": "Person", "properties": {}}).encode()
-        asked = {"POST": "/api/nodes", "PUT": "/api/nodes/ada", "DELETE": "/api/nodes/ada"}
-        for method, path in asked.items():
+        asked = [("PUT", "/api/nodes/ada")]
+        for path in ("/api/nodes", "/documents"):
+            asked += [("POST", path), ("DELETE", f"{path}/ada")]
+        for method, path in asked:
             self.tried.add(path.replace("ada", "{*id}"))
             self.world.forget()
             headers = {**self.who.headers, **JSON}

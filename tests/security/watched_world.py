@@ -9,11 +9,12 @@ from typing import Any
 
 from drift.http.service import Service, WholeGraph
 from drift.http.settings import load
-from drift.local.ingest.graph_records import (
+from drift.indexing.graph_records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
     DocumentRecord,
+    DocumentVersion,
     EntityRecord,
     KnowledgeBatch,
 )
@@ -123,7 +124,10 @@ def _documents(project: str) -> DocumentBatch:
     ids.append((own_id(project, "documents"), own_id(project, "chunks")))
     text = f"The alder birch and the cedar of {word} met a zephyr."
     return DocumentBatch(
-        tuple(DocumentRecord(d, f"Title of {word}", "source", f"hash of {d}") for d, _ in ids),
+        tuple(
+            DocumentRecord(d, f"Title of {word}", "source", DocumentVersion(f"hash of {d}"))
+            for d, _ in ids
+        ),
         tuple(
             ChunkRecord(chunk, document, place, "", f"{text} {place}", VECTORS[place])
             for document, chunk in ids

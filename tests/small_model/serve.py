@@ -37,7 +37,8 @@ def start() -> str:
     params = xllamacpp.CommonParams()
     params.model.path = model_file()
     params.n_ctx, params.warmup = CONTEXT, False
-    params.cpuparams.n_threads = 2
+    # threads that wait for each other stand still beside other tests
+    params.cpuparams.n_threads = 1
     params.hostnames, params.port = ["127.0.0.1"], 0
     server = xllamacpp.Server(params)
     SERVERS.append(server)

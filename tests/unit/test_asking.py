@@ -18,8 +18,8 @@ from drift.model.calls import Prompt
 from drift.model.graph import Evidence, FollowupQuery
 from drift.model.limits import Limits
 from drift.model.tree import Proposal, Question
-from drift.prompting.batching import Found
-from drift.search.followups import WAITS_FOR_SIBLINGS_S, Followups, _Wave
+from drift.prompting.batching import Found, Wave
+from drift.search.followups import WAITS_FOR_SIBLINGS_S, Followups
 from drift.search.progress import Progress
 from drift.search.scope import Scope
 from tests.fakes import ScriptedChat, StubGraph, chunk, ports, request
@@ -275,5 +275,5 @@ async def test_a_group_is_the_last_when_none_of_its_answers_leads_on(
         group = tuple(
             Found(Question(n, FIRST, depth=depth), Evidence(), ()) for n, depth in enumerate(depths)
         )
-        assert followups._remember(group, _Wave((), (), frozenset())).is_last is is_last
+        assert followups._remember(group, Wave((), (), frozenset())).is_last is is_last
         progress.completed("Done")

@@ -39,10 +39,6 @@ def test_a_community_number_is_found_by_its_real_id_in_its_own_type() -> None:
     assert handles.resolve("C1") == 17
 
 
-def test_a_real_id_in_brackets_is_found() -> None:
-    assert Handles.of("K", ["[1]"]).resolve("[1]") == "[1]"
-
-
 @pytest.mark.parametrize("count", [5, 50])
 def test_community_summaries_are_bounded_together(count: int) -> None:
     communities = [Community(n, 0, "s" * 5000) for n in range(count)]
@@ -56,18 +52,6 @@ def test_community_summaries_are_bounded_together(count: int) -> None:
 
 
 # ------------------------------------------------------------------------------------------- chunks
-
-
-def test_only_the_first_sentences_are_shown_of_a_chunk_that_does_not_fit() -> None:
-    text = "One is said. Two is said. Three."
-    shown = [
-        element(elements.chunk_element(chunk("a", text), "K1", most), "chunk").sentences()
-        for most in range(5)
-    ]
-    said = {1: "One is said.", 2: "Two is said.", 3: "Three."}
-    assert shown == [
-        {number: said[number] for number in range(1, min(most, 3) + 1)} for most in range(5)
-    ]
 
 
 @given(
@@ -130,13 +114,6 @@ def test_evidence_in_a_chunk_that_is_shown_as_well_is_only_named() -> None:
     cited = (Citation("b", "Ann did.", "d", "4"), Citation("a", "Bob did.", "d", "1"))
     [one] = told(Memory((node("Who?", "Both.", *cited),)), "b")
     assert one.lines() == ["Who?", "Both.", "K2.4", "K1.1 Bob did."]
-
-
-def test_an_answer_that_is_told_again_is_cut() -> None:
-    [one] = told(Memory((node("Who?", "word " * 900, Citation("a", "Ann did.", "d", "1")),)))
-    _, said, span = one.lines()
-    assert 0 < len(said) <= elements.MAX_SETTLED_CHARACTERS
-    assert span == "K1.1 Ann did."
 
 
 # ---------------------------------------------------------------------------------- order, and cuts

@@ -12,8 +12,9 @@ from drift.llm.openai.dialect import Dialect, RequestBody, is_refusal, named
 from drift.llm.options import EFFORTS
 from drift.llm.provider import ChatRequest
 from drift.prompting import prompts
+from drift.prompting.elements import Context
 
-LOCAL = prompts.local("Who?", ["Who?"], prompts.Context())
+LOCAL = prompts.local("Who?", ["Who?"], Context())
 ALL = ChatRequest("m", LOCAL, "low", 4000, 0.0)
 
 

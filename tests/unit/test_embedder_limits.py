@@ -153,13 +153,6 @@ async def test_a_second_text_that_is_too_long_leaves_the_batches_as_they_are() -
     assert server.sizes == [63]
 
 
-async def test_a_number_that_is_no_limit_cuts_a_text_by_no_more_than_half_at_once() -> None:
-    server = Server(longer_than(2048, "too long: at most 2048 (request 99999)"))
-    async with embedder_of(server) as embedder:
-        (vector,) = (await embedder.embed(["words and words " * 200], soon())).vectors
-    assert 1024 < vector[0] <= 2048
-
-
 @pytest.mark.parametrize("dimensions", [2, 3])
 async def test_dimensions_are_sent_where_the_model_gives_others_and_the_server_takes_them(
     dimensions: int,

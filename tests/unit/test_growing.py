@@ -83,17 +83,6 @@ def test_a_sentence_is_told_when_the_next_one_begins_and_the_last_when_the_answe
     assert heard.deltas == 2
 
 
-def test_a_second_reply_that_says_the_same_adds_nothing() -> None:
-    heard = Heard()
-    hear = Telling(heard).hear(growing().deliverable)
-    hear('{"final_answer": "Marley was dead [1]. Scr')
-    for end in range(1, 60):
-        hear('{"final_answer": "Marley was dead [1]. Nobody came [2].", "v'[:end])
-
-    assert heard.text == "Marley was dead. Nobody came."
-    assert heard.replaced == 0
-
-
 def test_a_second_reply_that_says_something_else_takes_the_first_back() -> None:
     heard = Heard()
     hear = Telling(heard).hear(growing().deliverable)
@@ -113,12 +102,6 @@ def test_what_a_later_check_takes_back_is_told() -> None:
 
     assert heard.text == "The documents do not answer this question."
     assert heard.replaced == 1
-
-
-def test_without_a_listener_nobody_asks_for_a_stream() -> None:
-    telling = Telling()
-    assert telling.hear(growing().deliverable) is None
-    telling.whole(response("Marley was dead."))
 
 
 @pytest.mark.parametrize("sentence", ["He knew it [1]. ", "- a [1]\n", "a\n", "["])

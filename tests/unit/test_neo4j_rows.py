@@ -5,13 +5,18 @@ from __future__ import annotations
 import datetime as dt
 import math
 from typing import Any
+from unittest.mock import Mock
 
 from hypothesis import given
 from hypothesis import strategies as st
+from neo4j import EagerResult
 from neo4j.spatial import CartesianPoint
 from neo4j.time import Date, Duration
 
-from drift.graph.careful import MAX_PROJECTS, REPEATED_S, OddNodes
+from drift.core.deadline import Deadline
+from drift.core.errors import GraphVectorsError
+from drift.graph.careful import CAREFUL_S, MAX_PROJECTS, REPEATED_S, CarefulReads
+from drift.graph.connection import Connection
 from drift.graph.rows import candidates, odd_nodes, primer_evidence
 from drift.search.ranking import ranked
 
@@ -119,7 +124,7 @@ def test_a_primer_is_read_whatever_stands_there(row: dict[str, Any]) -> None:
 
     shown = len(found.communities) + len(odd_nodes(row)["__Community__"])
     assert shown == len(row["communities"]) + len(row["odd_communities"])
-    OddNodes().left_out("p", odd_nodes(row))
+    CarefulReads(Uneven()).left_out("p", odd_nodes(row))
 
 
 @given(FOLLOWUPS)
@@ -136,11 +141,11 @@ def test_a_follow_up_is_read_whatever_stands_there(row: dict[str, Any]) -> None:
 
 def test_a_project_is_named_once_an_hour_and_too_many_are_forgotten(caplog: Any) -> None:
     now = 0.0
-    nodes = OddNodes(lambda: now)
+    reads = CarefulReads(Uneven(), lambda: now)
 
     def said(project: str) -> int:
         caplog.clear()
-        nodes.left_out(project, {"__Chunk__": ["k1", "k2"], "__Community__": []})
+        reads.left_out(project, {"__Chunk__": ["k1", "k2"], "__Community__": []})
         return len(caplog.records)
 
     assert [said("a"), said("a"), said("b")] == [1, 0, 1]
@@ -150,10 +155,32 @@ def test_a_project_is_named_once_an_hour_and_too_many_are_forgotten(caplog: Any)
     assert said("a") == 1
 
 
-def test_care_is_taken_of_one_project_for_a_while() -> None:
-    now = 0.0
-    nodes = OddNodes(lambda: now)
-    nodes.take_care("a")
-    assert (nodes.need_care("a"), nodes.need_care("b")) == (True, False)
-    now = REPEATED_S
-    assert not nodes.need_care("a")
+class Uneven(Connection):
+    """A graph with a vector that fails each statement without care."""
+
+    def __init__(self) -> None:
+        self.careful: list[bool] = []
+
+    async def read(self, _text: str, parameters: Any, _timeout_s: float = 0.0) -> EagerResult:
+        self.careful.append(parameters["careful"])
+        if not parameters["careful"]:
+            raise GraphVectorsError("a vector")
+        return EagerResult([], Mock(), [])
+
+
+async def test_care_is_taken_of_one_project_for_a_while() -> None:
+    now, graph = 0.0, Uneven()
+    reads = CarefulReads(graph, lambda: now)
+
+    async def taken(project: str) -> list[bool]:
+        graph.careful.clear()
+        await reads.read("", {"asked": {"project_id": project}}, Deadline.after(10))
+        return list(graph.careful)
+
+    assert [await taken("a"), await taken("a"), await taken("b")] == [
+        [False, True],
+        [True],
+        [False, True],
+    ]
+    now = CAREFUL_S
+    assert await taken("a") == [False, True]

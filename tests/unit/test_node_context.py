@@ -87,10 +87,11 @@ def test_what_exceeds_the_bound_is_dropped_from_the_lowest_score_on() -> None:
     assert tokens(asked_of("Who?", nodes, 10**9)[0]) > 100_000
 
 
+@pytest.mark.parametrize("question", ["Who?", "Who? " * 3000])
 @pytest.mark.parametrize("most", [2000, 1200])
-def test_the_nearest_node_stands_in_the_prompt_as_far_as_it_fits(most: int) -> None:
+def test_the_nearest_node_stands_in_the_prompt_as_far_as_it_fits(most: int, question: str) -> None:
     long = replace(TABLE, text="A ship reports. " * 500)
-    prompt, shown = asked_of("Who?", [long, OFFICE], most)
+    prompt, shown = asked_of(question, [long, OFFICE], most)
     assert shown == (long,)
     assert "A ship reports." in prompt.user
     assert tokens(prompt) <= most

@@ -22,20 +22,6 @@ def completion(**values: Any) -> dict[str, Any]:
     return {"choices": [{"message": MESSAGE, "finish_reason": "stop"}], **values}
 
 
-@pytest.mark.parametrize("content_type", ["application/json", "application/json; charset=utf-8"])
-def test_the_text_the_model_and_the_usage_are_read(content_type: str) -> None:
-    usage = {
-        "prompt_tokens": 9,
-        "completion_tokens": 4,
-        "prompt_tokens_details": {"cached_tokens": 2},
-        "other": 1,
-    }
-    read = read_whole(answer(completion(model="a-model", usage=usage, id="x"), content_type))
-    assert read.text == "Names are resolved."
-    assert read.model == "a-model"
-    assert read.tokens == Tokens(prompt=9, completion=4, cached=2)
-
-
 @pytest.mark.parametrize("odd", [[], {"prompt_tokens": "many"}, {"prompt_tokens_details": [1]}])
 def test_an_answer_is_not_lost_for_the_shape_of_what_is_only_counted(odd: Any) -> None:
     read = read_whole(answer(completion(usage=odd, model=odd)))

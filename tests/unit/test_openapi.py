@@ -17,6 +17,7 @@ from drift.http import description
 DOCUMENT = description.document()
 SCHEMAS = DOCUMENT["components"]["schemas"]
 OF_OTHERS = {"ingest", "local_stack", "foreign_host", "not_found", "project_held"}
+OF_OTHERS |= {"vectors_unavailable"}
 """Codes that no question gets."""
 THE_PAGE = {"rag", "rag/{*file}"}
 """It is for people, and calls what is described."""

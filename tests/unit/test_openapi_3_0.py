@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from openapi_spec_validator import OpenAPIV30SpecValidator, OpenAPIV31SpecValidator
 
-from drift.http.description import document
-from drift.http.openapi_3_0 import as_3_0
+from drift.http.description import as_3_0, document
 
 OLD = as_3_0(document())
 OPERATIONS = [operation for methods in OLD["paths"].values() for operation in methods.values()]

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("defaults")
 
 @pytest.fixture
 def defaults(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("AUTH_MODE", "ENABLE_RAG_SEARCH"):
+    for name in ("AUTH_MODE", "ENABLE_RAG_SEARCH", "ENABLE_INDEXING", "GRAPH_SCHEMA"):
         monkeypatch.delenv(name, raising=False)
 
 
@@ -62,6 +62,17 @@ def test_the_page_and_all_that_it_names_are_there_with_their_types() -> None:
         "js": "text/javascript; charset=utf-8",
         "svg": "image/svg+xml",
     }
+
+
+def test_the_page_knows_whether_documents_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    def said() -> list[str]:
+        return re.findall(r'data-takes-documents="(\w+)"', get("/rag").body.decode())
+
+    assert said() == ["nothing"]
+    monkeypatch.setenv("ENABLE_INDEXING", "true")
+    assert said() == ["text"]
+    monkeypatch.setenv("GRAPH_SCHEMA", "v1")  # it has no projects to add to
+    assert said() == ["nothing"]
 
 
 def test_the_page_names_every_module_that_it_needs_once() -> None:

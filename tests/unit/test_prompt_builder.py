@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drift.local import prompt_builder
@@ -73,13 +73,6 @@ def test_where_no_source_is_sure_enough_the_limits_are_asked_for() -> None:
     assert "confidence of every source" not in added(build(ASKED, [on_the_line]))
 
 
-def test_what_is_changed_in_the_result_changes_nothing_in_what_was_given() -> None:
-    given_chat = [{"role": "user", "content": [{"type": "text", "text": "Why?"}]}]
-    built = build(given_chat, [SURE])
-    built[1]["content"][0]["text"] = "Never mind."
-    assert given_chat[0]["content"][0]["text"] == "Why?"
-
-
 def test_the_items_of_a_response_are_taken_as_they_are_or_with_a_text() -> None:
     item = {
         "number": 1,
@@ -118,6 +111,7 @@ texts = st.one_of(hostile, st.text(min_size=1, max_size=60)).filter(lambda text:
 retrieved = st.lists(st.builds(Document, texts, texts, st.floats(0, 1)), min_size=1, max_size=8)
 
 
+@settings(max_examples=20)
 @given(documents=retrieved, bound=st.integers(0, 600))
 def test_whatever_is_retrieved_the_sources_are_the_shown_ones_within_the_bound(
     documents: list[Document], bound: int

@@ -18,6 +18,7 @@ from drift.model.tree import ANSWERED, NO_EVIDENCE, Answer, Citation, Node, Ques
 from drift.nodes.node_context import asked_of
 from drift.prompting import budget, elements, prompts
 from drift.prompting.batching import Found
+from drift.prompting.elements import Context
 from drift.prompting.markup import TAGS
 
 WIDE = Limits(max_prompt_tokens=1_000_000)
@@ -127,7 +128,7 @@ def test_the_question_stands_before_the_data_and_again_or_the_follow_ups_behind_
 
 
 def test_the_rules_speak_of_an_element_only_where_it_is_in_the_prompt() -> None:
-    for one in (prompts.Context(), prompts.Context(asked=["a"]), prompts.Context(graph=["g"])):
+    for one in (Context(), Context(asked=["a"]), Context(graph=["g"])):
         system = prompts.executor_system(one, joint=False, last=False)
         for tag in ("asked", "names", "graph"):
             assert (f"`<{tag}>`" in system) == bool(getattr(one, tag))
@@ -169,8 +170,8 @@ def fields_of(schema: Any) -> list[str]:
 @pytest.mark.parametrize(("asked", "reply"), [(1, LastReply), (2, LastJointReply)])
 def test_the_last_pass_is_asked_for_no_new_follow_ups(asked: int, reply: Any) -> None:
     followups = ["f"] * asked
-    last = prompts.local("q", followups, prompts.Context(), last=True)
-    before = prompts.local("q", followups, prompts.Context())
+    last = prompts.local("q", followups, Context(), last=True)
+    before = prompts.local("q", followups, Context())
     assert last.schema == strict_schema(reply)
     assert last.user == before.user
     for field in ("new_followups", "should_continue"):
@@ -180,102 +181,13 @@ def test_the_last_pass_is_asked_for_no_new_follow_ups(asked: int, reply: Any) ->
         assert field in before.system
 
 
-def test_the_hypothesis_prompt_reads_as_written_here() -> None:
-    assert prompts.hypothesis("Wie heißt er?").user == (
-        "<question>Wie heißt er?</question>\n\nHypothetical answer paragraph:"
-    )
-
-
-def test_the_primer_prompt_reads_as_written_here() -> None:
-    told = Chunk("real-id", "T", "D", heading="H", place=3, places=9)
-    found = PrimerEvidence((Community(7, 2, "S", samples=(told,)),), (Chunk("l", "L", "E"),))
-    prompt = budget.primer("q", found, elements.Handles.of("C", [7]), 4_000)
-    assert (
-        prompt.user
-        == """<question>q</question>
-
-<communities>
-<community id="C1" level="2">S</community>
-</communities>
-
-<samples>
-<sample community="C1" document="D" heading="H" place="3 of 9">T</sample>
-<sample document="E">L</sample>
-</samples>
-
-<question_again>q</question_again>"""
-    )
-
-
-def test_the_local_prompt_reads_as_written_here() -> None:
-    prompt = prompts.local(
-        "q",
-        ["f"],
-        prompts.Context(
-            asked=['<followup state="being answered">other</followup>'],
-            names=["Ann", "Bob"],
-            graph=["Ann - Bob: They know each other. (E)"],
-            chunks=['<chunk id="K1" document="D">\n1| T\n</chunk>'],
-        ),
-    )
-    assert (
-        prompt.user
-        == """<question>q</question>
-
-<asked>
-<followup state="being answered">other</followup>
-</asked>
-
-<names>Ann; Bob</names>
-
-<graph>Ann - Bob: They know each other. (E)</graph>
-
-<chunks>
-<chunk id="K1" document="D">
-1| T
-</chunk>
-</chunks>
-
-<followups>
-<followup>f</followup>
-</followups>"""
-    )
-
-
 def test_what_a_local_prompt_has_nothing_of_has_no_tag_in_it() -> None:
     assert (
-        prompts.local("q", ["f", "g"], prompts.Context()).user
+        prompts.local("q", ["f", "g"], Context()).user
         == """<question>q</question>
 
 <followups>
 <followup id="Q1">f</followup>
 <followup id="Q2">g</followup>
 </followups>"""
-    )
-
-
-def test_the_aggregate_prompt_reads_as_written_here() -> None:
-    prompt = prompts.aggregate(
-        "q",
-        ['<finding verdict="answered">\nf\nAnswer: a\n[1] S (D)\n</finding>'],
-        ["g (not asked)", "h (looked for in vain)"],
-    )
-    assert (
-        prompt.user
-        == """<question>q</question>
-
-<findings>
-<finding verdict="answered">
-f
-Answer: a
-[1] S (D)
-</finding>
-</findings>
-
-<unanswered>
-g (not asked)
-h (looked for in vain)
-</unanswered>
-
-<question_again>q</question_again>"""
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -34,6 +34,7 @@ from drift.nodes.node_citations import NOT_ENOUGH
 from drift.nodes.query import RagRules, RagSearch
 from drift.nodes.threshold import LEAST_TEXTS
 from drift.ports import Kept
+from drift.prompting.tokens import most_tokens
 from tests.fakes import HashingEmbedder, Heard, ScriptedChat, ports
 
 NEAR = FoundNode("k1", "Chunk", "Doc", "A thing.", 0.8, (RelatedNode("e", "Entity", "E", "says"),))
@@ -136,6 +137,24 @@ async def test_nodes_over_the_threshold_are_asked_of_the_model_and_are_the_sourc
     assert "Ada" not in prompt.user
     [query] = finder.queries
     assert (query.labels, query.limit) == (("Chunk", "Person"), 5)
+
+
+@pytest.mark.parametrize(
+    ("most", "longest", "bound"), [(9_000, None, 9_000), (100_000, 4_000, 4_000), (5_000, 9, 3_000)]
+)
+async def test_a_prompt_and_its_second_try_hold_no_more_than_the_setting_and_the_server_read(
+    most: int, longest: int | None, bound: int
+) -> None:
+    chat = says("", "So [Node 1].")
+    chat.longest_prompt = longest
+    far = [replace(NEAR, id=f"k{n}", text="A ship. " * 900, score=0.8 - n / 10) for n in range(5)]
+    answer, sources = await ask(rag(Finder(tuple(far)), chat, max_prompt_tokens=most))
+
+    assert answer == "So [Node 1]."
+    assert 0 < len(sources) < 5
+    costs = [most_tokens(p.system) + most_tokens(p.user) for p in chat.prompts]
+    assert len(costs) == 2
+    assert bound * 0.5 < costs[0] < costs[1] <= bound
 
 
 @pytest.mark.parametrize("nodes", [(), (FAR_OFF,)], ids=["nothing", "too far"])
@@ -303,15 +322,6 @@ async def test_who_listens_hears_whole_citations_of_nodes_that_are_there() -> No
     assert len(followed.pieces) > 5
     assert all(delta.count("[") == delta.count("]") for delta in followed.pieces)
     assert followed.told == [sources]
-
-
-async def test_a_second_reply_takes_back_the_first() -> None:
-    def reply(texts: list[str | Exception]) -> Callable[[object], object]:
-        return lambda _: texts.pop(0)
-
-    followed = Followed()
-    search = rag(Finder(), ScriptedChat(reply(["[Node 9] ", "Better."])), threshold=0.3)
-    assert (await ask(search, followed))[0] == followed.text == "Better."
 
 
 async def test_the_deadline_ends_it() -> None:

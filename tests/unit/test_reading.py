@@ -165,6 +165,7 @@ async def test_an_allowed_project_that_is_absent_is_answered_without_data(
         "communities": 0,
         "embedding_models": [],
         "written_at": None,
+        "rights": ["read"],
     }
     for route, name in (
         (reading.read_documents, "documents"),

@@ -14,7 +14,6 @@ from drift.answer.references import (
     Known,
     build_references,
     label_of,
-    line_of,
     lines_of,
     numbered,
     numbers_of,
@@ -22,7 +21,6 @@ from drift.answer.references import (
     without_references,
 )
 from drift.answer.signals import (
-    AT_THRESHOLD,
     HALF_LIFE_DAYS,
     NO_REFERENCE,
     NOTHING_THERE,
@@ -332,9 +330,3 @@ def test_what_could_not_be_read_is_a_limit_whatever_the_confidence() -> None:
     assert out.confidence > 0.7
     assert out.limits == ["The graph was gone."]
     assert out.answer.endswith("Limits:\n- The graph was gone.")
-
-
-def test_a_line_without_a_match_is_the_label() -> None:
-    (item,) = build_references(concluded(Fact(1, CITED, 0.8), final="A [1]."), {}, Known()).items
-    assert line_of(item) == "[1] Client"
-    assert AT_THRESHOLD == 0.9

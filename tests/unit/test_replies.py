@@ -34,19 +34,6 @@ async def asked(chat: ScriptedChat) -> AggregateReply:
     return await scope.ask(PROMPT, AggregateReply)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"\n {json.dumps(GOOD, indent=2)} \n",
-        f"```JSON \n{json.dumps(GOOD)}```",
-        f"Here is the answer:\n```json\n{json.dumps(GOOD)}\n```\nI hope it helps.",
-        f"Sure! {json.dumps(GOOD)} Anything else?",
-    ],
-)
-def test_json_is_found_alone_in_a_fence_and_between_words(text: str) -> None:
-    assert parse(text, AggregateReply).final_answer == GOOD["final_answer"]
-
-
 def test_a_bare_list_of_followups_is_found() -> None:
     assert [f.question for f in parse('["Who?", "When?"]', PrimerReply).followups] == [
         "Who?",
@@ -84,40 +71,28 @@ async def test_the_previous_reply_is_shown_cut_and_cannot_close_its_tag() -> Non
 
 
 @pytest.mark.parametrize(
-    ("first", "second"),
+    ("answers", "raised", "calls"),
     [
-        ("no JSON", "still no JSON"),
-        ("no JSON", UnusableReplyError("refused")),
-        (UnusableReplyError("empty"), UnusableReplyError("length")),
+        (("no JSON", "still no JSON"), UnusableReplyError, 2),
+        (("no JSON", UnusableReplyError("refused")), UnusableReplyError, 2),
+        ((UnusableReplyError("empty"), UnusableReplyError("length")), UnusableReplyError, 2),
+        ((UnusableReplyError("refused"),), UnusableReplyError, 1),
+        ((ModelUnavailableError("down"),), ModelUnavailableError, 1),
     ],
 )
-async def test_after_exactly_one_more_try_it_is_given_up(first: Any, second: Any) -> None:
-    chat = ScriptedChat(in_turn(first, second, GOOD))
-    with pytest.raises(UnusableReplyError):
+async def test_what_cannot_be_used_is_asked_for_once_more_and_a_refusal_never(
+    answers: tuple[Any, ...], raised: type[Exception], calls: int
+) -> None:
+    chat = ScriptedChat(in_turn(*answers, GOOD))
+    with pytest.raises(raised):
         await asked(chat)
-    assert len(chat.prompts) == 2
+    assert len(chat.prompts) == calls
 
 
-@pytest.mark.parametrize("reason", ["length"])
-async def test_a_cut_or_empty_reply_is_asked_for_again(reason: str) -> None:
-    chat = ScriptedChat(in_turn(UnusableReplyError(reason), GOOD))
+async def test_a_cut_reply_is_asked_for_again_with_the_reason() -> None:
+    chat = ScriptedChat(in_turn(UnusableReplyError("length"), GOOD))
     await asked(chat)
-    assert reason in chat.prompts[1].user
-
-
-@pytest.mark.parametrize("reason", ["refused"])
-async def test_a_refused_reply_is_not_asked_for_again(reason: str) -> None:
-    chat = ScriptedChat(in_turn(UnusableReplyError(reason), GOOD))
-    with pytest.raises(UnusableReplyError, match=reason):
-        await asked(chat)
-    assert len(chat.prompts) == 1
-
-
-async def test_an_unavailable_model_is_not_asked_again_here() -> None:
-    chat = ScriptedChat(in_turn(ModelUnavailableError("down"), GOOD))
-    with pytest.raises(ModelUnavailableError):
-        await asked(chat)
-    assert len(chat.prompts) == 1
+    assert "length" in chat.prompts[1].user
 
 
 async def test_every_call_is_counted_also_the_unusable_ones() -> None:

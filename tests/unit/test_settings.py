@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from drift.core.errors import NotConfiguredError
-from drift.http import per_step
 from drift.http.settings import Settings, load, load_page
+from drift.http.settings_search import efforts, lengths
 from drift.llm.options import EFFORTS, STEPS
 
 GOOD = {
@@ -83,6 +83,25 @@ def test_the_graph_schema_is_one_of_two(
     for name, setting in {**GOOD, **({} if value is None else {"GRAPH_SCHEMA": value})}.items():
         monkeypatch.setenv(name, setting)
     assert load().graph_schema == schema
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"MILVUS_URI": "canary"}, "MILVUS_URI: must be https://"),
+        ({}, "MILVUS_URI: must be https://"),
+        ({"MILVUS_URI": "ftp://canary/a.db"}, "MILVUS_URI: must be"),
+        ({"MILVUS_URI": "http://canary.example:19530"}, "ALLOW_PLAINTEXT"),
+        ({"MILVUS_URI": "a.db", "GRAPH_SCHEMA": "langchain"}, "VECTOR_STORE: milvus needs"),
+        ({"MILVUS_URI": "a.db", "MILVUS_INDEX": "canary"}, "MILVUS_INDEX"),
+        ({"MILVUS_URI": "a.db", "MILVUS_COLLECTION": "a b"}, "MILVUS_COLLECTION"),
+    ],
+)
+def test_milvus_is_refused_where_it_cannot_be(given: dict[str, str], said: str) -> None:
+    [problem] = problems(VECTOR_STORE="milvus", **given)
+    assert said in problem
+    assert "canary" not in problem
+    load({**GOOD, "VECTOR_STORE": "Milvus", "MILVUS_URI": "https://m.example/db"})
 
 
 def test_values_given_win_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,7 +193,7 @@ def test_an_effort_is_one_for_all_steps_or_named_for_some(
     text: str | None, expected: dict[str, str | None]
 ) -> None:
     load({**GOOD, **({"OAI_REASONING_EFFORT": text} if text else {})})
-    assert per_step.efforts(text) == expected
+    assert efforts(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -189,7 +208,7 @@ def test_the_longest_reply_is_one_for_all_steps_or_named_for_some(
     text: str, expected: dict[str, int | None]
 ) -> None:
     load({**GOOD, "MAX_COMPLETION_TOKENS": text})
-    assert per_step.lengths(text) == expected
+    assert lengths(text) == expected
 
 
 def test_a_wrong_value_for_a_step_says_which_steps_and_values_there_are() -> None:
@@ -228,6 +247,14 @@ def test_plaintext_is_refused_unless_it_is_allowed(name: str, url: str) -> None:
 )
 def test_loopback_and_encrypted_addresses_are_taken(name: str, url: str) -> None:
     load({**GOOD, name: url})
+
+
+def test_over_http_the_database_has_to_be_named_and_else_it_is_the_home_of_the_user() -> None:
+    over_http = {"NEO4J_URI": "https://0a1b2c3d.databases.neo4j.io"}
+    [problem] = problems(**over_http)
+    assert problem.startswith("NEO4J_DATABASE: is needed with http:// and https://")
+    assert load({**GOOD, **over_http, "NEO4J_DATABASE": "0a1b2c3d"}).neo4j_database == "0a1b2c3d"
+    assert load(GOOD).neo4j_database is None
 
 
 @pytest.mark.parametrize(

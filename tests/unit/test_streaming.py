@@ -86,13 +86,3 @@ async def test_a_stream_that_was_never_read_can_be_cancelled() -> None:
     stream.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-
-
-async def test_messages_before_the_first_read_are_kept_in_order() -> None:
-    stream = EventStream("id")
-    task = asyncio.create_task(answered(stream))
-    stream.follow(task)
-    await task
-    assert [
-        json.loads(item.split(b"data: ")[1]).get("phase") for item in (await collected(stream))[1:]
-    ] == ["initializing", "completed", None]

@@ -64,7 +64,7 @@ def test_a_run_ends_before_the_platform_ends_the_process() -> None:
     ("more", "reason"),
     [
         ({"ENABLE_RAG_SEARCH": "false"}, "ENABLE_RAG_SEARCH=false"),
-        ({"GRAPH_SCHEMA": "v1"}, "GRAPH_SCHEMA=v1"),
+        ({"GRAPH_SCHEMA": "v1"}, "GRAPH_SCHEMA"),
         ({"RAG_LABELS": "Chunk,Entity"}, "RAG_LABELS"),
     ],
 )

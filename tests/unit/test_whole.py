@@ -12,7 +12,7 @@ from drift.contracts.answer import RetrieveResponse
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphUnavailableError
 from drift.evidence.sentences import sentences
-from drift.local.ingest.graph_records import DocumentRecord
+from drift.indexing.graph_records import DocumentRecord, DocumentVersion
 from drift.local.prompt_elements import elements
 from drift.model.calls import Prompt
 from drift.model.reading import ABOUT_PROJECT, AboutProject
@@ -32,7 +32,10 @@ class Whole(FakePassages):
     """PassageReader of a project that knows of itself; `asked` counts who wants to know."""
 
     def __init__(self, failure: Exception | None = None) -> None:
-        documents = {f"d{n}": DocumentRecord(f"d{n}", f"Licence {n}", "", "h") for n in range(7)}
+        documents = {
+            f"d{n}": DocumentRecord(f"d{n}", f"Licence {n}", "", DocumentVersion("h"))
+            for n in range(7)
+        }
         chunks = {"k-one": record("k-one", ABOUT.text, (1.0,), "d1")}
         super().__init__({"p": Project(documents, chunks)})
         self.failure = failure

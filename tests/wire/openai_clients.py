@@ -16,7 +16,7 @@ from drift.llm.options import ChatOptions
 from drift.llm.retry import RetryPolicy
 from drift.model.graph import Chunk
 from drift.prompting import prompts
-from drift.prompting.elements import chunk_element
+from drift.prompting.elements import Context, chunk_element
 from tests.model_server_fixture import ModelServerControl
 
 KEY = "canary-key-0123456789"
@@ -28,7 +28,7 @@ CHUNK = Chunk(
 LOCAL = prompts.local(
     "How are names resolved?",
     ["How are names resolved?"],
-    prompts.Context(chunks=[chunk_element(CHUNK, "K1")]),
+    Context(chunks=[chunk_element(CHUNK, "K1")]),
 )
 
 

@@ -67,15 +67,8 @@ async def test_tokens_are_those_that_the_server_reports(model_server: ModelServe
 
 PATHS = [
     ("", None, "/v1/chat/completions"),
-    ("/", None, "/v1/chat/completions"),
-    ("/v1", None, "/v1/chat/completions"),
     ("/openai/v1/", None, "/openai/v1/chat/completions"),
     ("", "2024-10-21", "/openai/deployments/a-model/chat/completions?api-version=2024-10-21"),
-    (
-        "/openai/",
-        "2024-10-21",
-        "/openai/deployments/a-model/chat/completions?api-version=2024-10-21",
-    ),
 ]
 
 

@@ -51,9 +51,7 @@ async def test_a_stream_that_breaks_off_is_asked_for_again_and_heard_anew(
     assert begun_anew == [reply.text[: len(reply.text) // 2]]
 
 
-@pytest.mark.parametrize(
-    "fault", ["stream_cut", "stream_dropped", "stream_error", "stream_garbage"]
-)
+@pytest.mark.parametrize("fault", BREAKING_OFF)
 async def test_a_stream_that_always_breaks_off_is_an_error_of_ours(
     model_server: ModelServerControl, fault: str
 ) -> None:
@@ -126,27 +124,6 @@ async def test_a_server_that_refuses_streams_is_asked_without_and_remembered(
     assert second == third
     assert ("stream" in second) == (fault == "refuses_stream_options")
     assert "stream_options" not in second
-
-
-@pytest.mark.parametrize(
-    ("fault", "reason"),
-    [
-        ("refusal", "refused"),
-        ("length", "length"),
-        ("filtered", "content_filter"),
-        ("empty_content", "empty"),
-        ("stream_empty", "empty"),
-    ],
-)
-async def test_a_reply_that_cannot_be_used_says_why(
-    model_server: ModelServerControl, fault: str, reason: str
-) -> None:
-    model_server.fail({"fault": fault, "kind": "chat"})
-    async with chat_of(model_server) as chat:
-        with pytest.raises(UnusableReplyError) as raised:
-            await chat.complete(LOCAL, soon(), lambda _: None)
-
-    assert raised.value.detail == reason
 
 
 async def until_abandoned(server: ModelServerControl) -> None:

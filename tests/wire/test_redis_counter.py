@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import pytest
@@ -21,12 +20,6 @@ from drift.redis.server import IDLE_SECONDS, RedisServer
 from tests.proxy import proxied
 
 
-def port_of(valkey: ValkeyServer) -> int:
-    port = urlsplit(valkey.url).port
-    assert port
-    return port
-
-
 @asynccontextmanager
 async def counting(url: str) -> AsyncIterator[RedisCounter]:
     counter = RedisCounter(RedisServer(url))
@@ -40,7 +33,7 @@ def limited(most: int) -> Caller:
 
 async def test_a_burst_goes_over_one_connection(valkey: ValkeyServer) -> None:
     async with (
-        proxied(port_of(valkey)) as proxy,
+        proxied(valkey.port) as proxy,
         counting(f"redis://127.0.0.1:{proxy.port}") as counter,
     ):
         quota = Quota(requests_per_minute=60)
@@ -54,7 +47,7 @@ async def test_a_connection_that_breaks_is_replaced_and_no_request_counts_twice(
     valkey: ValkeyServer, cut: str
 ) -> None:
     async with (
-        proxied(port_of(valkey)) as proxy,
+        proxied(valkey.port) as proxy,
         counting(f"redis://127.0.0.1:{proxy.port}") as counter,
     ):
         quotas, caller = Quotas(counter), limited(100)
@@ -70,7 +63,7 @@ async def test_a_server_that_stands_still_is_counted_without_and_then_again(
     valkey: ValkeyServer,
 ) -> None:
     async with (
-        proxied(port_of(valkey)) as proxy,
+        proxied(valkey.port) as proxy,
         counting(f"redis://127.0.0.1:{proxy.port}") as counter,
     ):
         now = [0.0]
@@ -91,7 +84,7 @@ async def test_a_server_that_stands_still_is_counted_without_and_then_again(
 
 async def test_an_idle_connection_is_replaced_before_it_is_used(valkey: ValkeyServer) -> None:
     now = [0.0]
-    async with proxied(port_of(valkey)) as proxy:
+    async with proxied(valkey.port) as proxy:
         packets = Pipeline(RedisServer(f"redis://127.0.0.1:{proxy.port}"), lambda: now[0])
         assert await packets.ask("ECHO", "a") == b"a"
         now[0] += IDLE_SECONDS + 1
@@ -122,7 +115,7 @@ async def test_one_command_that_is_refused_refuses_no_other(valkey: ValkeyServer
 
 
 async def test_closing_ends_whoever_waits(valkey: ValkeyServer) -> None:
-    async with proxied(port_of(valkey)) as proxy:
+    async with proxied(valkey.port) as proxy:
         packets = Pipeline(RedisServer(f"redis://127.0.0.1:{proxy.port}"))
         await packets.ask("PING")
         proxy.swallow(new=True)

@@ -153,10 +153,8 @@ async def test_certificates_are_read_once_for_all_connections_and_checked(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    port = urlsplit(valkey.url).port
-    assert port
     path = certificate(tmp_path)
-    async with encrypted(port, path) as tls_port:
+    async with encrypted(valkey.port, path) as tls_port:
         trusting = RedisProgress(
             RedisServer(f"rediss://127.0.0.1:{tls_port}?ssl_ca_certs={path}", tokens)
         )

@@ -8,9 +8,11 @@ label; `prepare` makes the indexes on ids.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
+from drift.graph.cypher.expressions import of_generation
 from drift.graph.cypher.node_writing import IS_HELD
-from drift.graph.cypher.schema import DEFAULT, V1, Schema
+from drift.graph.cypher.schema import DEFAULT, Schema
 
 _BEING_WRITTEN = "d.chunks IS NULL AND coalesce(d.content_hash = '', false)"
 """Of a document that comes in several transactions and is not there yet."""
@@ -38,9 +40,9 @@ class Finding:
 
 
 # ------------------------------------------------------------------------------- with projects
-def _by_id(n: str, label: str, condition: str) -> str:
+def _by_id(n: str, label: str, condition: str, asked: str = "$asked") -> str:
     # Ids of a graph may be numbers, which are asked for as text.
-    return f"""UNWIND $asked.ids AS key
+    return f"""UNWIND {asked}.ids AS key
   MATCH ({n}:{label}){DEFAULT.seek(n, label, "id")}
   WHERE {condition} AND {n}.id = key
   RETURN {n} LIMIT 1"""
@@ -67,7 +69,7 @@ def _counted(n: str, label: str, name: str) -> str:
     return f"""CALL (generation, building) {{
   UNWIND CASE WHEN building THEN [1] ELSE [] END AS several
   {nodes}
-  WHERE {of_project} AND coalesce({n}.generation, 0) = generation
+  WHERE {of_project} AND {of_generation(n)}
   RETURN count({n}) AS {name}_built
 }}
 CALL (building) {{
@@ -116,53 +118,65 @@ WITH_PROJECTS = Finding(
 
 
 # ---------------------------------------------------------------------------- without projects
-def _by_id_v1(n: str, label: str, id_: str, condition: str) -> str:
-    """Return the node with this id, or the one without any whose place in the store it is."""
-    return f"""UNWIND $asked.ids AS key
-  MATCH ({n}:{label})
-  WHERE {n}.id = key AND {condition}
-  RETURN {n} LIMIT 1
-UNION
-  MATCH ({n})
-  WHERE elementId({n}) = $asked.id AND {id_} = $asked.id AND {n}:{label} AND {condition}
+def one_by_id(s: Schema, n: str, label: str, asked: str = "$asked") -> str:
+    """Return the node that has one of the ids, or the place in the store; none where two do."""
+    condition = (s.project_chunk if label == "__Chunk__" else s.project_entity)(n)
+    if s.has_projects:
+        return _by_id(n, label, condition, asked)
+
+    id_, key = f"{asked}.id", s.node_id(n)
+    by_place = f"""MATCH ({n})
+  WHERE elementId({n}) = {id_} AND {key} = {id_} AND {n}:{s.label(label)} AND {condition}
   RETURN {n}"""
+    if not s.id:
+        return by_place
+    imported = "" if asked.startswith("$") else f"WITH {asked}\n  "
+    return f"""UNWIND {asked}.ids AS key
+  MATCH ({n}:{s.label(label)})
+  WHERE {n}.{s.id} = key AND {condition}
+  WITH collect({n})[0..2] AS found WHERE size(found) = 1
+  RETURN found[0] AS {n}
+UNION
+  {imported}{by_place}"""
 
 
-_DOCUMENTS_V1 = """MATCH (ch:__Chunk__)-[:FROM_DOCUMENT]->(d)
+@cache
+def _without_projects(s: Schema) -> Finding:
+    documents = f"""MATCH (ch:{s.chunk})
+  {s.document}
   WITH DISTINCT d"""
-
-WITHOUT_PROJECTS = Finding(
-    chunk=_by_id_v1("ch", "__Chunk__", V1.chunk_id("ch"), V1.project_chunk("ch")),
-    document=f"""{_DOCUMENTS_V1}
-  WHERE {V1.document_id("d")} = $asked.id
+    return Finding(
+        chunk=one_by_id(s, "ch", "__Chunk__"),
+        document=f"""{documents}
+  WHERE {s.document_id("d")} = $asked.id
   RETURN d LIMIT 1""",
-    entity=_by_id_v1("e", "__Entity__", V1.entity_id("e"), V1.project_entity("e")),
-    documents=f"""{_DOCUMENTS_V1}
-  WITH d, {V1.document_id("d")} AS key
+        entity=one_by_id(s, "e", "__Entity__"),
+        documents=f"""{documents}
+  WITH d, {s.document_id("d")} AS key
   WHERE key > $asked.text
   RETURN d, key ORDER BY key LIMIT $limit""",
-    communities=f"""MATCH (c:__Community__)
+        communities=f"""MATCH (c:{s.community})
   WHERE {_OF_LEVEL}
-  WITH c, {V1.community_id("c")} AS key
+  WITH c, {s.community_id("c")} AS key
   WHERE CASE WHEN key IS :: STRING NOT NULL THEN key > $asked.text ELSE key > $asked.number END
   RETURN c, key ORDER BY key LIMIT $limit""",
-    # The server keeps the counts of labels.
-    counts="""MATCH (ch:__Chunk__)-[:FROM_DOCUMENT]->(d)
-  RETURN count(DISTINCT d) AS documents
-}
-CALL () {
-  MATCH (ch:__Chunk__) RETURN count(ch) AS chunks
-}
-CALL () {
-  MATCH (e:__Entity__) RETURN count(e) AS entities
-}
-CALL () {
-  MATCH (c:__Community__) RETURN count(c) AS communities""",
-    history="RETURN null AS models, null AS written_at",
-    version="UNWIND [] AS nothing RETURN nothing AS generation, nothing AS written_at",
-)
+        # The server keeps the counts of labels.
+        counts=f"""{documents}
+  RETURN count(d) AS documents
+}}
+CALL () {{
+  MATCH (ch:{s.chunk}) RETURN count(ch) AS chunks
+}}
+CALL () {{
+  MATCH (e:{s.entity}) RETURN count(e) AS entities
+}}
+CALL () {{
+  MATCH (c:{s.community}) RETURN count(c) AS communities""",
+        history="RETURN null AS models, null AS written_at",
+        version="UNWIND [] AS nothing RETURN nothing AS generation, nothing AS written_at",
+    )
 
 
 def finding(s: Schema) -> Finding:
     """Return how a schema's nodes are found."""
-    return WITH_PROJECTS if s.has_projects else WITHOUT_PROJECTS
+    return WITH_PROJECTS if s.has_projects else _without_projects(s)

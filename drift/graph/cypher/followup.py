@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from drift.graph.cypher.following import following
 from drift.graph.cypher.nearest import (
     COSINE,
     comparable,
@@ -15,8 +14,8 @@ from drift.graph.cypher.nearest import (
     told,
     visible,
 )
-from drift.graph.cypher.neighbourhood import entities, relations
-from drift.graph.cypher.schema import MAX_LEVELS, Schema
+from drift.graph.cypher.neighbourhood import entities, following, relations
+from drift.graph.cypher.schema import Schema
 from drift.graph.cypher.walk import graph_leg, in_scope
 
 
@@ -36,7 +35,7 @@ def picked(s: Schema) -> str:
     """Return the subquery that gives the `picked` communities, and whether scope is `hard`."""
     return f"""
 CALL (generation) {{
-  MATCH (c:__Community__){s.seek("c", "__Community__", "community")}
+  MATCH (c:{s.community}){s.seek("c", "__Community__", "community")}
   WHERE {s.project_community("c")} AND {s.is_asked("c")}
   RETURN collect(c) AS picked, $hard AND count(c) > 0 AS hard
 }}
@@ -51,7 +50,7 @@ CALL (picked, hard) {{
   WITH DISTINCT ch
   WHERE {s.project_chunk("ch")}
   {scored(s)}
-  ORDER BY similarity DESC, {s.chunk_id("ch")}
+  ORDER BY similarity DESC, {s.node_id("ch")}
   LIMIT $pool
   RETURN collect({{ch: ch, similarity: similarity}}) AS scoped
 }}
@@ -68,7 +67,7 @@ CALL (generation, hard) {{
   CALL db.index.fulltext.queryNodes($fulltext_index, terms, {{limit: $text_pool}})
     YIELD node AS ch, score
   WITH ch, score, generation, hard
-  WHERE {s.project_chunk("ch")} AND {readable()} AND (NOT hard OR {in_scope(s)})
+  WHERE {s.project_chunk("ch")} AND {readable(s)} AND (NOT hard OR {in_scope(s)})
   RETURN collect({{ch: ch, score: score}}) AS worded
 }}
 """
@@ -93,7 +92,7 @@ CALL (nearest, worded, walked) {{
       null AS similarity, 0.0 AS text, walked[i].weight AS graph
   }}
   WITH ch, sum(vote) AS votes, max(similarity) AS similarity, max(text) AS text, max(graph) AS graph
-  ORDER BY votes DESC, {s.chunk_id("ch")}
+  ORDER BY votes DESC, {s.node_id("ch")}
   LIMIT $keep
   RETURN collect(ch) AS chosen,
     collect({{similarity: similarity, text: text, graph: graph}}) AS legs
@@ -109,7 +108,7 @@ CALL (chosen, legs, inside) {{
     {told(s)},
     similarity: similarity, bm25: leg.text, graph: leg.graph, in_scope: place IN inside
   }} AS row
-  RETURN collect(CASE WHEN {still_there()} THEN row ELSE {{id: null}} END) AS candidates
+  RETURN collect(CASE WHEN {still_there(s)} THEN row ELSE {{id: null}} END) AS candidates
 }}
 """
 
@@ -124,11 +123,11 @@ CALL (chosen, picked) {{
     WITH place, chosen[place] AS ch
     MATCH (ch){s.member_of}(direct)
     WITH direct, collect(DISTINCT place) AS places
-    WHERE direct:__Community__
+    WHERE direct:{s.community}
     RETURN direct, places
   }}
   CALL (direct, picked) {{
-    MATCH (direct)-[:IN_COMMUNITY*0..{MAX_LEVELS - 1}]->(c)
+    MATCH (direct){s.any_above}(c)
     WITH DISTINCT c
     WHERE c IN picked
     RETURN count(c) > 0 AS below
@@ -168,7 +167,7 @@ CALL (entity_lists) {{
   WITH e, collect(place) AS places
   WHERE size(places) > 1
   WITH e, places, COUNT {{ (e){s.mentioned_in}() }} AS mentions, {s.told("e")} AS told
-  ORDER BY mentions, {s.entity_id("e")}
+  ORDER BY mentions, {s.node_id("e")}
   LIMIT $most_shared
   RETURN collect({{
     e: e, places: places, mentions: mentions,

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from drift.model.found_nodes import CHUNK, COMMUNITY, ENTITY
+from drift.model.vectors import OWN
+
 PERSONAL = "__DriftNode__"
 """The label of people's own nodes, beside the one that they gave."""
 EARLIER = "__Node__"
@@ -16,6 +19,16 @@ EARLIER = "__Node__"
 
 OF_INGESTION = "__Chunk__|__Entity__|__Community__|__Document__|__Project__"
 """Labels of what is never a node of people's own."""
+
+KINDS = {"__Chunk__": CHUNK, "__Entity__": ENTITY, "__Community__": COMMUNITY, PERSONAL: OWN}
+"""The kinds of what a store of vectors beside the graph has, by label."""
+GIVEN = "$asked.hits"
+"""In the place of an index: the ids of what such a store found, by kind, the best first."""
+
+
+def key_of(label: str) -> str:
+    """Return the property that tells the nodes of a label apart."""
+    return "community" if label == "__Community__" else "id"
 
 
 def of_earlier_release(n: str) -> str:
@@ -34,9 +47,11 @@ def is_personal(n: str) -> str:
 class Leg:
     """One label that is searched; without an index all nodes of the project are scored.
 
-    `searches` says that the server searches it inside a project by itself.
+    `searches` says that the server searches it inside a project by itself, and `indexed` over which
+    label the index is, where that is another one.
     """
 
     label: str
     index: str | None = None
     searches: bool = False
+    indexed: str = ""

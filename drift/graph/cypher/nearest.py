@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from drift.graph.cypher.legs import GIVEN
 from drift.graph.cypher.schema import Schema
 
 COSINE = "vector.similarity.cosine(embedding, $vector)"
@@ -11,14 +12,12 @@ PAGES = ("page_number", "page_label", "page")
 0 beside it."""
 STARTS = ("start", "start_index", "start_char_idx")
 """Where they leave the character of its document at which a chunk begins."""
-LINES = ("first_line",)
-"""Where ingestion leaves the line of its file at which a chunk begins."""
 URIS = ("source_uri", "url", "uri", "source", "path")
 """Where they leave a document's address, and other things."""
 
 
 def comparable(vector: str = "embedding") -> str:
-    """Return the condition that a vector is a list of the right length, with a direction.
+    """Return the condition that a vector has the right length and, as a list, a direction.
 
     Whatever else stands there would make the whole statement fail. CASE keeps the server from
     looking into what is no list; nearly always the first number decides, so this costs nothing.
@@ -29,6 +28,8 @@ def comparable(vector: str = "embedding") -> str:
     return f"""CASE WHEN {vector} IS :: LIST<ANY> THEN size({vector}) = $dimensions
     AND any(x IN {vector} WHERE x < -1.0e-30 OR x > 1.0e-30)
     AND CASE WHEN $careful THEN all(x IN {vector} WHERE -3.4e38 < x AND x < 3.4e38) ELSE true END
+  WHEN valueType({vector}) STARTS WITH 'VECTOR'
+  THEN valueType({vector}) CONTAINS '(' + $dimensions + ')'
   ELSE false END"""
 
 
@@ -43,9 +44,9 @@ THRESHOLD = {
 """The properties of a project's node that say how near is near enough, with ScoreThreshold's."""
 
 
-def readable(node: str = "ch", name: str = "text") -> str:
+def readable(s: Schema, node: str = "ch", name: str = "") -> str:
     """Return the condition that what is to be read of a node is text, or missing."""
-    return f"{node}.{name} IS :: STRING"
+    return f"{node}.{name or s.text} IS :: STRING"
 
 
 def threshold(s: Schema) -> str:
@@ -64,7 +65,7 @@ def listed(*properties: str) -> str:
 def scored(s: Schema) -> str:
     """Return the clauses after which `ch` has a `similarity`; what is not usable is left out."""
     return f"""WITH ch, ch.{s.vector} AS embedding
-  WHERE {comparable()} AND {readable()}
+  WHERE {comparable()} AND {readable(s)}
   WITH ch, {COSINE} AS similarity"""
 
 
@@ -78,10 +79,17 @@ CALL () {{
 
 
 def count(s: Schema) -> str:
-    """Return the subquery that gives `chunk_count`."""
+    """Return the subquery that gives `chunk_count`; where the server keeps none, up to a limit."""
+    if not s.has_projects:
+        body = f"MATCH (ch:{s.chunk}) RETURN count(ch) AS chunk_count"
+    else:
+        body = f"""MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
+  WHERE ch.project_id = $asked.project_id
+  WITH ch LIMIT $count_limit
+  RETURN count(ch) AS chunk_count"""
     return f"""
 CALL () {{
-  {s.chunk_count}
+  {body}
 }}
 """
 
@@ -92,9 +100,18 @@ def hits(s: Schema, index: str | None) -> str:
     Without the name of one that searches inside a project (Cypher 25), the procedure is asked, and
     what is of another project dropped.
     """
+    if index == GIVEN:
+        return f"""
+    UNWIND range(0, size({GIVEN}.Chunk) - 1) AS place
+    WITH place, {GIVEN}.Chunk[place] AS ids
+    MATCH (node:{s.chunk}){s.seek("node", "__Chunk__", "id")}
+    WHERE node.id IN ids AND {s.project_chunk("node")}
+    WITH node, place ORDER BY place
+    RETURN collect(node) AS hits
+"""
     if index:
         return f"""
-    MATCH (node:__Chunk__)
+    MATCH (node:{s.chunk})
       SEARCH node IN (
         VECTOR INDEX `{index}` FOR $vector WHERE node.project_id = $asked.project_id LIMIT $fetch
       ) SCORE AS score
@@ -114,7 +131,7 @@ def nearest(s: Schema, hits: str) -> str:
 CALL (chunk_count, whole) {{
   CALL (chunk_count, whole) {{
     UNWIND CASE WHEN whole AND chunk_count <= $exact_limit THEN [1] ELSE [] END AS exact
-    MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
+    MATCH (ch:{s.chunk}){s.seek("ch", "__Chunk__")}
     WHERE {s.project_chunk("ch")}
     RETURN ch
   UNION ALL
@@ -125,14 +142,14 @@ CALL (chunk_count, whole) {{
       RETURN ch
     UNION ALL
       UNWIND CASE WHEN size(hits) < $pool THEN [1] ELSE [] END AS starved
-      MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
+      MATCH (ch:{s.chunk}){s.seek("ch", "__Chunk__")}
       WHERE {s.project_chunk("ch")}
       RETURN ch
     }}
     RETURN ch
   }}
   {scored(s)}
-  ORDER BY similarity DESC, {s.chunk_id("ch")}
+  ORDER BY similarity DESC, {s.node_id("ch")}
   LIMIT $pool
   RETURN collect({{ch: ch, similarity: similarity}}) AS near
 }}
@@ -142,16 +159,16 @@ CALL (chunk_count, whole) {{
 def shown(s: Schema, rows: str) -> str:
     """Return the clauses that end a subquery with `rows`: each scored `ch` as it is sent."""
     return f"""WITH ch, {{{told(s)}, score: similarity, model: ch.embedding_model}} AS row
-    RETURN collect(CASE WHEN {still_there()} THEN row END) AS {rows}"""
+    RETURN collect(CASE WHEN {still_there(s)} THEN row END) AS {rows}"""
 
 
-def still_there() -> str:
+def still_there(s: Schema) -> str:
     """Return the condition that `ch` was not removed while the statement ran.
 
     A document may be replaced between two reads of one of its chunks, which then has its text and
     no document. Ask behind the clause that reads the chunk: what is there after was there before.
     """
-    return "ch:__Chunk__"
+    return f"ch:{s.chunk}"
 
 
 def rarity(mentions: str, seen: str) -> str:
@@ -160,22 +177,35 @@ def rarity(mentions: str, seen: str) -> str:
     return f"log(1.0 + toFloat(chunk_count) / {known})"
 
 
+def home(s: Schema) -> str:
+    """Return the subquery that gives the `home` of `ch`: the document that it is named after."""
+    return f"""CALL (ch) {{
+      {s.document}
+      RETURN d AS home ORDER BY coalesce(title, id) LIMIT 1
+    }}"""
+
+
+def of_document(s: Schema, entries: str) -> str:
+    """Return these entries of a map about the document that `ch` is named after; null for none."""
+    return f"""head(COLLECT {{
+      {s.document}
+      WITH d, title, id ORDER BY coalesce(title, id) LIMIT 1
+      RETURN {{{entries}}}
+    }})"""
+
+
 def told(s: Schema) -> str:
     """Return the entries of a map that say what `ch` is, and where, in one of its documents."""
+    document = f"""title: title, id: id, metadata: {metadata("d", "title")},
+        chunks: {s.chunks_of("d")}, uris: {_where_asked(uris("d"))}"""
     return f"""
-    id: {s.chunk_id("ch")}, text: ch.text,
+    id: {s.node_id("ch")}, text: ch.{s.text},
     heading: CASE WHEN ch.heading IS :: STRING THEN ch.heading END,
     ordinal: {s.ordinal("ch")},
     pages: {_where_asked(_usable("ch", PAGES, _short("one", "$longest_page")))},
     starts: {_where_asked(_usable("ch", STARTS, "one IS :: INTEGER NOT NULL"))},
-    lines: {_where_asked(_usable("ch", LINES, "one IS :: INTEGER NOT NULL"))},
-    document: head(COLLECT {{
-      {s.document}
-      WITH d, title, id ORDER BY coalesce(title, id) LIMIT 1
-      RETURN {{title: title, id: id, metadata: {metadata("d", "title")},
-        chunks: {s.chunks_of("d")},
-        uris: {_where_asked(uris("d"))}}}
-    }})"""
+    lines: {_where_asked(_usable("ch", ("first_line",), "one IS :: INTEGER NOT NULL"))},
+    document: {of_document(s, document)}"""
 
 
 def uris(d: str) -> str:

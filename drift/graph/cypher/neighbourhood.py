@@ -1,14 +1,10 @@
-"""What a follow-up learns around its likeliest chunks: how their entities are related."""
+"""What a follow-up learns around its likeliest chunks: what is behind, and related entities."""
 
 from __future__ import annotations
 
-from drift.graph.cypher.nearest import rarity
+from drift.graph.cypher.nearest import home, rarity, readable, still_there, told
 from drift.graph.cypher.schema import Schema
-
-
-def _says_something(text: str) -> str:
-    """Return the condition that a value is text with more than spaces in it."""
-    return f"CASE WHEN {text} IS :: STRING NOT NULL THEN trim({text}) <> '' ELSE false END"
+from drift.graph.cypher.walk import in_scope
 
 
 # An entity counts by how many of the likeliest chunks mention it, and by its rarity. A hub says
@@ -25,7 +21,7 @@ CALL (entity_lists, chunk_count) {{
   WITH e, chunk_count, places, mentions, COUNT {{ (e){s.mentioned_in}() }} AS everywhere
   WHERE chunk_count <= $few_chunks OR everywhere <= $hub_share * chunk_count
   WITH e, places, mentions * {rarity("everywhere", "size(places)")} AS worth
-  ORDER BY worth DESC, {s.entity_id("e")}
+  ORDER BY worth DESC, {s.node_id("e")}
   LIMIT $most_entities
   RETURN collect({{e: e, places: places}}) AS around
 }}
@@ -47,16 +43,17 @@ CALL (around, entity_lists) {{
     WHERE {s.is_entity("other")} AND {s.project_related("other")}
     WITH r, other, i, roots LIMIT $relations_seen
     WITH r, other, roots, {s.description("r")} AS said, coalesce({s.weight("r")}, 0.0) AS weight
-    WHERE NOT other IN roots[0..i] AND {_says_something("said")}
+    WHERE NOT other IN roots[0..i]
+      AND CASE WHEN said IS :: STRING NOT NULL THEN trim(said) <> '' ELSE false END
     WITH r, other, other IN roots AS is_near, said, weight
     ORDER BY weight DESC, said
     WITH other, is_near, collect({{r: r, said: said, weight: weight}})[0] AS best
-    ORDER BY is_near DESC, best.weight DESC, {s.entity_id("other")}
+    ORDER BY is_near DESC, best.weight DESC, {s.node_id("other")}
     LIMIT $relations_each
     RETURN other, is_near, best.r AS r, best.said AS said, best.weight AS weight
   }}
   WITH i, r, other, is_near, said, weight, places, entity_lists
-  ORDER BY is_near DESC, weight DESC, i, {s.entity_id("other")}
+  ORDER BY is_near DESC, weight DESC, i, {s.node_id("other")}
   LIMIT $most_relations
   RETURN collect({{
     source: {s.title("startNode(r)")}, target: {s.title("endNode(r)")},
@@ -68,18 +65,44 @@ CALL (around, entity_lists) {{
 
 
 def _evidence(s: Schema) -> str:
-    """Return the entries of a map that tell a relation `r` by its sentence, and which chunk has it.
-
-    One without a sentence is told by its description.
-    """
+    """Return the entries that tell a relation `r` by its sentence, else its description."""
     if not s.has_projects:
         return "description: said, chunk_id: null, document: null"
     is_text = "IS :: STRING NOT NULL"
     return f"""description: CASE WHEN r.sentence {is_text} THEN r.sentence ELSE said END,
     chunk_id: CASE WHEN r.chunk_id IS :: STRING THEN r.chunk_id END,
     document: head(COLLECT {{
-      MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__", "id")}
+      MATCH (ch:{s.chunk}){s.seek("ch", "__Chunk__", "id")}
       WHERE {s.project_chunk("ch")} AND ch.id = r.chunk_id
       {s.document}
       RETURN coalesce(title, id) AS name ORDER BY name LIMIT 1
     }})"""
+
+
+# A heading, a question or a caption says little by itself. Each document is gone through once,
+# however many of its chunks are short.
+def following(s: Schema) -> str:
+    """Return the subquery that gives `following`: the chunk behind each short one of the likeliest.
+
+    `place` is that of the short one among the candidates.
+    """
+    return f"""
+CALL (chosen, generation, hard) {{
+  CALL (chosen) {{
+    UNWIND range(0, size(chosen[0..$most_followed]) - 1) AS place
+    WITH place, chosen[place] AS ch
+    WITH place, ch, {s.ordinal("ch")} AS here
+    WHERE 0 <= here < $most_chunks
+      AND CASE WHEN ch.{s.text} IS :: STRING NOT NULL THEN size(ch.{s.text}) < $short ELSE false END
+    {home(s)}
+    RETURN home, collect({{place: place, ordinal: here + 1}}) AS wanted
+  }}
+  MATCH (home){s.holds}(ch)
+  WITH DISTINCT ch, wanted, generation, hard, {s.ordinal("ch")} AS ordinal
+  UNWIND [one IN wanted WHERE one.ordinal = ordinal | one.place] AS place
+  WITH ch, place, generation, hard
+  WHERE {s.project_chunk("ch")} AND {readable(s)} AND (NOT hard OR {in_scope(s)})
+  WITH ch, place, {{{told(s)}}} AS row ORDER BY place, {s.node_id("ch")}
+  RETURN collect(CASE WHEN {still_there(s)} THEN {{place: place, chunk: row}} END) AS following
+}}
+"""

@@ -5,30 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from drift.graph.cypher import legs, nearest
-from drift.graph.cypher.legs import Leg
-from drift.graph.cypher.nearest import comparable, metadata, threshold
-from drift.graph.cypher.schema import DEFAULT, Of, Schema
+from drift.graph.cypher.expressions import first_not_blank, of_generation, of_project
+from drift.graph.cypher.legs import GIVEN, KINDS, Leg, key_of
+from drift.graph.cypher.nearest import comparable, metadata, of_document, threshold, visible
+from drift.graph.cypher.schema import DEFAULT, Schema
 
 
 def nearest_nodes(searched: Sequence[Leg], s: Schema = DEFAULT) -> str:
     """Return the statement of the nearest nodes of these labels, with what is around each."""
     language = "CYPHER 25\n" if any(leg.searches for leg in searched) else ""
-    return f"""{language}
-CALL () {{
-  {s.visible}
-}}
+    return f"""{language}{visible(s)}
 CALL () {{
   {threshold(s)}
 }}
 CALL (generation) {{
-{_union(_leg(leg, s) for leg in searched)}
+{_union(nearest_of(leg, s) for leg in searched)}
 }}
 WITH n, similarity, threshold, made_by, generation
 ORDER BY similarity DESC, toString({_id(s, "n")}), elementId(n)
 LIMIT $top_k
 {_related(s)}
 WITH n AS ch, similarity, threshold, made_by, related
-WITH threshold, made_by, ch, {{{_told(s)}, text: {_text("ch")}, similarity: similarity,
+WITH threshold, made_by, ch, {{{_told(s)}, text: {_text(s, "ch")}, similarity: similarity,
   related: related, model: ch.embedding_model
 }} AS row
 RETURN threshold, made_by, {_still_there()} AS is_there, row
@@ -37,10 +35,7 @@ RETURN threshold, made_by, {_still_there()} AS is_there, row
 
 def cosines(searched: Sequence[Leg], s: Schema = DEFAULT) -> str:
     """Return the statement of the cosines of random pairs of the project's texts."""
-    return f"""
-CALL () {{
-  {s.visible}
-}}
+    return f"""{visible(s)}
 CALL (generation) {{
 {_union(_embedded(leg, s) for leg in searched)}
 }}
@@ -49,7 +44,8 @@ WITH collect(n) AS texts
 UNWIND CASE WHEN size(texts) >= $least THEN $pairs ELSE [null] END AS pair
 WITH size(texts) AS number, texts[toInteger(pair[0] * size(texts))] AS one,
   texts[toInteger(pair[1] * size(texts))] AS other
-WITH number, one, other, one.embedding AS embedding, other.embedding AS second
+WITH number, one, other, one.{s.vector} AS embedding,
+  other.{s.vector} AS second
 WITH number, CASE
   WHEN one <> other AND {comparable()} AND {comparable("second")}
   THEN vector.similarity.cosine(embedding, second)
@@ -62,33 +58,36 @@ def _union(parts: Iterable[str]) -> str:
     return "\nUNION ALL\n".join(parts)
 
 
-def _belongs(leg: Leg, s: Schema) -> Of:
-    """Return the condition that a node is of the project, of this label, and to be seen."""
+def _belongs(leg: Leg, s: Schema, n: str) -> str:
     match leg.label:
         case "__Chunk__":
-            return s.project_chunk
+            return s.project_chunk(n)
         case "__Entity__":
-            return s.project_entity
+            return s.project_entity(n)
         case "__Community__":
-            return s.project_community
+            return s.project_community(n)
+        case "__Document__":
+            return f"{of_project(n)} AND coalesce({n}.is_off, false) = false"
         case _:
-            return lambda n: (
-                f"{n}.project_id = $asked.project_id AND {legs.is_personal(n)} "
-                f"AND any(label IN labels({n}) WHERE label IN $asked.labels)"
-            )
+            is_asked = f"any(label IN labels({n}) WHERE label IN $asked.labels)"
+            return f"{of_project(n)} AND {legs.is_personal(n)} AND {is_asked}"
 
 
 def _all_of(leg: Leg, s: Schema) -> str:
-    return f"""MATCH (n:{leg.label}){s.seek("n", leg.label)}
-      WHERE {_belongs(leg, s)("n")}"""
+    return f"""MATCH (n:{s.label(leg.label)}){s.seek("n", leg.label)}
+      WHERE {_belongs(leg, s, "n")}"""
 
 
-def _leg(leg: Leg, s: Schema) -> str:
-    found = _all_of(leg, s) if leg.index is None else _few_or_nearest(leg, s)
+def nearest_of(leg: Leg, s: Schema) -> str:
+    """Return the body that gives the nearest `n` of one label, with their `similarity`."""
+    if leg.index == GIVEN:
+        found = _given(leg, _belongs(leg, s, "n"))
+    else:
+        found = _all_of(leg, s) if leg.index is None else _few_or_nearest(leg, s)
     return f"""
   WITH generation
   {found}
-  WITH n, n.embedding AS embedding
+  WITH n, n.{s.vector} AS embedding
   WHERE {comparable()}
   WITH n, {nearest.COSINE} AS similarity
   ORDER BY similarity DESC, toString({_id(s, "n")}), elementId(n)
@@ -96,9 +95,16 @@ def _leg(leg: Leg, s: Schema) -> str:
   RETURN n, similarity"""
 
 
+def _given(leg: Leg, belongs: str) -> str:
+    key = key_of(leg.label)
+    return f"""UNWIND {GIVEN}.{KINDS[leg.label]} AS ids
+      MATCH (n:{leg.label}){DEFAULT.seek("n", leg.label, key)}
+      WHERE n.{key} IN ids AND {belongs}"""
+
+
 def _few_or_nearest(leg: Leg, s: Schema) -> str:
     return f"""CALL () {{
-    MATCH (n:{leg.label}){s.seek("n", leg.label)}
+    MATCH (n:{s.label(leg.label)}){s.seek("n", leg.label)}
     {"WHERE n.project_id = $asked.project_id" if s.has_projects else ""}
     WITH n LIMIT $count_limit
     RETURN count(n) AS nodes
@@ -124,7 +130,7 @@ def _few_or_nearest(leg: Leg, s: Schema) -> str:
 
 def _hits(leg: Leg, s: Schema) -> str:
     if leg.searches:
-        asked = f"""MATCH (node:{leg.label})
+        asked = f"""MATCH (node:{leg.indexed or s.label(leg.label)})
       SEARCH node IN (
         VECTOR INDEX `{leg.index}` FOR $vector WHERE node.project_id = $asked.project_id
         LIMIT $fetch
@@ -134,14 +140,14 @@ def _hits(leg: Leg, s: Schema) -> str:
         asked = f"CALL db.index.vector.queryNodes('{leg.index}', $fetch, $vector) YIELD node"
     return f"""
     {asked}
-    WITH node, generation WHERE node:{leg.label} AND {_belongs(leg, s)("node")}
+    WITH node, generation WHERE node:{s.label(leg.label)} AND {_belongs(leg, s, "node")}
     RETURN collect(node) AS hits
 """
 
 
 def _embedded(leg: Leg, s: Schema) -> str:
     return f"""  WITH generation
-  {_all_of(leg, s)} AND n.embedding IS NOT NULL
+  {_all_of(leg, s)} AND n.{s.vector} IS NOT NULL
   WITH n LIMIT $most
   RETURN n"""
 
@@ -149,13 +155,12 @@ def _embedded(leg: Leg, s: Schema) -> str:
 # Relations first: what mentions an entity is looked at behind them, so that a hub's relations are
 # not lost among its mentions.
 def _related(s: Schema) -> str:
-    between = "HAS_ENTITY|IN_COMMUNITY" if s.has_projects else "FROM_CHUNK|IN_COMMUNITY"
     return f"""CALL (n, generation) {{
   CALL (n) {{
     MATCH (n)-{s.related("r")}-(other)
     RETURN r, other LIMIT $looked_at
   UNION
-    MATCH (n)-[r:{between}]-(other)
+    MATCH (n)-[r:{s.between}]-(other)
     RETURN r, other LIMIT $looked_at
   UNION
     WITH n WHERE {legs.is_personal("n")}
@@ -178,10 +183,10 @@ def _related(s: Schema) -> str:
 
 def _is_seen(s: Schema) -> str:
     if not s.has_projects:
-        return f"(other:__Community__ OR {s.project_step('other')})"
-    return f"""other.project_id = $asked.project_id AND (other:__Chunk__
+        return f"(other:{s.community} OR {s.project_step('other')})"
+    return f"""other.project_id = $asked.project_id AND (other:{s.chunk}
     OR {legs.is_personal("other")}
-    OR (other:__Entity__ OR other:__Community__) AND coalesce(other.generation, 0) = generation)"""
+    OR (other:{s.entity} OR other:{s.community}) AND {of_generation("other")})"""
 
 
 def _still_there() -> str:
@@ -190,17 +195,23 @@ def _still_there() -> str:
 
 
 def _id(s: Schema, n: str) -> str:
-    return f"""CASE WHEN {n}:__Chunk__ THEN {s.chunk_id(n)} WHEN {n}:__Community__
-      THEN {s.community_id(n)} ELSE {s.entity_id(n)} END"""
+    return f"""CASE WHEN {n}:{s.chunk} THEN {s.node_id(n)} WHEN {n}:{s.community}
+      THEN {s.community_id(n)} ELSE {s.node_id(n)} END"""
 
 
-def _text(n: str) -> str:
-    """Return a node's text as far as it can be shown."""
-    kinds = {"__Chunk__": "text", "__Community__": "summary"}
+def _labels(s: Schema, n: str) -> str:
+    if s.has_projects:
+        return f"labels({n})"
+    return f"""CASE WHEN {n}:{s.chunk} THEN ['__Chunk__'] WHEN {n}:{s.community}
+      THEN ['__Community__'] ELSE ['__Entity__'] END"""
+
+
+def _text(s: Schema, n: str) -> str:
+    kinds = {s.chunk: s.text, s.community: s.summary}
     cases = " ".join(
         f"WHEN {n}:{label} THEN {_cut(f'{n}.{name}')}" for label, name in kinds.items()
     )
-    return f"CASE {cases} ELSE {_cut(f'{n}.description')} END"
+    return f"CASE {cases} ELSE {_cut(s.entity_text(n))} END"
 
 
 def _cut(value: str) -> str:
@@ -209,13 +220,9 @@ def _cut(value: str) -> str:
 
 def _told(s: Schema) -> str:
     """Return the entries of a map that say which node `ch` is, and what it is called."""
-    names = ", ".join(f"toStringOrNull(ch.{name})" for name in ("title", "name"))
+    document = of_document(s, f"title: title, id: id, metadata: {metadata('d', 'title')}")
     return f"""
-    id: {_id(s, "ch")}, labels: labels(ch),
-    title: left(head([name IN [{names}] WHERE trim(name) <> '']), $longest_text),
-    heading: CASE WHEN ch:__Chunk__ AND ch.heading IS :: STRING THEN ch.heading END,
-    document: CASE WHEN ch:__Chunk__ THEN head(COLLECT {{
-      {s.document}
-      WITH d, title, id ORDER BY coalesce(title, id) LIMIT 1
-      RETURN {{title: title, id: id, metadata: {metadata("d", "title")}}}
-    }}) END"""
+    id: {_id(s, "ch")}, labels: {_labels(s, "ch")},
+    title: left({first_not_blank("ch", "title", "name")}, $longest_text),
+    heading: CASE WHEN ch:{s.chunk} AND ch.heading IS :: STRING THEN ch.heading END,
+    document: CASE WHEN ch:{s.chunk} THEN {document} END"""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from drift.graph.cypher import clauses
 from drift.graph.cypher.legs import EARLIER, OF_INGESTION, PERSONAL, is_personal, of_earlier_release
 
 # Who held the lock before may have forgotten the project: what was waited for is then not there,
@@ -51,7 +52,8 @@ RETURN {IS_HELD} AS is_held,
       MATCH (c:__Community__ {{project_id: $project_id}})
       WHERE c.community IN [$id, toIntegerOrNull($id)]
     }} AS is_of_ingestion,
-  labels(n) AS labels, CASE WHEN n.embedding IS NOT NULL THEN n.embedding_hash END AS text_hash
+  labels(n) AS labels, CASE WHEN n[$vector] IS NOT NULL THEN n[$text_hash] END AS text_hash,
+  {clauses.NUMBER} AS format
 """
 
 CREATE = f"""
@@ -64,8 +66,9 @@ REPLACE = f"""
 MATCH (p:__Project__ {{id: $project_id}})
 MATCH (n:{PERSONAL} {{project_id: $project_id, id: $id}})
 WITH p, n, CASE WHEN $keeps
-  THEN n {{.embedding, .embedding_hash, .embedding_model}} ELSE {{}} END AS kept
-SET n = $properties, n += kept, p.written_at = {NOW}, n.updated_at = {NOW}
+  THEN [name IN keys(n) WHERE name STARTS WITH 'embedding' | [name, n[name]]] ELSE [] END AS kept
+SET n = $properties, p.written_at = {NOW}, n.updated_at = {NOW}
+FOREACH (one IN kept | SET n[one[0]] = one[1])
 """
 
 REMOVE = f"""
@@ -88,7 +91,7 @@ RETURN elementId(n) AS element_id, toStringOrNull(n.id) AS id,
   n {{.title, .name, .description}} AS texts,
   n:{PERSONAL} AND n.id IS NOT NULL AND n.project_id IS NOT NULL AS is_known,
   {_FOREIGN} AS is_foreign,
-  n.embedding IS NOT NULL AS has_vector, coalesce(n.embedding_hash, '') AS text_hash
+  n[$vector] IS NOT NULL AS has_vector, coalesce(n[$text_hash], '') AS text_hash
 """
 
 _SAME = " AND ".join(
@@ -97,16 +100,17 @@ _SAME = " AND ".join(
 )
 
 # A node that was changed or removed meanwhile is left for the next run, and one whose id another
-# searchable node of the project has is left for good.
+# searchable node of the project has is left for good. A vector that was of another text says that
+# those of other versions are, too.
 PUT = f"""
 UNWIND $rows AS row
 MATCH (n) WHERE elementId(n) = row.element_id AND {_SAME}
   AND NOT EXISTS {{
     MATCH (other:{PERSONAL} {{project_id: $project_id, id: n.id}}) WHERE other <> n
   }}
-SET n:{PERSONAL}, n.project_id = $project_id, n.id = coalesce(n.id, row.new_id),
-  n.embedding = row.embedding, n.embedding_model = row.embedding_model,
-  n.embedding_hash = row.embedding_hash
+FOREACH (_ IN CASE WHEN n[$vector] IS NULL THEN [] ELSE [1] END |
+  {clauses.without_vectors("n")})
+SET n:{PERSONAL}, n.project_id = $project_id, n.id = coalesce(n.id, row.new_id), n += row.embedded
 WITH count(n) AS written
 MATCH (p:__Project__ {{id: $project_id}})
 SET p.written_at = {NOW}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from drift.graph.cypher import nearest
+from drift.graph.cypher.finding import one_by_id
 from drift.graph.cypher.nearest import comparable, still_there, threshold, visible
 from drift.graph.cypher.schema import DEFAULT, Schema
 
@@ -19,33 +20,16 @@ CALL () {{
 }}
 UNWIND $asked.chunks AS asked
 CALL (asked) {{
-  {_chunk(s)}
+  {one_by_id(s, "ch", "__Chunk__", "asked")}
 }}
 {_home(s)}
 {_witnesses(s)}
 WITH threshold, asked, ch, home, named, witnesses, ch.{s.vector} AS embedding
 WITH threshold, asked, ch, home, named, witnesses,
   CASE WHEN {comparable()} THEN {nearest.COSINE} END AS similarity
-RETURN threshold, asked.id AS id, {still_there()} AS is_there, similarity, named, witnesses,
+RETURN threshold, asked.id AS id, {still_there(s)} AS is_there, similarity, named, witnesses,
   [one IN home.times WHERE {_is_a_time("one")}] AS times, home IS NOT NULL AS has_document
 """
-
-
-def _chunk(s: Schema) -> str:
-    """Return the body that finds the chunk by the keys it may be stored under; one at most."""
-    by_id = f"""UNWIND asked.keys AS key
-  MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__", "id")}
-  WHERE {s.project_chunk("ch")} AND ch.id = key
-  RETURN ch LIMIT 1"""
-    if s.has_projects:
-        return by_id
-
-    return f"""{by_id}
-UNION
-  WITH asked
-  MATCH (ch)
-  WHERE elementId(ch) = asked.id AND {s.chunk_id("ch")} = asked.id AND {s.project_chunk("ch")}
-  RETURN ch"""
 
 
 def _home(s: Schema) -> str:
@@ -69,7 +53,7 @@ def _witnesses(s: Schema) -> str:
     WHERE {s.is_entity("e")} AND {s.project_entity("e")}
     WITH e, COUNT {{ (e){s.mentioned_in}() }} AS mentions
     WHERE mentions <= $most_mentions
-    WITH e, mentions ORDER BY mentions, toString({s.entity_id("e")}) LIMIT $rarest
+    WITH e, mentions ORDER BY mentions, toString({s.node_id("e")}) LIMIT $rarest
     RETURN collect(e) AS rare
   }}
   CALL (rare, own) {{

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from drift.graph.cypher.nearest import COSINE, comparable, count, readable, scored, shown, visible
-from drift.graph.cypher.schema import MAX_LEVELS, Schema
+from drift.graph.cypher.schema import Schema
 
 
 def primer(s: Schema, hits: str) -> str:
@@ -13,7 +13,7 @@ def primer(s: Schema, hits: str) -> str:
 CALL (best, ranked) {{
   UNWIND CASE WHEN size(best) = 0 THEN ranked[0..$most_rescored] ELSE [] END AS ch
   {scored(s)}
-  ORDER BY similarity DESC, {s.chunk_id("ch")}
+  ORDER BY similarity DESC, {s.node_id("ch")}
   LIMIT $spare_chunks
   {shown(s, "chunks")}
 }}
@@ -26,20 +26,20 @@ RETURN communities, chunks, chunk_count, odd_communities, odd_chunks, made_by
 def _heights(s: Schema) -> str:
     return f"""
 CALL (generation) {{
-  MATCH (child:__Community__){s.seek("child", "__Community__")}
+  MATCH (child:{s.community}){s.seek("child", "__Community__")}
   WHERE {s.project_community("child")}
-  MATCH (child)-[:IN_COMMUNITY]->(parent)
+  MATCH (child){s.community_up}(parent)
   WITH DISTINCT child, parent, generation
-  WHERE parent:__Community__ AND {s.project_community("parent")}
+  WHERE parent:{s.community} AND {s.project_community("parent")}
   WITH sign({_level("parent")} - {_level("child")}) AS step
   LIMIT 60
   RETURN count(*) > 0 AS linked, CASE WHEN sum(step) < 0 THEN -1 ELSE 1 END AS upwards
 }}
 CALL (linked, upwards, generation) {{
-  MATCH (c:__Community__){s.seek("c", "__Community__")}
+  MATCH (c:{s.community}){s.seek("c", "__Community__")}
   WHERE {s.project_community("c")}
   WITH c, CASE
-    WHEN linked AND COUNT {{ (c)-[:IN_COMMUNITY]->() }} = 0 THEN 1.0e300
+    WHEN linked AND COUNT {{ (c){s.community_up}() }} = 0 THEN 1.0e300
     ELSE upwards * {_level("c")}
   END AS height
   ORDER BY height DESC
@@ -52,7 +52,7 @@ CALL (linked, upwards, generation) {{
 # none from below the level that completes them. Only vectors that may decide are read: they are
 # most of what a community costs.
 def _best_communities(s: Schema) -> str:
-    usable = f"{comparable(f'known[i].{s.vector}')} AND {readable('known[i]', 'summary')}"
+    usable = f"{comparable(f'known[i].{s.vector}')} AND {readable(s, 'known[i]', s.summary)}"
     return f"""{_heights(s)}CALL (known, heights) {{
   WITH known, heights,
     [i IN range(0, $first_looked_at - 1) WHERE i < size(known) AND {usable}] AS first
@@ -70,7 +70,7 @@ CALL (known, heights, floor) {{
   WITH known[i] AS c, heights[i] AS height, floor
   WHERE height >= floor
   WITH c, height, c.{s.vector} AS embedding
-  WHERE {comparable()} AND {readable("c", "summary")}
+  WHERE {comparable()} AND {readable(s, "c", s.summary)}
   WITH c, height, {COSINE} AS score
   ORDER BY height DESC, score DESC, {s.community_id("c")}
   LIMIT $top_k
@@ -83,7 +83,8 @@ def _odd_communities(s: Schema) -> str:
     return f"""CALL (known) {{
   UNWIND known[0..$first_looked_at] AS c
   WITH c, c.{s.vector} AS embedding
-  WHERE NOT ({readable("c", "summary")} AND (embedding IS NULL OR coalesce({comparable()}, false)))
+  WHERE NOT ({readable(s, "c", s.summary)}
+    AND (embedding IS NULL OR coalesce({comparable()}, false)))
   RETURN collect({s.community_id("c")}) AS odd_communities
 }}
 """
@@ -110,20 +111,20 @@ CALL (chunk_count) {{
   }}
   CALL (hits) {{
     WITH hits WHERE size(hits) >= $pool
-    RETURN [ch IN hits WHERE {readable()}] AS ranked,
-      [ch IN hits WHERE NOT {readable()} | {s.chunk_id("ch")}] AS odd_chunks
+    RETURN [ch IN hits WHERE {readable(s)}] AS ranked,
+      [ch IN hits WHERE NOT {readable(s)} | {s.node_id("ch")}] AS odd_chunks
   UNION ALL
     UNWIND CASE WHEN size(hits) < $pool THEN [1] ELSE [] END AS few
     CALL () {{
-      MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
+      MATCH (ch:{s.chunk}){s.seek("ch", "__Chunk__")}
       WHERE {s.project_chunk("ch")}
       WITH ch, ch.{s.vector} AS embedding
-      WITH ch, embedding, coalesce({comparable()} AND {readable()}, false) AS usable
+      WITH ch, embedding, coalesce({comparable()} AND {readable(s)}, false) AS usable
       WITH ch, embedding, usable, CASE WHEN usable THEN {COSINE} END AS similarity
-      ORDER BY similarity DESC, {s.chunk_id("ch")}
+      ORDER BY similarity DESC, {s.node_id("ch")}
       RETURN collect(CASE WHEN usable THEN ch END) AS ranked,
         collect(CASE
-          WHEN NOT (usable OR embedding IS NULL AND {readable()}) THEN {s.chunk_id("ch")}
+          WHEN NOT (usable OR embedding IS NULL AND {readable(s)}) THEN {s.node_id("ch")}
         END) AS odd_chunks
     }}
     RETURN ranked, odd_chunks
@@ -142,10 +143,10 @@ CALL (best, ranked) {{
   WITH ranked, [b IN best | b.node] AS tops
   UNWIND CASE WHEN size(tops) > 0 THEN range(0, size(ranked) - 1) ELSE [] END AS place
   WITH tops, place, ranked[place] AS ch
-  MATCH (ch){s.member_of}(direct:__Community__)
+  MATCH (ch){s.member_of}(direct:{s.community})
   WITH tops, direct, collect(DISTINCT place) AS places
   CALL (direct) {{
-    MATCH (direct)-[:IN_COMMUNITY*0..{MAX_LEVELS - 1}]->(c)
+    MATCH (direct){s.any_above}(c)
     RETURN DISTINCT c
   }}
   WITH tops, places, c
@@ -162,8 +163,8 @@ CALL (best, ranked, held, chunk_count) {{
     coalesce(head([h IN held WHERE h.node = chosen.node | h.places]), []) AS places
   {_samples(s)}
   RETURN collect({{
-    id: {s.community_id("c")}, level: toIntegerOrNull(c.level), summary: c.summary, score: score,
-    samples: samples, model: c.embedding_model
+    id: {s.community_id("c")}, level: toIntegerOrNull(c.level), summary: c.{s.summary},
+    score: score, samples: samples, model: c.embedding_model
   }}) AS communities
 }}
 """
@@ -186,7 +187,7 @@ def _samples(s: Schema) -> str:
     }}
     WITH DISTINCT ch
     {scored(s)}
-    ORDER BY similarity DESC, {s.chunk_id("ch")}
+    ORDER BY similarity DESC, {s.node_id("ch")}
     LIMIT $samples
     {shown(s, "samples")}
   }}

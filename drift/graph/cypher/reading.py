@@ -6,7 +6,7 @@ A list begins behind the keys of the last row of the page before, so that every 
 from __future__ import annotations
 
 from drift.graph.cypher.finding import finding
-from drift.graph.cypher.nearest import metadata, readable, still_there, uris, visible
+from drift.graph.cypher.nearest import metadata, of_document, readable, still_there, uris, visible
 from drift.graph.cypher.schema import DEFAULT, Schema
 
 # A range of ids is asked for as one, so nothing beside it is looked at. Projects that no node
@@ -66,21 +66,18 @@ CALL (generation) {{
   }}
   WITH c, key, generation
   WHERE NOT EXISTS {{
-    MATCH (c)-[:IN_COMMUNITY]->(p)
-    WHERE p:__Community__ AND {s.project_community("p")}
+    MATCH (c){s.community_up}(p)
+    WHERE p:{s.community} AND {s.project_community("p")}
   }}
-  WITH c, key, COUNT {{ (c)<-[:IN_COMMUNITY]-() }} + reduce(
+  WITH c, key, {s.inside("c")} + reduce(
     below = 0,
     size IN COLLECT {{
-      MATCH (c)<-[:IN_COMMUNITY]-(b) WHERE b:__Community__
-      RETURN COUNT {{ (b)<-[:IN_COMMUNITY]-() }}
+      MATCH (b){s.community_up}(c) WHERE b:{s.community}
+      RETURN {s.inside("b")}
     }} | below + size
   ) AS members
   ORDER BY members DESC, key LIMIT $most_told
-  RETURN collect({{
-    id: {s.community_id("c")}, level: toIntegerOrNull(c.level), title: c.title,
-    summary: c.summary, members: members, parents: []
-  }}) AS largest
+  RETURN collect({{{_community(s)}, members: members, parents: []}}) AS largest
 }}
 RETURN documents, chunks, entities, communities, null AS models, null AS written_at, named, largest
 """
@@ -94,10 +91,14 @@ def version(s: Schema = DEFAULT) -> str:
 
 
 def _document(s: Schema) -> str:
-    """Return the entries of a map that say what `d` is."""
     return f"""id: {s.document_id("d")}, title: {s.document_title("d")},
     uris: {uris("d")},
     metadata: {metadata("d", s.document_title("d"))}, chunks: {s.chunks_of("d")}"""
+
+
+def _community(s: Schema) -> str:
+    return f"""id: {s.community_id("c")}, level: toIntegerOrNull(c.level), title: c.title,
+    summary: c.{s.summary}"""
 
 
 def documents(s: Schema = DEFAULT) -> str:
@@ -121,12 +122,11 @@ CALL (generation) {{
 }}
 WITH c, key, generation ORDER BY key LIMIT $limit
 RETURN key, {{
-  id: {s.community_id("c")}, level: toIntegerOrNull(c.level), title: c.title, summary: c.summary,
-  members: COUNT {{ (c)<-[:IN_COMMUNITY]-() }},
+  {_community(s)}, members: {s.inside("c")},
   parents: COLLECT {{
-    MATCH (c)-[:IN_COMMUNITY]->(p)
+    MATCH (c){s.community_up}(p)
     WITH DISTINCT p
-    WHERE p:__Community__ AND {s.project_community("p")}
+    WHERE p:{s.community} AND {s.project_community("p")}
     RETURN {s.community_id("p")} LIMIT $most_parents
   }}
 }} AS community
@@ -135,8 +135,7 @@ ORDER BY key
 
 
 def _standing(s: Schema) -> str:
-    """Return the entries of a map that say which chunk `ch` is, and its place."""
-    return f"""id: {s.chunk_id("ch")}, ordinal: {s.ordinal("ch")},
+    return f"""id: {s.node_id("ch")}, ordinal: {s.ordinal("ch")},
       heading: CASE WHEN ch.heading IS :: STRING THEN ch.heading END"""
 
 
@@ -150,9 +149,9 @@ CALL () {{
 CALL (d) {{
   MATCH (d){s.holds}(ch)
   WITH DISTINCT ch
-  WHERE {s.project_chunk("ch")} AND {readable()}
+  WHERE {s.project_chunk("ch")} AND {readable(s)}
   WITH ch, coalesce({s.ordinal("ch")}, $no_place) AS at,
-    coalesce(toStringOrNull({s.chunk_id("ch")}), '') AS key
+    coalesce(toStringOrNull({s.node_id("ch")}), '') AS key
   WHERE at > $asked.at OR (at = $asked.at AND key > $asked.key)
   WITH ch, at, key ORDER BY at, key LIMIT $limit
   RETURN collect({{{_standing(s)}, at: at, key: key}}) AS chunks
@@ -173,8 +172,8 @@ WITH ch, generation, document, document.node AS home, {s.ordinal("ch")} AS here
 {_neighbour(s, "before", "<", "DESC")}
 {_neighbour(s, "after", ">", "ASC")}
 {_mentioned(s)}
-WITH {{{_standing(s)}, text: ch.text}} AS chunk, document {{.*, node: null}} AS document,
-  before, after, entities, {_communities_of(s, "ch")} AS communities, {still_there()} AS is_there
+WITH {{{_standing(s)}, text: ch.{s.text}}} AS chunk, document {{.*, node: null}} AS document,
+  before, after, entities, {_communities_of(s, "ch")} AS communities, {still_there(s)} AS is_there
 WHERE is_there
 RETURN chunk, document, before, after, entities, communities
 """
@@ -188,45 +187,37 @@ def _mentioned(s: Schema) -> str:
   WITH DISTINCT e, generation
   WHERE {s.is_entity("e")} AND {s.project_entity("e")}
   WITH e, generation, coalesce({s.title("e")}, '') AS title
-  ORDER BY title, {s.entity_id("e")} LIMIT $limit
+  ORDER BY title, {s.node_id("e")} LIMIT $limit
   WITH {{
-    id: {s.entity_id("e")}, title: title, communities: {_communities_of(s, "e")}
+    id: {s.node_id("e")}, title: title, communities: {_communities_of(s, "e")}
   }} AS entity
   RETURN collect(entity) AS entities
 }}"""
 
 
 def _communities_of(s: Schema, n: str) -> str:
-    """Return the list of the communities that `n` is directly in."""
     return f"""COLLECT {{
-    MATCH ({n})-[:IN_COMMUNITY]->(c)
+    MATCH ({n}){s.in_community}(c)
     WITH DISTINCT c, generation
-    WHERE c:__Community__ AND {s.project_community("c")}
-    RETURN {{
-      id: {s.community_id("c")}, level: toIntegerOrNull(c.level), title: c.title,
-      summary: c.summary
-    }} LIMIT $most_parents
+    WHERE c:{s.community} AND {s.project_community("c")}
+    RETURN {{{_community(s)}}} LIMIT $most_parents
   }}"""
 
 
 def _home(s: Schema) -> str:
     """Return the document that `ch` is named after, as a map with its `node`; null for none."""
-    return f"""head(COLLECT {{
-  {s.document}
-  WITH d, title, id ORDER BY coalesce(title, id) LIMIT 1
-  RETURN {{node: d, {_document(s)}}}
-}})"""
+    return of_document(s, f"node: d, {_document(s)}")
 
 
 def _neighbour(s: Schema, name: str, side: str, order: str) -> str:
     return f"""CALL (home, here) {{
   MATCH (home){s.holds}(ch)
   WITH DISTINCT ch, here
-  WHERE {s.project_chunk("ch")} AND {readable()}
+  WHERE {s.project_chunk("ch")} AND {readable(s)}
   WITH ch, {s.ordinal("ch")} AS there, here
   WHERE there {side} here
-  WITH ch ORDER BY there {order}, {s.chunk_id("ch")} LIMIT 1
-  RETURN head(collect({{{_standing(s)}, text: ch.text}})) AS {name}
+  WITH ch ORDER BY there {order}, {s.node_id("ch")} LIMIT 1
+  RETURN head(collect({{{_standing(s)}, text: ch.{s.text}}})) AS {name}
 }}"""
 
 
@@ -239,7 +230,7 @@ CALL (generation) {{
 }}
 {_relations(s)}
 {_mentions(s)}
-RETURN {s.entity_id("e")} AS id, {s.title("e")} AS title, e.description AS description,
+RETURN {s.node_id("e")} AS id, {s.title("e")} AS title, {s.entity_text("e")} AS description,
   relations, relations_seen, mentions, mentions_seen
 """
 
@@ -251,9 +242,9 @@ def _relations(s: Schema) -> str:
   WITH e, r, other
   WHERE {s.is_entity("other")} AND {s.project_related("other")}
   WITH r, other, startNode(r) = e AS is_outgoing, coalesce({s.weight("r")}, 0.0) AS weight
-  ORDER BY weight DESC, {s.title("other")}, {s.entity_id("other")}, {s.description("r")}
+  ORDER BY weight DESC, {s.title("other")}, {s.node_id("other")}, {s.description("r")}
   WITH collect({{
-    id: {s.entity_id("other")}, title: {s.title("other")}, description: {s.description("r")},
+    id: {s.node_id("other")}, title: {s.title("other")}, description: {s.description("r")},
     weight: weight, is_outgoing: is_outgoing
   }}) AS rows
   RETURN rows[0..$limit] AS relations, size(rows) AS relations_seen
@@ -265,14 +256,14 @@ def _mentions(s: Schema) -> str:
   MATCH (e){s.mentioned_in}(ch)
   WITH ch LIMIT $looked_at
   WITH DISTINCT ch
-  WHERE {s.project_chunk("ch")} AND {readable()}
-  WITH ch ORDER BY {s.chunk_id("ch")}
+  WHERE {s.project_chunk("ch")} AND {readable(s)}
+  WITH ch ORDER BY {s.node_id("ch")}
   WITH collect(ch) AS chunks
   WITH chunks, size(chunks) AS mentions_seen
   UNWIND CASE WHEN chunks = [] THEN [null] ELSE chunks[0..$limit] END AS ch
   WITH ch, mentions_seen, {_home(s)} AS document
   WITH mentions_seen, CASE WHEN ch IS NOT NULL THEN {{
-    {_standing(s)}, beginning: left(ch.text, $beginning), document: document {{.*, node: null}}
+    {_standing(s)}, beginning: left(ch.{s.text}, $beginning), document: document {{.*, node: null}}
   }} END AS row
   RETURN collect(row) AS mentions, head(collect(mentions_seen)) AS mentions_seen
 }}"""

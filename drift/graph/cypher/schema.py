@@ -1,300 +1,259 @@
-"""The two graph schemas that can be searched, as the few patterns in which their statements differ.
+"""How statements speak of a graph, from the mapping that says how it is built.
 
-DEFAULT is the graph of this project:
+DEFAULT is the graph of this project, whose nodes have a `project_id`:
 `(:__Document__)-[:HAS_CHUNK]->(:__Chunk__)-[:HAS_ENTITY]->(:__Entity__)`, RELATED between entities,
-chunks and entities IN_COMMUNITY, and `project_id` on every node.
+chunks and entities IN_COMMUNITY.
 
-V1 has no projects: `(entity)-[:FROM_CHUNK]->(:__Chunk__)` and
-`(entity)-[:IN_COMMUNITY]->(:__Community__)`, communities nested by IN_COMMUNITY. An entity is
-whatever comes from a chunk, a relation any other edge between two entities. Every property but
-`text` and `embedding` may be missing, and names and levels may be of any type. The lexical graph of
-neo4j-graphrag's SimpleKGPipeline has this shape, without communities and with documents.
+A graph of others has no projects: the database is one. Every property but the text and the
+embedding of a chunk may be missing, and names and levels may be of any type.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
-MAX_LEVELS = 12
+from drift.graph.cypher.edges import Edges
+from drift.graph.cypher.expressions import (
+    first_integer,
+    first_key,
+    first_not_blank,
+    first_text,
+    is_known,
+    of_generation,
+    of_project,
+)
+from drift.graph.mapping import KNOWN, OWN, GraphMapping, quoted, read_mapping
 
 FILE_NAMES = ("`metadata.file_name`", "file_name")
 """Where pipelines leave the name of a document's file when the document has no title."""
-
-SchemaName = Literal["default", "v1"]
 
 FIRST_VECTOR = "embedding"
 FALLBACK_VECTOR = "embedding_local"
 """The property of a second vector, by a local model (`EMBED_FALLBACK`)."""
 
-Of = Callable[[str], str]
-"""Cypher about the node, or relation, of that name."""
-
 
 @dataclass(frozen=True, slots=True)
-class Schema:
-    """How statements say what they need: arrows between nodes, and expressions about one."""
+class Schema(Edges):
+    """The few patterns in which the statements of graphs differ: edges, and Cypher about `n`."""
 
-    # Conditions: what belongs to the project.
-    project_chunk: Of
-    project_entity: Of
-    project_community: Of
-    project_related: Of
-    """Of what an entity of the project is related to."""
-    project_step: Of
-    """Of a chunk or an entity that a walk may go to."""
-
-    # Bodies of subqueries.
-    visible: str
-    """Gives the `generation` of what is made of all documents together, whether another one is
-    `building`, and the models that the vectors are `made_by`, where the project says so."""
-    chunk_count: str
-
-    seek: Callable[..., str]
-    """Stands behind a pattern: how to find a node, of its name, its label and its keys."""
-
-    # Arrows.
-    below: str
-    """From a community to a chunk at any depth."""
-    above: str
-    """From a chunk to a community at any height."""
-    member_of: str
-    """From a chunk to the communities that it is directly in."""
-    mentions: str
-    """From a chunk to an entity."""
-    mentioned_in: str
-    """From an entity to a chunk."""
-    related: Of
-    """The relation, named or not, between two entities."""
-    walked: str
-    """What a walk goes along, either way."""
-
-    # Expressions.
-    chunk_id: Of
-    entity_id: Of
-    community_id: Of
-    is_asked: Of
-    """Whether a community is among `$asked.communities`."""
-    is_entity: Of
-    """Where the node is known to be an entity or a chunk."""
-    title: Of
-    description: Of
-    """Of a relation."""
-    weight: Of
-    """Of a relation."""
-    degree: Of
-    """How many edges a walk could go along."""
-    told: Of
-    """How many relations begin at the entity."""
-    targets: Of
-    """The list of what they end at."""
-    ordinal: Of
-    """A chunk's place in its document, from 0; null where it is no number."""
-    document: str
-    """The documents of `ch`: a row for each, with `d`, its `title` and its `id`; null for none."""
-    document_title: Of
-    document_id: Of
-    chunks_of: Of
-    """How many chunks a document has."""
-    holds: str
-    """The arrow from a document to a chunk."""
-
-    text_properties: frozenset[str]
-    """What the full-text index has to hold."""
-    name_properties: frozenset[str]
-    """What the index of titles has to hold."""
-    has_projects: bool
-    vector: str = FIRST_VECTOR
+    vector: str
     """The property of chunks and communities that is compared with a question's vector."""
 
+    # ------------------------------------------------------------------------------------- names
+    @property
+    def first_vector(self) -> str:
+        """The same property of the first version of vectors."""
+        return self.mapping.embedding
 
-def _property(name: str) -> Of:
-    return lambda n: f"{n}.{name}"
+    @property
+    def is_first(self) -> bool:
+        """Whether it searches the first version of vectors."""
+        return self.vector == self.first_vector
 
+    @property
+    def text(self) -> str:
+        """The property of a chunk's text."""
+        return self.mapping.text
 
-def _first_text(*names: str) -> Of:
-    """Return the first of these properties that can be written as text; lists cannot."""
-    return lambda n: f"coalesce({', '.join(f'toStringOrNull({n}.{name})' for name in names)})"
+    @property
+    def summary(self) -> str:
+        """The property of a community's text."""
+        return self.mapping.summary
 
+    @property
+    def id(self) -> str:
+        """What chunks and entities are found by; empty: by nothing but their place in the store."""
+        return self.mapping.id
 
-def _first_integer(*names: str) -> Of:
-    """Return the first of these properties that is an integer, or null."""
-    return lambda n: (
-        f"head([number IN [{', '.join(f'{n}.{name}' for name in names)}] "
-        "WHERE number IS :: INTEGER NOT NULL])"
-    )
+    def named(self, ours: str) -> str:
+        """Return a label as it is, by that of DEFAULT."""
+        return self.mapping.labels.get(ours, ours)
 
+    def label(self, ours: str) -> str:
+        """Return a label as Cypher writes it, by that of DEFAULT."""
+        return quoted(self.named(ours))
 
-def _first_not_blank(*names: str) -> Of:
-    """Return the first of these properties, as text, that says something."""
-    return lambda d: (
-        f"head([name IN [{', '.join(f'toStringOrNull({d}.{name})' for name in names)}] "
-        "WHERE trim(name) <> ''])"
-    )
+    @property
+    def chunk(self) -> str:
+        """The label of chunks, as Cypher writes it."""
+        return self.label("__Chunk__")
 
+    @property
+    def entity(self) -> str:
+        """The label of entities."""
+        return self.label("__Entity__")
 
-_id = _first_not_blank("id")
-_title = _first_not_blank("title", *FILE_NAMES)
-_title_v1 = _first_not_blank("title", "path", "name", *FILE_NAMES)
+    @property
+    def community(self) -> str:
+        """The label of communities."""
+        return self.label("__Community__")
 
+    @property
+    def text_properties(self) -> frozenset[str]:
+        """What the full-text index has to hold."""
+        return frozenset({self.text, "project_key"} if self.has_projects else {self.text})
 
-def _of_project(n: str) -> str:
-    return f"{n}.project_id = $asked.project_id"
+    @property
+    def name_properties(self) -> frozenset[str]:
+        """What the index of titles has to hold."""
+        return frozenset({"title_key", "project_key"} if self.has_projects else {"title_key"})
 
+    # ----------------------------------------------------------------- what belongs to the project
+    def project_chunk(self, n: str) -> str:
+        """Return the condition; an index may hold other nodes too."""
+        return f"{n}:{self.chunk}" + (f" AND {of_project(n)}" if self.has_projects else "")
 
-def _of_generation(n: str) -> str:
-    """Return the condition that a node is of the generation to read; elsewhere it has no number."""
-    return f"coalesce({n}.generation, 0) = generation"
+    def project_entity(self, n: str) -> str:
+        """Return the condition; without a label, what chunks mention is an entity."""
+        if self.has_projects:
+            return is_known(n)
+        if self.mapping.entity:
+            return f"{n}:{self.entity}"
+        return f"EXISTS {{ ({n}){self.mentioned_in}() }}"
 
+    def project_community(self, n: str) -> str:
+        """Return the condition."""
+        return is_known(n) if self.has_projects else f"{n}:{self.community}"
 
-def _known(n: str) -> str:
-    return f"{_of_project(n)} AND {_of_generation(n)}"
+    def project_related(self, n: str) -> str:
+        """Return the condition of what an entity is related to: no relation leaves a generation."""
+        return of_project(n) if self.has_projects else self.project_entity(n)
 
+    def project_step(self, n: str) -> str:
+        """Return the condition of a chunk or an entity that a walk may go to."""
+        if self.has_projects:
+            return f"{of_project(n)} AND ({n}:__Chunk__ OR {of_generation(n)})"
+        return f"({n}:{self.chunk} OR {self.project_entity(n)})"
 
-def _degree(n: str) -> str:
-    # A chunk's entities are counted one by one only while it has some that no question sees yet.
-    return f"""CASE
-      WHEN building AND {n}:__Chunk__
-      THEN COUNT {{ ({n})-[:HAS_ENTITY]->(x) WHERE {_of_generation("x")} }}
-      ELSE COUNT {{ ({n})-[:HAS_ENTITY]-() }} + COUNT {{ ({n})-[:RELATED]-() }} END"""
+    @property
+    def visible(self) -> str:
+        """The body of a subquery: what is to be read of what is made of all documents together.
 
-
-def _seek(n: str, label: str, *keys: str) -> str:
-    """Return the hint without which a scan looks as cheap where one project holds most nodes."""
-    return f" USING INDEX SEEK {n}:{label}({', '.join(('project_id', *keys))})"
-
-
-def is_key(property_: str) -> str:
-    """Return the condition that a property is text or a number; it holds for a missing one too."""
-    return " OR ".join(f"{property_} IS :: {kind}" for kind in ("STRING", "INTEGER", "FLOAT"))
-
-
-def _community_id(c: str) -> str:
-    """Return the first property that can tell one community from another."""
-    usable = (f"CASE WHEN {is_key(key)} THEN {key} END" for key in (f"{c}.community", f"{c}.id"))
-    return f"coalesce({', '.join(usable)}, elementId({c}))"
-
-
-DEFAULT = Schema(
-    # An index may hold other nodes too.
-    project_chunk=lambda n: f"{n}:__Chunk__ AND {_of_project(n)}",
-    project_entity=_known,
-    project_community=_known,
-    # No relation leaves its generation.
-    project_related=_of_project,
-    project_step=lambda n: f"{_of_project(n)} AND ({n}:__Chunk__ OR {_of_generation(n)})",
-    visible="""OPTIONAL MATCH (p:__Project__ {id: $asked.project_id})
+        It gives the `generation`, whether another one is `building`, and the models that the
+        vectors are `made_by`, where the project says so.
+        """
+        if not self.has_projects:
+            return "RETURN 0 AS generation, false AS building, [] AS made_by"
+        return """OPTIONAL MATCH (p:__Project__ {id: $asked.project_id})
   RETURN coalesce(p.generation, 0) AS generation, p.building IS NOT NULL AS building,
-    p.embedding_models AS made_by""",
-    seek=_seek,
-    # Counting stops at a limit: beyond it, more would change little.
-    chunk_count=f"""MATCH (ch:__Chunk__){_seek("ch", "__Chunk__")}
-  WHERE ch.project_id = $asked.project_id
-  WITH ch LIMIT $count_limit
-  RETURN count(ch) AS chunk_count""",
-    below=f"<-[:IN_COMMUNITY*1..{MAX_LEVELS}]-",
-    above=f"-[:IN_COMMUNITY*1..{MAX_LEVELS}]->",
-    member_of="-[:IN_COMMUNITY]->",
-    mentions="-[:HAS_ENTITY]->",
-    mentioned_in="<-[:HAS_ENTITY]-",
-    related=lambda r: f"[{r}:RELATED]",
-    walked="-[:HAS_ENTITY|RELATED]-",
-    chunk_id=_property("id"),
-    entity_id=_property("id"),
-    # Pipelines may call it `id`; until `prepare` copies it, follow-ups look in the whole project.
-    community_id=_community_id,
-    is_asked=lambda c: f"{c}.community IN $asked.communities",
-    is_entity=lambda n: f"{n}:__Entity__",
-    title=_first_text("title", "id"),
-    description=_property("description"),
-    weight=lambda r: f"toFloatOrNull({r}.weight)",
-    degree=_degree,
-    told=lambda n: f"COUNT {{ ({n})-[:RELATED]->() }}",
-    targets=lambda n: f"COLLECT {{ MATCH ({n})-[:RELATED]->(x) RETURN x }}",
-    ordinal=_first_integer("ordinal"),
-    document=f"""MATCH (d)-[:HAS_CHUNK]->(ch)
-    WITH DISTINCT d
-    WHERE d:__Document__ AND d.project_id = $asked.project_id
-    WITH d, {_title("d")} AS title, {_id("d")} AS id""",
-    document_title=_title,
-    document_id=_id,
-    # While a big document is written anew, edges lead to chunks that no question sees yet.
-    chunks_of=lambda d: (
-        f"CASE WHEN {d}.chunks IS :: INTEGER NOT NULL THEN {d}.chunks "
-        f"ELSE COUNT {{ ({d})-[:HAS_CHUNK]->() }} END"
-    ),
-    holds="-[:HAS_CHUNK]->",
-    text_properties=frozenset({"text", "project_key"}),
-    name_properties=frozenset({"title_key", "project_key"}),
-    has_projects=True,
-)
+    p.embedding_models AS made_by"""
 
-# Other edges between two entities are relations, PART_OF among them: what a thing is part of is
-# often worth telling.
-_LEXICAL = "!FROM_DOCUMENT&!NEXT_CHUNK"
-_RELATION = f"!FROM_CHUNK&!IN_COMMUNITY&{_LEXICAL}"
-_ABOVE_MENTIONS = f"<-[:FROM_CHUNK*0..1]-()-[:IN_COMMUNITY*1..{MAX_LEVELS}]->"
+    def seek(self, n: str, label: str, *keys: str) -> str:
+        """Return the hint that stands behind a pattern: find `n` by its label and these keys.
+
+        Without it a scan looks as cheap where one project holds most nodes.
+        """
+        if not self.has_projects:
+            return ""
+        return f" USING INDEX SEEK {n}:{label}({', '.join(('project_id', *keys))})"
+
+    # ------------------------------------------------------------------------------ of one node
+    def node_id(self, n: str) -> str:
+        """Return what tells a chunk or an entity from others: its place where ids do not."""
+        if self.has_projects:
+            return f"{n}.id"
+        if not self.id:
+            return f"elementId({n})"
+        return f"coalesce(toStringOrNull({n}.{self.id}), elementId({n}))"
+
+    def community_id(self, c: str) -> str:
+        """Return the first property that can tell one community from another."""
+        if self.id not in {"", "id"}:
+            return self.node_id(c)
+        # Until `prepare` copies an `id`, follow-ups look in the whole project.
+        return first_key(c, "community", "id")
+
+    def is_asked(self, c: str) -> str:
+        """Return the condition that a community is among `$asked.communities`."""
+        key = f"{c}.community" if self.has_projects else self.community_id(c)
+        return f"{key} IN $asked.communities"
+
+    def is_entity(self, n: str) -> str:
+        """Return the condition that what is known to be an entity or a chunk is an entity."""
+        return f"{n}:__Entity__" if self.has_projects else f"NOT {n}:{self.chunk}"
+
+    def title(self, n: str) -> str:
+        """Return an entity's name: the first that can be written as text; of a list its first."""
+        if self.has_projects:
+            return f"coalesce(toStringOrNull({n}.title), toStringOrNull({n}.id))"
+        return first_text(n, self.mapping.title, "title", "name", "id")
+
+    def entity_text(self, e: str) -> str:
+        """Return what is said of an entity."""
+        if self.has_projects:
+            return f"{e}.description"
+        return f"coalesce({first_not_blank(e, 'description', 'summary')}, '')"
+
+    def ordinal(self, n: str) -> str:
+        """Return a chunk's place in its document, from 0; null where it is no number."""
+        if self.has_projects:
+            return first_integer(n, "ordinal")
+        counted = first_integer(n, "ordinal", "index", "chunk_index")
+        # LLM Graph Builder counts from 1.
+        return f"coalesce({counted}, {first_integer(n, 'position')} - 1)"
+
+    def description(self, r: str) -> str:
+        """Return what is said of a relation; of others at least its type."""
+        if self.has_projects:
+            return f"{r}.description"
+        return f"coalesce({first_not_blank(r, 'description', 'summary', 'fact')}, type({r}))"
+
+    def weight(self, r: str) -> str:
+        """Return the weight of a relation."""
+        return f"toFloatOrNull({r}.weight)"
+
+    # ----------------------------------------------------------------------------- documents
+    @property
+    def document(self) -> str:
+        """The documents of `ch`: a row for each, with `d`, its `title` and its `id`, or null."""
+        if self.mapping.is_own_document:
+            rows = "UNWIND [ch] AS d"
+        else:
+            label = self.mapping.document
+            conditions = [f"d:{quoted(label)}"] if label else []
+            conditions += [of_project("d")] if self.has_projects else []
+            checked = f"\n    WHERE {' AND '.join(conditions)}" if conditions else ""
+            arrow = self.mapping.edge("part_of").arrow()
+            rows = f"MATCH (ch){arrow}(d)\n    WITH DISTINCT d{checked}"
+        return f"{rows}\n    WITH d, {self.document_title('d')} AS title, {self._own_id('d')} AS id"
+
+    def document_title(self, d: str) -> str:
+        """Return the first name that says something."""
+        if self.has_projects:
+            return first_not_blank(d, "title", *FILE_NAMES)
+        names = ("title", "path", "name", "fileName", *FILE_NAMES, "source", "url")
+        return first_not_blank(d, *dict.fromkeys((self.mapping.title, *names)))
+
+    def document_id(self, d: str) -> str:
+        """Return its id; a pipeline of others may name a document by its path alone."""
+        own = self._own_id(d)
+        return own if self.has_projects else f"coalesce({own}, elementId({d}))"
+
+    def _own_id(self, d: str) -> str:
+        # Where ids repeat, no chunk is a document by its own.
+        repeats = self.mapping.is_own_document and not self.id
+        return "null" if repeats else first_not_blank(d, self.id or "id")
+
+    def chunks_of(self, d: str) -> str:
+        """Return how many chunks a document has; null where it is its own."""
+        if self.mapping.is_own_document:
+            return "null"
+        held = f"COUNT {{ ({d}){self.holds}() }}"
+        if not self.has_projects:
+            return held
+        # While a big document is written anew, edges lead to chunks that no question sees yet.
+        return f"CASE WHEN {d}.chunks IS :: INTEGER NOT NULL THEN {d}.chunks ELSE {held} END"
 
 
-def _comes_from_a_chunk(n: str) -> str:
-    return f"EXISTS {{ ({n})-[:FROM_CHUNK]->() }}"
+def schema_of(mapping: GraphMapping) -> Schema:
+    """Return how statements speak of a graph of others that is built like this."""
+    return Schema(mapping, has_projects=False, vector=mapping.embedding)
 
 
-def _name(n: str) -> str:
-    return f"coalesce(toStringOrNull({n}.id), elementId({n}))"
+DEFAULT = Schema(OWN, has_projects=True, vector=FIRST_VECTOR)
+V1 = schema_of(KNOWN["v1"])
 
 
-V1 = Schema(
-    project_chunk=lambda n: f"{n}:__Chunk__",
-    project_entity=_comes_from_a_chunk,
-    project_community=lambda n: f"{n}:__Community__",
-    project_related=_comes_from_a_chunk,
-    project_step=lambda n: f"({n}:__Chunk__ OR {_comes_from_a_chunk(n)})",
-    visible="RETURN 0 AS generation, false AS building, [] AS made_by",
-    seek=lambda *_: "",
-    # The server keeps this count.
-    chunk_count="MATCH (ch:__Chunk__) RETURN count(ch) AS chunk_count",
-    # Chunks may be in communities themselves.
-    below=f"<-[:IN_COMMUNITY*1..{MAX_LEVELS}]-()-[:FROM_CHUNK*0..1]->",
-    above=_ABOVE_MENTIONS,
-    member_of="<-[:FROM_CHUNK*0..1]-()-[:IN_COMMUNITY]->",
-    mentions="<-[:FROM_CHUNK]-",
-    mentioned_in="-[:FROM_CHUNK]->",
-    related=lambda r: f"[{r}:{_RELATION}]",
-    walked=f"-[:!IN_COMMUNITY&{_LEXICAL}]-",
-    chunk_id=_name,
-    entity_id=_name,
-    community_id=_community_id,
-    is_asked=lambda c: f"{_community_id(c)} IN $asked.communities",
-    is_entity=lambda n: f"NOT {n}:__Chunk__",
-    title=_first_text("title", "name", "id"),
-    description=lambda r: f"coalesce({_first_not_blank('description')(r)}, type({r}))",
-    weight=lambda r: f"toFloatOrNull({r}.weight)",
-    # Degrees by type are read off the node; parallel edges count, as they do in the walk itself.
-    degree=lambda n: (
-        f"COUNT {{ ({n})--() }} - COUNT {{ ({n})-[:IN_COMMUNITY|FROM_DOCUMENT|NEXT_CHUNK]-() }}"
-    ),
-    told=lambda n: f"COUNT {{ ({n})-->() }} - COUNT {{ ({n})-[:FROM_CHUNK|IN_COMMUNITY]->() }}",
-    # Going along edges of any type means going along all of them, a hub's mentions too.
-    targets=lambda n: (
-        f"CASE WHEN COUNT {{ ({n})-->() }} <= 1000 THEN COLLECT {{ MATCH ({n})-[:{_RELATION}]->(x) "
-        f"RETURN x }} ELSE [] END"
-    ),
-    # The lexical graph of neo4j-graphrag calls it `index`.
-    ordinal=_first_integer("ordinal", "index"),
-    document=f"""MATCH (ch)-[:FROM_DOCUMENT]->(d)
-    WITH DISTINCT d
-    WITH d, {_title_v1("d")} AS title, {_id("d")} AS id""",
-    document_title=_title_v1,
-    # A pipeline may name a document by its path alone.
-    document_id=lambda d: f"coalesce({_id(d)}, elementId({d}))",
-    chunks_of=lambda d: f"COUNT {{ ({d})<-[:FROM_DOCUMENT]-() }}",
-    holds="<-[:FROM_DOCUMENT]-",
-    text_properties=frozenset({"text"}),
-    name_properties=frozenset({"title_key"}),
-    has_projects=False,
-)
-
-SCHEMAS: Mapping[SchemaName, Schema] = {"default": DEFAULT, "v1": V1}
-"""By the value of GRAPH_SCHEMA."""
+def schema_named(value: str) -> Schema:
+    """Return the schema of a value of GRAPH_SCHEMA; ValueError as for `read_mapping`."""
+    return DEFAULT if value == "default" else schema_of(read_mapping(value))

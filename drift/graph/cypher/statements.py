@@ -24,10 +24,9 @@ What the statements hold to, each because a real server does otherwise:
 from __future__ import annotations
 
 from drift.graph.cypher import followup as followup_text
-from drift.graph.cypher import named as named_text
 from drift.graph.cypher import primer as primer_text
-from drift.graph.cypher import topics as topics_text
-from drift.graph.cypher.nearest import hits, readable, still_there, told, visible
+from drift.graph.cypher.legs import GIVEN
+from drift.graph.cypher.nearest import hits, home, readable, scored, still_there, told, visible
 from drift.graph.cypher.schema import DEFAULT, Schema
 from drift.graph.cypher.walk import in_scope
 
@@ -35,8 +34,9 @@ SHOW_INDEXES = """
 SHOW INDEXES YIELD name, type, state, populationPercent, entityType, labelsOrTypes, properties,
   owningConstraint, options
 WHERE entityType = 'NODE' AND type <> 'LOOKUP'
-RETURN name, type, state, populationPercent AS percent, labelsOrTypes AS labels, properties,
-  owningConstraint IS NOT NULL AS unique,
+RETURN name, toLower(type) AS kind, state, coalesce(populationPercent, 0.0) AS percent,
+  coalesce(labelsOrTypes, []) AS labels, coalesce(properties, []) AS properties,
+  owningConstraint IS NOT NULL AS is_unique,
   options.indexConfig['vector.dimensions'] AS dimensions,
   options.indexConfig['vector.similarity_function'] AS similarity
 ORDER BY name
@@ -47,32 +47,89 @@ OPTIONAL MATCH (p:__Project__ {id: $asked.project_id})
 RETURN p.clustered_chunks IS NOT NULL AS has_topics
 """
 
+EDGE_TYPES = (
+    "CALL db.relationshipTypes() YIELD relationshipType AS type RETURN type ORDER BY type LIMIT 300"
+)
+
 CYPHER_25 = "CYPHER 25 EXPLAIN RETURN 1"
 """Compiles only where the server speaks the newer language."""
 
 
 def primer(search_index: str | None, schema: Schema = DEFAULT) -> str:
-    """Return the primer's statement; a searchable index of that name filters by project itself."""
+    """Return the primer's statement; a searchable index of that name filters by project itself.
+
+    In its place stands GIVEN where a store of vectors was asked.
+    """
     return f"{_language(search_index)}{primer_text.primer(schema, hits(schema, search_index))}"
 
 
 def followup(search_index: str | None, schema: Schema = DEFAULT) -> str:
-    """Return the follow-up's statement, in the same two forms."""
+    """Return the follow-up's statement, in the same forms."""
     return f"{_language(search_index)}{followup_text.followup(schema, hits(schema, search_index))}"
 
 
-def topics(schema: Schema = DEFAULT) -> str:
-    """Return the statement that gives the topics which hold a question's best chunks."""
-    return topics_text.topics(schema)
+# A vote counts 1 / (10 + rank). A topic without a vector does not say what is in it.
+def topics(s: Schema = DEFAULT) -> str:
+    """Return the statement that gives the topics voted for, and the group above each."""
+    return f"""
+{visible(s)}
+CALL (generation) {{
+  UNWIND range(0, size($asked.voters) - 1) AS rank
+  WITH rank, $asked.voters[rank] AS voter, generation
+  MATCH (ch:{s.chunk} {{project_id: $asked.project_id, id: voter}}){s.seek("ch", "__Chunk__", "id")}
+  MATCH (ch){s.member_of}(c:{s.community})
+  WHERE {s.project_community("c")} AND c.{s.vector} IS NOT NULL AND {readable(s, "c", s.summary)}
+  WITH c, rank, voter, generation ORDER BY rank
+  WITH c, sum(1.0 / (10 + rank)) AS votes, collect(voter)[0..$samples] AS samples, generation
+  ORDER BY votes DESC, {s.community_id("c")}
+  LIMIT $most_topics
+  CALL (c, generation) {{
+    OPTIONAL MATCH (c){s.community_up}(g:{s.community})
+    WHERE {s.project_community("g")} AND g.{s.vector} IS NOT NULL AND {readable(s, "g", s.summary)}
+    RETURN g LIMIT 1
+  }}
+  RETURN collect({{
+    id: {s.community_id("c")}, level: toIntegerOrNull(c.level), summary: c.{s.summary},
+    score: votes, samples: samples, above: CASE WHEN g IS NOT NULL THEN {{
+      id: {s.community_id("g")}, level: toIntegerOrNull(g.level), summary: g.{s.summary}
+    }} END
+  }}) AS topics
+}}
+RETURN topics, made_by
+"""
 
 
-def named(schema: Schema = DEFAULT) -> str:
-    """Return the statement that gives the nearest chunks of the documents that are named."""
-    return named_text.named(schema)
+def named(s: Schema = DEFAULT) -> str:
+    """Return the statement that gives the `named`: the nearest chunks of the anchors' documents."""
+    return f"""
+{visible(s)}{followup_text.picked(s)}
+CALL () {{
+  MATCH (ch:{s.chunk}){s.seek("ch", "__Chunk__", "id")}
+  WHERE {s.project_chunk("ch")} AND {s.node_id("ch")} IN $asked.anchors
+  RETURN collect(ch) AS anchors
+}}
+CALL (anchors, generation, hard) {{
+  CALL (anchors) {{
+    UNWIND anchors AS ch
+    {home(s)}
+    RETURN DISTINCT home
+  }}
+  MATCH (home){s.holds}(ch)
+  WITH DISTINCT ch, generation, hard
+  WHERE {s.project_chunk("ch")} AND (NOT hard OR {in_scope(s)})
+  {scored(s)}
+  ORDER BY similarity DESC, {s.node_id("ch")}
+  LIMIT $most_of_named
+  WITH ch, similarity, {{{told(s)}, similarity: similarity, bm25: 0.0, graph: 0.0, in_scope: true}}
+    AS row
+  RETURN collect(CASE WHEN {still_there(s)} THEN row END) AS named
+}}
+RETURN named
+"""
 
 
 def _language(search_index: str | None) -> str:
-    return "CYPHER 25\n" if search_index else ""
+    return "CYPHER 25\n" if search_index not in {None, GIVEN} else ""
 
 
 # What stands outside a mark, a licence most often, is not the text's beginning or end.
@@ -88,22 +145,19 @@ def positions(s: Schema = DEFAULT) -> str:
 CALL () {{
   UNWIND range(0, size($asked.wishes) - 1) AS number
   WITH number, $asked.wishes[number] AS wish
-  MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__", "id")}
-  WHERE {s.project_chunk("ch")} AND {s.chunk_id("ch")} IN wish.ids
+  MATCH (ch:{s.chunk}){s.seek("ch", "__Chunk__", "id")}
+  WHERE {s.project_chunk("ch")} AND {s.node_id("ch")} IN wish.ids
   RETURN collect({{number: number, wish: wish, ch: ch}}) AS anchors
 }}
 CALL (anchors) {{
   UNWIND anchors AS anchor
   WITH anchor.number AS number, anchor.wish AS wish, anchor.ch AS ch
-  CALL (ch) {{
-    {s.document}
-    RETURN d AS home ORDER BY coalesce(title, id) LIMIT 1
-  }}
+  {home(s)}
   WITH number, wish, home, {ordinal} AS here
   CALL (wish, home, here) {{
     MATCH (home){s.holds}(ch)
     WITH DISTINCT ch, wish, here
-    WHERE {s.project_chunk("ch")} AND {readable()}
+    WHERE {s.project_chunk("ch")} AND {readable(s)}
     WITH ch, wish.direction IN ['before', 'after'] AS is_beside, CASE wish.direction
       WHEN 'before' THEN here - {ordinal}
       WHEN 'after' THEN {ordinal} - here
@@ -116,7 +170,7 @@ CALL (anchors) {{
   }}
   WITH number, outer, coalesce(last([
     place IN range(0, size(outer) - 1)
-    WHERE any(mark IN wish.marks WHERE outer[place].text CONTAINS mark)
+    WHERE any(mark IN wish.marks WHERE outer[place].{s.text} CONTAINS mark)
   ]), 0) AS first
   UNWIND range(first, first + $most_pinned - 1) AS place
   WITH number, outer[place] AS ch, place
@@ -129,7 +183,7 @@ CALL (found, generation, hard) {{
   WHERE NOT hard OR {in_scope(s)}
   WITH ch, row.number AS number, row.place AS place, {{{told(s)}}} AS pin
   ORDER BY number, place
-  RETURN collect(CASE WHEN {still_there()} THEN pin END) AS pinned
+  RETURN collect(CASE WHEN {still_there(s)} THEN pin END) AS pinned
 }}
 RETURN pinned
 """

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from drift.graph.cypher import legs
+from drift.graph.cypher.expressions import is_key
 from drift.graph.cypher.nearest import comparable, readable
-from drift.graph.cypher.schema import Schema, is_key
+from drift.graph.cypher.schema import Schema
 
 LABELS = ("__Document__", "__Chunk__", "__Entity__", "__Community__")
 
 # The server keeps these counts. What is being ingested for the first time is on its way, and what
 # people added themselves is no graph of others.
-_OURS = ("__Project__", "__DriftNode__", "__Document__", "__StagedChunk__")
+_OURS = (
+    *("__Project__", "__DriftFormat__", "__DriftNode__", "__Document__", "__StagedChunk__"),
+    *("__OffChunk__", "__ModelReply__"),
+)
 
 
 def _count(label: str, name: str) -> str:
@@ -21,7 +25,7 @@ _OTHERS = f"""{_count("", "nodes")}{"".join(_count(f":{label}", label) for label
 WITH *, nodes - {" - ".join(_OURS)} AS others
 """
 
-HIDDEN = f"""
+_HIDDEN = f"""
 CALL () {{
   UNWIND $asked.project_ids AS id
   MATCH (p:__Project__ {{id: id}}) USING INDEX SEEK p:__Project__(id)
@@ -34,7 +38,7 @@ CALL () {{
   MATCH (c:__Community__) USING INDEX SEEK c:__Community__(project_id)
   WHERE c.project_id = $asked.project_id
   WITH c LIMIT $most
-  RETURN count(c) AS communities
+  RETURN count(c) AS communities, count(c.summary) AS told, count(c[$vector]) AS embedded
 }}
 CALL () {{
   UNWIND $asked.project_ids AS id
@@ -44,25 +48,25 @@ CALL () {{
   RETURN count(n) AS untold
 }}
 {_count(":__Chunk__", "chunks")}{_OTHERS}
-RETURN hidden, communities, untold, CASE chunks WHEN 0 THEN others ELSE 0 END AS others
+RETURN hidden, communities, told, embedded, untold,
+  CASE chunks WHEN 0 THEN others ELSE 0 END AS others
 """
 """Of one project: nodes that only an edge connects to it, communities, and chunks whose
 `project_id` is no text. Of a graph without any chunk, the nodes that are there instead.
 """
 
-# The server keeps these counts.
-HIDDEN_V1 = """
-CALL () {
-  MATCH ()-[r:FROM_CHUNK]->() RETURN count(r) AS hidden
-}
-CALL () {
-  MATCH (n) RETURN count(n) AS others
-}
-RETURN hidden, others, 0 AS communities, 0 AS untold
-"""
-"""The same where the database is the project: edges from entities to nodes without a label.
 
-Without these, what there is instead of chunks.
+# The server keeps these counts.
+def hidden(s: Schema) -> str:
+    """Return the same where the database is the project: mentions of nodes, else what is there."""
+    if s.has_projects:
+        return _HIDDEN
+    return f"""
+CALL () {{
+  MATCH (){s.mentions}() RETURN count(*) AS hidden
+}}
+{_count("", "nodes")}{_count(":__DriftFormat__", "ours")}
+RETURN hidden, nodes - ours AS others, 0 AS communities, 0 AS untold
 """
 
 
@@ -103,42 +107,50 @@ def why_nothing(s: Schema) -> str:
 
     They are `nameless`, `unread` (no text), `bare` (no embedding), `incomparable` or `usable`.
     """
-    chunk_id = s.chunk_id("ch")
+    chunk_id = s.node_id("ch")
     return f"""
-MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
+MATCH (ch:{s.chunk}){s.seek("ch", "__Chunk__")}
 WHERE {s.project_chunk("ch")}
 WITH ch LIMIT $most
 WITH ch, ch.{s.vector} AS embedding, {chunk_id} IS NULL OR NOT ({is_key(chunk_id)}) AS is_nameless
-WITH CASE WHEN is_nameless THEN 'nameless' ELSE {_state(readable())} END AS state
+WITH CASE WHEN is_nameless THEN 'nameless' ELSE {_state(readable(s))} END AS state
 RETURN state, count(*) AS nodes
 ORDER BY nodes DESC, state
 """
 
 
-def _any_usable(label: str, text: str, vector: str) -> str:
+def _any_usable(s: Schema, label: str, text: str) -> str:
     return f"""CALL () {{
-  MATCH (n:{label})
+  MATCH (n:{s.label(label)})
   WITH n LIMIT $looked_at
-  WITH n, n.{vector} AS embedding
-  WITH n, {_state(readable("n", text))} AS state
+  WITH n, n.{s.vector} AS embedding
+  WITH n, {_state(readable(s, "n", text))} AS state
   RETURN count(n) AS all_{label}, count(CASE WHEN state = 'usable' THEN 1 END) AS usable_{label},
     count(CASE WHEN state = 'bare' THEN 1 END) AS bare_{label}
 }}
 """
 
 
-def usable(vector: str = "embedding") -> str:
-    """Return the statement that counts chunks and what can be searched by a vector of this name.
+def usable(s: Schema) -> str:
+    """Return the statement that counts chunks, and what can be searched by the schema's vectors.
 
     It looks at the first nodes of the whole graph. Beside them it counts those that are neither
     people's own nor a beginning of ours.
     """
-    chunks = _any_usable("__Chunk__", "text", vector)
-    return f"""{chunks}{_any_usable("__Community__", "summary", vector)}{_OTHERS}
+    chunks = _any_usable(s, "__Chunk__", s.text)
+    return f"""{chunks}{_any_usable(s, "__Community__", s.summary)}{_OTHERS}
 RETURN all___Chunk__ AS chunks, bare___Chunk__ AS bare,
   usable___Chunk__ + usable___Community__ AS usable, others
 """
 
+
+BEHIND = """
+MATCH (p:__Project__)
+WITH p LIMIT $looked_at
+WITH p WHERE p.behind > 0
+RETURN count(p) AS projects, sum(p.behind) AS documents
+"""
+"""Of the first projects: how many documents changed since knowledge was derived, in how many."""
 
 MADE_BY = f"""
 CALL () {{

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from drift.graph.mapping import quoted
+
 
 def create_vector_index(
     name: str, label: str, *, is_filtered: bool, vector: str = "embedding"
@@ -11,7 +13,7 @@ def create_vector_index(
     Where there are projects, `project_id` is its filter property. Quantisation is stated, because
     the newest servers' default (binary) finds 82 of 100 where scalar finds 99.
     """
-    head = f"CREATE VECTOR INDEX `{name}` IF NOT EXISTS FOR (n:{label}) ON "
+    head = f"CREATE VECTOR INDEX `{name}` IF NOT EXISTS FOR (n:{quoted(label)}) ON "
     newer = f"CYPHER 25 {head}" + (
         f"n.{vector} WITH [n.project_id] " if is_filtered else f"(n.{vector}) "
     )

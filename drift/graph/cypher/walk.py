@@ -10,7 +10,7 @@ def in_scope(s: Schema) -> str:
     """Return the condition that `ch` is below a community that the follow-up is about."""
     chosen = f"{s.project_community('c')} AND {s.is_asked('c')}"
     return f"""EXISTS {{
-    MATCH (ch){s.above}(c) WITH DISTINCT c WHERE c:__Community__ AND {chosen} RETURN c
+    MATCH (ch){s.above}(c) WITH DISTINCT c WHERE c:{s.community} AND {chosen} RETURN c
   }}"""
 
 
@@ -19,10 +19,10 @@ def in_scope(s: Schema) -> str:
 def _named(s: Schema) -> str:
     return f"""
   CALL (generation) {{
-    MATCH (e:__Entity__){s.seek("e", "__Entity__", "title_key")}
+    MATCH (e:{s.entity}){s.seek("e", "__Entity__", "title_key")}
     WHERE {s.project_entity("e")} AND e.title_key IN $asked.title_keys
     WITH e, size(e.title_key) AS length
-    ORDER BY length DESC, {s.entity_id("e")}
+    ORDER BY length DESC, {s.node_id("e")}
     LIMIT $most_named
     RETURN collect(e) AS named
   }}
@@ -37,7 +37,7 @@ def _named(s: Schema) -> str:
       WHEN mentions = 0 OR chunk_count = 0 THEN 1.0
       ELSE log(1.0 + toFloat(chunk_count) / mentions)
     END AS rarity
-    ORDER BY rarity DESC, {s.entity_id("e")}
+    ORDER BY rarity DESC, {s.node_id("e")}
     LIMIT $most_seeds
     WITH collect({{node: e, rarity: rarity}}) AS seeds, sum(rarity) AS total
     RETURN [s IN seeds | {{node: s.node, mass: s.rarity / total}}] AS walkers0
@@ -58,7 +58,7 @@ def _named_in_part(s: Schema) -> str:
       WITH DISTINCT e, part, generation, toStringOrNull(e.title_key) AS title
       WHERE {s.project_entity("e")}
         AND size(split(title, ' ')) <= $words_for_one * size(split(part.key, ' '))
-      WITH e, title ORDER BY size(title), {s.entity_id("e")}
+      WITH e, title ORDER BY size(title), {s.node_id("e")}
       RETURN collect({{e: e, title: title}}) AS fits
     }}
     WITH part, fits
@@ -94,7 +94,7 @@ def _step(s: Schema, before: int) -> str:
       THEN mass * log(1.0 + toFloat(chunk_count) / mentions) / log(1.0 + chunk_count)
       ELSE mass
     END AS mass
-    ORDER BY mass DESC, {s.entity_id("next")}
+    ORDER BY mass DESC, {s.node_id("next")}
     LIMIT $most_walked
     RETURN collect({{node: next, mass: mass}}) AS walkers{before + 1}
   }}"""
@@ -109,10 +109,10 @@ CALL (chunk_count, generation, building, hard) {{{_named(s)}{_step(s, 0)}{_step(
   CALL (walkers1, walkers2, walkers3, generation, hard) {{
     UNWIND walkers1 + walkers2 + walkers3 AS walker
     WITH walker.node AS ch, walker.mass AS mass, generation, hard
-    WHERE ch:__Chunk__
+    WHERE ch:{s.chunk}
     WITH ch, generation, hard, sum(mass) AS weight
-    WHERE {readable()} AND (NOT hard OR {in_scope(s)})
-    ORDER BY weight DESC, {s.chunk_id("ch")}
+    WHERE {readable(s)} AND (NOT hard OR {in_scope(s)})
+    ORDER BY weight DESC, {s.node_id("ch")}
     LIMIT $graph_pool
     RETURN collect({{ch: ch, weight: weight}}) AS walked
   }}

@@ -48,7 +48,7 @@ _NUMBER = re.compile(r"\d{2,7}")
 
 
 @dataclass(slots=True)
-class _Taken:
+class _ServerLimits:
     """What a server takes, as far as it is known: texts a request, tokens a text, `dimensions`.
 
     `cuts` counts the texts that were refused as too long.
@@ -75,7 +75,7 @@ class OpenAIEmbedder:
     caller: ModelCaller = field(default_factory=ModelCaller)
     prefix: str = ""
     passage_prefix: str = ""
-    _taken: _Taken = field(default_factory=_Taken)
+    _limits: _ServerLimits = field(default_factory=_ServerLimits)
 
     @property
     def of_passages(self) -> OpenAIEmbedder:
@@ -85,7 +85,7 @@ class OpenAIEmbedder:
     async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
         """Return one vector a text, in order; see ports.Embedder for the errors."""
         prefixed = [self.prefix + text for text in texts]
-        size = self._taken.texts
+        size = self._limits.texts
         batches = [prefixed[at : at + size] for at in range(0, len(prefixed), size)]
         limit = asyncio.Semaphore(EMBEDDING_REQUESTS_AT_ONCE)
 
@@ -108,12 +108,12 @@ class OpenAIEmbedder:
 
     async def _embed(self, batch: list[str], deadline: Deadline) -> Embeddings:
         """Embed a batch; halves of one that is refused, down to a text, and that cut shorter."""
-        if most := self._taken.tokens:
+        if most := self._limits.tokens:
             batch = [cut_to(text, most) for text in batch]
-        if len(batch) > self._taken.texts:  # learned meanwhile
-            return await self._embed_in_parts(batch, self._taken.texts, deadline)
+        if len(batch) > self._limits.texts:  # learned meanwhile
+            return await self._embed_in_parts(batch, self._limits.texts, deadline)
 
-        cuts = self._taken.cuts
+        cuts = self._limits.cuts
         try:
             return await self._request(batch, deadline)
         except _RefusedError as refused:
@@ -122,8 +122,8 @@ class OpenAIEmbedder:
 
         half = -(-len(batch) // 2)
         embeddings = await self._embed_in_parts(batch, half, deadline)
-        if self._taken.cuts == cuts:  # it was not one text that was too long
-            self._taken.texts = min(self._taken.texts, half)
+        if self._limits.cuts == cuts:  # it was not one text that was too long
+            self._limits.texts = min(self._limits.texts, half)
         return embeddings
 
     async def _embed_in_parts(self, batch: list[str], size: int, deadline: Deadline) -> Embeddings:
@@ -143,10 +143,10 @@ class OpenAIEmbedder:
             except _RefusedError as again:
                 refused = again
             else:
-                if self._taken.tokens is None:
+                if self._limits.tokens is None:
                     log.warning("embedding_input_cut", extra={"characters": len(text)})
-                self._taken.tokens = max(self._taken.tokens or 0, most_tokens(text))
-                self._taken.cuts += 1
+                self._limits.tokens = max(self._limits.tokens or 0, most_tokens(text))
+                self._limits.cuts += 1
                 return embeddings
 
         raise refused.ours from refused.error
@@ -157,7 +157,7 @@ class OpenAIEmbedder:
         Raises:
             _RefusedError: a smaller one might be taken.
         """
-        sends = self._taken.dimensions
+        sends = self._limits.dimensions
         if sends is None and self.model in DEFAULT_DIMENSIONS:
             sends = self.dimensions != DEFAULT_DIMENSIONS[self.model]
 
@@ -166,7 +166,7 @@ class OpenAIEmbedder:
         sizes = {len(vector) for vector in found}
         if sends is None and sizes != {self.dimensions}:
             sized = await self._with_dimensions(batch, deadline)
-            self._taken.dimensions = sized is not None
+            self._limits.dimensions = sized is not None
             if sized is not None:
                 return sized
 

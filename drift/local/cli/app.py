@@ -24,13 +24,18 @@ from drift.local.cli.chat import chat
 from drift.local.cli.console import log_to_stderr, say, show_error
 from drift.local.cli.demo import demo
 from drift.local.cli.doctor.command import doctor
+from drift.local.cli.documents import list_documents, off, on
 from drift.local.cli.eval import evidence, recall
+from drift.local.cli.exchange import copy, delete, export, restore
 from drift.local.cli.ingest import ingest
 from drift.local.cli.keys import check, new
 from drift.local.cli.mcp import mcp
 from drift.local.cli.nodes import index, reconcile
 from drift.local.cli.prepare import prepare
-from drift.local.cli.projects import projects, remove
+from drift.local.cli.projects import projects, remove, show
+from drift.local.cli.reindex import reindex, upgrade
+from drift.local.cli.run import without_command
+from drift.local.cli.search import search
 from drift.local.cli.serve import serve
 from drift.local.cli.terminal import OutputError, open_streams
 from drift.local.cli.up import up
@@ -58,16 +63,31 @@ for command in (
     serve,
     demo,
     ingest,
-    projects,
     remove,
     prepare,
     ask,
+    search,
     chat,
     mcp,
     reconcile,
+    reindex,
+    upgrade,
     doctor,
 ):
     app.command(help=_help(command))(command)
+
+whole = typer.Typer(help="Projects: list, show, export, restore, copy, delete them.")
+whole.callback(invoke_without_command=True)(without_command(projects))
+whole.command("list", help=_help(projects))(projects)
+for deed in (show, export, restore, copy, delete):
+    whole.command(help=_help(deed))(deed)
+app.add_typer(whole, name="projects")
+
+documents = typer.Typer(no_args_is_help=True, help="Documents: list them, switch them off and on.")
+documents.command("list", help=_help(list_documents))(list_documents)
+for deed in (off, on):
+    documents.command(help=_help(deed))(deed)
+app.add_typer(documents, name="documents")
 
 keys = typer.Typer(no_args_is_help=True, help="Keys for callers: make one, check a list of them.")
 for deed in (new, check):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -53,7 +53,7 @@ async def ask(
         "depth": depth,
         "include": list(dict.fromkeys([*(include or []), *shown])),
     }
-    _check(body)
+    options.check_request(body)
 
     from drift.local.cli.work.asking import advice_on, ask_function
     from drift.local.cli.work.servers import recommend_up, running
@@ -71,19 +71,3 @@ async def ask(
 
     if not answered.is_cited:
         raise typer.Exit(1)
-
-
-def _check(body: dict[str, Any]) -> None:
-    """Refuse what the function would refuse, before any server is started."""
-    from pydantic import ValidationError
-
-    from drift.contracts.request import RetrieveRequest
-
-    try:
-        RetrieveRequest.model_validate(body, strict=False)
-    except ValidationError as error:
-        problems = [
-            f"{problem['loc'][0]}: {str(problem['msg']).removeprefix('Value error, ')}"
-            for problem in error.errors()
-        ]
-        raise typer.BadParameter("; ".join(problems)) from None

@@ -1,4 +1,4 @@
-"""`drift nodes index` and `drift reconcile`: vectors of people's own nodes."""
+"""`drift nodes index` and `drift reconcile`: vectors of people's own nodes, and what differs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ from drift.local.cli.console import print_json, say
 from drift.local.cli.run import command
 
 if TYPE_CHECKING:
+    from drift.graph.connection import Connection
     from drift.http.settings import Settings
+    from drift.local.exchange.differences import Difference
     from drift.local.stack.stack import StackOptions
     from drift.model.nodes import Taking
+    from drift.nodes.ports import LabelledNodes
     from drift.nodes.reconciling import NodeReconciling, NodesReport, Tell
-    from drift.ports import LabelledNodes
+    from drift.ports import Embedder
 
 RUN_S = 24 * 3600.0
 """How long one label of one project may take."""
@@ -55,7 +58,7 @@ async def index(
             message = f"must be a label of people's own that is searched: {known}"
             raise InvalidRequestError((FieldProblem("--label", message),))
         report = await tools.run(project, label, "unowned" if adopt else "unmarked")
-        _tell([report], as_json=as_json)
+        _tell([report], {}, as_json=as_json)
         recommend_up(stack)
 
 
@@ -68,10 +71,11 @@ async def reconcile(
     ] = None,
     as_json: options.Json = False,
 ) -> None:
-    """Say which nodes have no vector or one of another text or model, and embed them.
+    """Say what differs between files, graph and vectors, with what mends it, and mend the rest.
 
-    It looks at the labels of RAG_LABELS that people's own nodes have, in every project that has
-    such nodes.
+    Documents whose file is gone or changed or that are not whole, chunks without a document, what
+    has no vector or one of another length, knowledge that is behind; then the nodes of your own,
+    of the labels of RAG_LABELS, that have no vector or one of another text or model.
     """
     from drift.local.cli.work.servers import recommend_up, running
 
@@ -81,7 +85,8 @@ async def reconcile(
             for label in tools.labels
             for one in ([project] if project else await tools.nodes.projects(label))
         ]
-        _tell(reports, as_json=as_json)
+        found = await tools.differences(values, project)
+        _tell(reports, found, as_json=as_json)
         recommend_up(stack)
 
 
@@ -90,28 +95,55 @@ class _Tools:
     nodes: LabelledNodes
     reconciling: NodeReconciling
     labels: tuple[str, ...]
+    connection: Connection
+    embedder: Embedder
 
     async def run(self, project: str, label: str, taking: Taking = "marked") -> NodesReport:
         deadline = Deadline.after(RUN_S)
         return await self.reconciling.run(project, label, deadline, taking=taking, tell=_telling())
 
+    async def differences(
+        self, values: Settings, project: str | None
+    ) -> dict[str, list[Difference]]:
+        """Return what differs, by project; a graph without projects has none."""
+        from drift.local.exchange.differences import ProjectDifferences
+        from drift.local.wiring import writer_over
+
+        if values.graph_schema != "default":
+            return {}
+        writer = writer_over(self.connection, values)
+        if writer.copy is not None:
+            writer.copy.trusts = False
+        return {
+            held.project_id: await ProjectDifferences(
+                held.project_id,
+                writer,
+                self.connection,
+                self.embedder,
+                values.vector_index_dimensions,
+                values.oai_embed_model_name,
+                say,
+            ).found()
+            for held in await writer.held_projects(project)
+        }
+
 
 @asynccontextmanager
 async def _tools(values: Settings) -> AsyncIterator[_Tools]:
-    from drift.graph.connection import Connection
-    from drift.graph.node_store import Neo4jNodeStore
     from drift.http import wiring
     from drift.http.service import node_rules
+    from drift.local.wiring import closing
     from drift.nodes.embedding_calls import EmbeddingCalls
     from drift.nodes.reconciling import NodeReconciling
 
     rules = node_rules(values)
     chat, model = wiring.build_models(values)
-    async with aclosing(chat), Connection(*wiring.database(values)) as connection:
-        nodes = Neo4jNodeStore(connection)
+    async with aclosing(chat), closing(wiring.build_graph(values)) as graph:
+        nodes = graph.node_store()
         await nodes.prepare(rules.dimensions)
         embedder = EmbeddingCalls(model.of_passages, rules.dimensions)
-        yield _Tools(nodes, NodeReconciling(nodes, embedder, rules), rules.own_labels)
+        reconciling = NodeReconciling(nodes, embedder, rules)
+        yield _Tools(nodes, reconciling, rules.own_labels, graph.connection, model.of_passages)
 
 
 def _telling() -> Tell:
@@ -127,12 +159,26 @@ def _telling() -> Tell:
     return tell
 
 
-def _tell(reports: list[NodesReport], *, as_json: bool) -> None:
+def _tell(
+    reports: list[NodesReport], differences: dict[str, list[Difference]], *, as_json: bool
+) -> None:
     from drift.nodes.reconciling import UNFINISHED
 
     if as_json:
-        print_json({"labels": [asdict(report) for report in reports]})
+        found = [
+            {"project_id": project, "differences": [asdict(one) for one in listed]}
+            for project, listed in differences.items()
+        ]
+        print_json({"labels": [asdict(report) for report in reports], "projects": found})
         return
+
+    for project, listed in differences.items():
+        if not listed:
+            say(f"Project {project}: files, graph and vectors are the same.")
+        for one in listed:
+            named = f" ({', '.join(one.examples)})" if one.examples else ""
+            mend = f"`{one.mend}` mends that" if one.mend else "mended"
+            say(f"Project {project}: {one.number:,} {one.what}{named}; {mend}.")
 
     for report in reports:
         more = " and others" if report.mended > len(report.examples) else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,11 +27,33 @@ def checked_path(value: str | Path) -> Path:
     return Path(value)
 
 
+def checked_source(value: str | Path) -> str:
+    """Return where documents are: a path, or the address of a container."""
+    checked_path(value)
+    return str(value)
+
+
 def checked_text(value: str | None) -> str | None:
     """Return an argument that is text: what the terminal handed over must be UTF-8."""
     if value and any("\udc80" <= character <= "\udcff" for character in value):
         raise typer.BadParameter(f"must be valid UTF-8, and {value!a} is not")
     return value
+
+
+def check_request(body: dict[str, Any]) -> None:
+    """Refuse what the function would refuse, before any server is started."""
+    from pydantic import ValidationError
+
+    from drift.contracts.request import RetrieveRequest
+
+    try:
+        RetrieveRequest.model_validate(body, strict=False)
+    except ValidationError as error:
+        problems = [
+            f"{problem['loc'][0]}: {str(problem['msg']).removeprefix('Value error, ')}"
+            for problem in error.errors()
+        ]
+        raise typer.BadParameter("; ".join(problems)) from None
 
 
 Json = Annotated[

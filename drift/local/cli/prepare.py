@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -40,6 +41,10 @@ async def prepare(
             "--embed", help="Embed chunks and communities of --project that have no embedding."
         ),
     ] = False,
+    like: Annotated[
+        Literal["auto"] | None,
+        typer.Option("--like", help="Find out how the graph is built, instead of by GRAPH_SCHEMA."),
+    ] = None,
     wait: Annotated[
         float, typer.Option(help="Seconds to wait until the indexes are online.", min=0)
     ] = 600,
@@ -50,8 +55,9 @@ async def prepare(
     Say what was changed. Safe to repeat. Exit code 1 says that a problem is named, or that nothing
     can be asked.
 
-    A graph from elsewhere gets `project_id` from its IN_PROJECT edges, or labels with
-    GRAPH_SCHEMA=v1. What forbids that is named before anything is changed.
+    A graph from elsewhere gets `project_id` from its IN_PROJECT edges. One without projects is
+    described by GRAPH_SCHEMA: `--like auto` looks how it is built, and prints what to set. What
+    forbids preparing is named before anything is changed.
 
     With --embed, chunks and communities of --project that lack an embedding get one from the
     configured model, and a sample of the communities' vectors is compared with their summaries.
@@ -61,12 +67,17 @@ async def prepare(
 
     from drift.http import wiring
     from drift.local.cli.work.servers import running
-    from drift.local.prepare.second_vectors import fill_second_vectors
+    from drift.local.prepare.vectors import fill_second_vectors
     from drift.local.wiring import build_preparer, closing
 
-    async with running(_graph_alone(stack_options, embeds=embed)) as (_, values):
-        embedder = wiring.build_models(values)[1] if embed else None
-        async with closing(build_preparer(values)) as preparer:
+    async with running(graph_alone(stack_options, embeds=embed)) as (_, given):
+        embedder, values = wiring.build_models(given)[1] if embed else None, given
+        async with closing(build_preparer(given)) as preparer:
+            if like:
+                found = await preparer.recognise()
+                values = given.model_copy(update={"graph_schema": found.value})
+                for line in (*found.lines, f"GRAPH_SCHEMA={shlex.quote(found.value)}"):
+                    stderr.print(line, markup=False, highlight=False, soft_wrap=True)
             report = await preparer.prepare(
                 values.vector_index_dimensions, dry_run=dry_run, wait_s=wait, say=_remark
             )
@@ -110,7 +121,7 @@ async def _measure(values: Settings, project: str, embedder: Embedder | None) ->
         )
 
 
-def _graph_alone(stack_options: StackOptions, *, embeds: bool) -> StackOptions:
+def graph_alone(stack_options: StackOptions, *, embeds: bool) -> StackOptions:
     """Return options that start nothing beside a given graph, and assume no model of it."""
     if not stack_options.given.get("NEO4J_URI"):
         return stack_options

@@ -1,8 +1,8 @@
-"""`drift projects` and `drift remove`: what projects hold, and taking it out again."""
+"""`drift projects`, `show` and `drift remove`: what projects hold, and taking it out again."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,34 +10,26 @@ import typer
 
 from drift.core.errors import IngestError
 from drift.local.cli import options
-from drift.local.cli.console import print_json, say, stderr, stdout
+from drift.local.cli.console import print_json, say, stdout
 from drift.local.cli.run import command, stoppable
 from drift.local.cli.terminal import on_one_line
-from drift.local.ingest.places import is_gone, is_inside, known_as
+from drift.local.ingest.places import REMOTE, is_gone, is_inside, known_as
 
 if TYPE_CHECKING:
-    from drift.http.settings import Settings
-    from drift.local.ingest.graph_records import HeldProject
-    from drift.local.ingest.neo4j.writer import Neo4jWriter
-    from drift.local.ingest.report import IngestReport
+    from drift.indexing.graph_records import HeldProject
+    from drift.local.cli.work.projects import Projects
+    from drift.local.ingest.report import IngestReport, Report
     from drift.local.stack.stack import StackOptions
-
-MOST_NAMED = 10
-"""Projects or sources that are named in an error."""
+    from drift.ports import Embedder
 
 
 @command()
 async def projects(stack_options: StackOptions, as_json: options.Json = False) -> None:
     """List the projects, and the sources that their documents come from."""
-    from drift.local.cli.work.ingestion import require_default_schema
-    from drift.local.cli.work.servers import recommend_up, running
-    from drift.local.wiring import build_writer, closing
+    from drift.local.cli.work.projects import projects_of_graph
 
-    async with running(stack_options) as (stack, values):
-        require_default_schema(values, "list")
-        async with closing(build_writer(values)) as writer:
-            held = await writer.held_projects()
-        recommend_up(stack)
+    async with projects_of_graph(stack_options, "list") as graph:
+        held = await graph.writer.held_projects()
 
     if as_json:
         documents = [
@@ -60,6 +52,49 @@ async def projects(stack_options: StackOptions, as_json: options.Json = False) -
         say("There is no project. `drift ingest FOLDER --project NAME` makes one.")
 
 
+@command()
+async def show(
+    stack_options: StackOptions, project: options.Project, as_json: options.Json = False
+) -> None:
+    """Show what a project holds: how much, of which sources, how old it is and what is behind."""
+    from drift.local.cli.work.projects import projects_of_graph
+    from drift.local.exchange.facts import project_facts
+
+    async with projects_of_graph(stack_options, "show") as graph:
+        await graph.held(project)
+        facts = await project_facts(project, graph.writer, graph.connection)
+
+    if as_json:
+        print_json(facts)
+        return
+    for name, value in facts.items():
+        for line in _lines(value):
+            stdout.print(on_one_line(f"{name.replace('_', ' ')}: {line}"), markup=False)
+
+
+def _lines(value: object) -> Iterator[str]:
+    """Yield what is told of a project under one name, a line for each thing."""
+    match value:
+        case {"number": int(number), "first": [*first]}:
+            yield from _lines(first)
+            yield f"{number:,} in all"
+        case {"file": file, "reason": reason}:
+            yield f"{file} {reason}"
+        case {"source": source, "documents": int(number)}:
+            yield f"{_called(source)}: {_documents(number)}"
+        case dict():
+            yield ", ".join(f"{n:,} of level {level}" for level, n in value.items()) or "none"
+        case list():
+            for one in value:
+                yield from _lines(one)
+        case bool() | None:
+            yield {True: "yes", False: "no", None: "unknown"}[value]
+        case int():
+            yield f"{value:,}"
+        case _:
+            yield str(value)
+
+
 @command(stoppable)
 async def remove(
     stack_options: StackOptions,
@@ -68,7 +103,7 @@ async def remove(
         str | None,
         typer.Option(
             "--source",
-            help="A folder or file that was ingested; without it, all of them.",
+            help="A folder, file or az:// place that was ingested; without it, all of them.",
             callback=options.checked_text,
         ),
     ] = None,
@@ -83,32 +118,23 @@ async def remove(
     It says what it will remove, and removes it with --yes. Files stay as they are, and so do nodes
     of your own. Questions see the project as it was before until all of it is done.
     """
-    from drift.local.cli.work.ingestion import require_default_schema
-    from drift.local.cli.work.servers import recommend_up, running
-    from drift.local.wiring import build_writer, closing
+    from drift.local.cli.work.projects import projects_of_graph
+    from drift.local.exchange.facts import would_go
 
-    async with running(stack_options) as (stack, values):
-        require_default_schema(values, "remove")
-        async with closing(build_writer(values)) as writer:
-            held = next(iter(await writer.held_projects(project)), None)
-            if held is None:
-                names = [one.project_id for one in await writer.held_projects()]
-                there = _named("The graph holds", names)
-                raise IngestError(f"There is no project {project}. {there}")
-
-            known = None if source is None else _known_source(held, source)
-            sources = held.sources if known is None else {known: held.sources[known]}
-            _announce(held, sources)
-            report = None
-            if yes:
-                report = await _remove_from(values, writer, project, known, wait)
-                after = next(iter(await writer.held_projects(project)), None)
-                _say_done(project, report, after)
-
-        recommend_up(stack)
+    async with projects_of_graph(stack_options, "remove") as graph:
+        held = await graph.held(project)
+        known = None if source is None else _known_source(held, source)
+        sources = held.sources if known is None else {known: held.sources[known]}
+        made = await would_go(project, known, graph.connection)
+        _announce(held, sources, made)
+        report = None
+        if yes:
+            report = await _remove_from(graph, project, known, wait)
+            after = next(iter(await graph.writer.held_projects(project)), None)
+            _say_done(project, report, after)
 
     if as_json:
-        print_json(_outcome(held, sources, report))
+        print_json(_outcome(held, sources, report) | {"made": made})
     if report is None:
         say("Nothing was removed. The same command with --yes removes it.")
         raise typer.Exit(1)
@@ -116,12 +142,14 @@ async def remove(
 
 def _known_source(held: HeldProject, given: str) -> str:
     """Return the name of a source as the project has it."""
+    from drift.local.cli.work.projects import named
     from drift.local.ingest.sources import source_name
 
     if given in held.sources:
         return given
 
-    place = known_as(source_name(Path(given)), held.sources)
+    is_far = given.startswith(REMOTE)
+    place = given.rstrip("/") if is_far else known_as(source_name(Path(given)), held.sources)
     if place in held.sources:
         return place
 
@@ -134,50 +162,43 @@ def _known_source(held: HeldProject, given: str) -> str:
 
     raise IngestError(
         f"Project {held.project_id} holds nothing of {place}. "
-        f"{_named('It holds', sorted(held.sources))}"
+        f"{named('It holds', sorted(held.sources))}"
     )
 
 
-def _named(begin: str, names: list[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return f"{begin} {', '.join(names[:MOST_NAMED]) or 'nothing'}{more}."
-
-
 async def _remove_from(
-    values: Settings, writer: Neo4jWriter, project_id: str, source: str | None, wait_s: float
+    graph: Projects, project_id: str, source: str | None, wait_s: float
 ) -> IngestReport:
-    from drift.http import wiring
-    from drift.local.cli.work.ingestion import measure_threshold
     from drift.local.ingest import pipeline
-    from drift.local.ingest.progress_bar import progress_bar
-    from drift.local.prepare.second_vectors import fill_second_vectors
 
-    _, embedder = wiring.build_models(values)
-    with progress_bar(stderr) as show:
-        report = await pipeline.remove(
+    async def work(embedder: Embedder, show: Report) -> IngestReport:
+        return await pipeline.remove(
             source,
             project_id,
-            writer,
-            embedder.of_passages,
-            values.vector_index_dimensions,
+            graph.writer,
+            embedder,
+            graph.values.vector_index_dimensions,
             report=show,
-            embedding_model=values.oai_embed_model_name,
+            embedding_model=graph.values.oai_embed_model_name,
             wait_s=wait_s,
             say=say,
         )
 
-    await measure_threshold(values, writer, embedder, report)
-    await fill_second_vectors(values, project_id, say)
-    return report
+    return await graph.changed(work)
 
 
-def _announce(held: HeldProject, sources: Mapping[str, int]) -> None:
+def _announce(held: HeldProject, sources: Mapping[str, int], made: Mapping[str, int]) -> None:
     for name, documents in sources.items():
         say(
             f"To remove from project {held.project_id}: {_documents(documents)} of {_called(name)}."
         )
 
-    if not sources:
+    if sources:
+        say(
+            f"With them go {made['chunks']:,} chunks, and what is made of these alone: "
+            f"{made['entities']:,} entities and {made['communities']:,} communities."
+        )
+    else:
         say(f"Project {held.project_id} holds no documents.")
 
 

@@ -46,6 +46,24 @@ def command(around: Callable[[Work], Work] | None = None) -> Callable[..., Calla
     return made
 
 
+def without_command(work: Callable[..., None]) -> Callable[..., None]:
+    """Make what a group does of one of its commands: it runs where no other is named."""
+
+    def called(context: typer.Context, **given: Any) -> None:  # noqa: ANN401 - as above
+        if context.invoked_subcommand is None:
+            work(**given)
+            return
+        sources = {name: context.get_parameter_source(name) for name in given}
+        if any(source and source.name == "COMMANDLINE" for source in sources.values()):
+            raise typer.BadParameter(f"options stand behind {context.invoked_subcommand}")
+
+    taken = [*inspect.signature(work).parameters.values()]
+    first = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    called.__signature__ = inspect.Signature([first, *taken])  # type: ignore[attr-defined]
+    called.__annotations__ = {one.name: one.annotation for one in (first, *taken)}
+    return called
+
+
 def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
     # the type is not loaded before a command runs
     hints = get_type_hints(function, localns={"StackOptions": object}, include_extras=True)

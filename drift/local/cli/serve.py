@@ -71,7 +71,13 @@ async def serve(
     `python -m drift up`.
     """
     from drift.http import settings
-    from drift.local.cli.work.servers import WITHOUT_KEYS, projects_of, running, warm_up
+    from drift.local.cli.work.servers import (
+        WITHOUT_KEYS,
+        projects_of,
+        running,
+        take_documents,
+        warm_up,
+    )
     from drift.local.cli.work.trial import settings_with, trial_keys
     from drift.local.hosts.local_host import serving
     from drift.local.stack.loopback import check_port
@@ -81,6 +87,7 @@ async def serve(
 
     access = {} if auth is None else WITHOUT_KEYS
     async with running(stack_options, access) as (stack, values):
+        await take_documents(stack, values)
         keys: Sequence[TrialKey] = ()
         if auth == "keys":
             keys = await trial_keys(values)

@@ -18,9 +18,10 @@ async def up(stack_options: StackOptions, as_json: options.Json = False) -> None
 
     Neo4j, Valkey and the model server run on loopback, for all commands on the same data folder.
     """
-    from drift.local.cli.work.servers import running
+    from drift.local.cli.work.servers import running, take_documents
 
-    async with running(stack_options) as (stack, _):
+    async with running(stack_options) as (stack, values):
+        await take_documents(stack, values)
         if as_json:
             print_json({"env": stack.env, "pids": stack.pids})
         else:

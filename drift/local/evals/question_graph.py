@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter, defaultdict
 from dataclasses import replace
 
 from drift.core.names import normalised_title
-from drift.local.evals.embedders import PassageEmbedder, TextEmbedder
-from drift.local.evals.question_sets import Passage, QuestionSet
-from drift.local.ingest.batch_embedder import BatchEmbedder
-from drift.local.ingest.graph_records import (
+from drift.indexing.batch_embedder import BatchEmbedder
+from drift.indexing.documents import sha256
+from drift.indexing.graph_records import (
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,
+    DocumentVersion,
     EntityRecord,
     KnowledgeBatch,
     RelationRecord,
 )
-from drift.local.ingest.knowledge import derive, fingerprint, stable_id
-from drift.local.ingest.writers import GraphWriter
+from drift.indexing.records import stable_id
+from drift.local.evals.embedders import PassageEmbedder, TextEmbedder
+from drift.local.evals.question_sets import Passage, QuestionSet
+from drift.local.ingest.derivation import embed_communities
+from drift.local.ingest.knowledge import derive, fingerprint
+from drift.local.ingest.neo4j.writer import Neo4jWriter
 
 LOADER_VERSION = "1"
 """Part of the fingerprint: a change of these rules makes the next run load everything anew."""
@@ -34,7 +37,7 @@ def project_of(own: QuestionSet) -> str:
     return f"recall-{own.name}"
 
 
-async def load_set(own: QuestionSet, writer: GraphWriter, embedder: TextEmbedder) -> bool:
+async def load_set(own: QuestionSet, writer: Neo4jWriter, embedder: TextEmbedder) -> bool:
     """Make the set's project hold exactly this set; tell whether anything had to be written.
 
     Raises:
@@ -42,7 +45,7 @@ async def load_set(own: QuestionSet, writer: GraphWriter, embedder: TextEmbedder
     """
     project_id = project_of(own)
     documents = [_document(passage, embedder) for passage in own.passages]
-    stamp = fingerprint({d.id: d.content_hash for d in documents}, embedder.name)
+    stamp = fingerprint(documents, embedder.name)
     state = await writer.project_state(project_id)
     if state.fingerprint == stamp:
         return False
@@ -53,7 +56,8 @@ async def load_set(own: QuestionSet, writer: GraphWriter, embedder: TextEmbedder
     missing = [
         (document, passage)
         for document, passage in zip(documents, own.passages, strict=True)
-        if state.documents.get(document.id) != document.content_hash
+        if document.id not in state.documents
+        or state.documents[document.id].version != document.version
     ]
     for start in range(0, len(missing), PASSAGES_A_BATCH):
         written, passages = zip(*missing[start : start + PASSAGES_A_BATCH], strict=True)
@@ -64,11 +68,10 @@ async def load_set(own: QuestionSet, writer: GraphWriter, embedder: TextEmbedder
         ]
         await writer.write_documents(project_id, DocumentBatch(written, tuple(chunks)))
 
-    held = await writer.read_chunks(project_id)
-    ids = [chunk.id for chunk in held]
-    vectors_of = await writer.read_vectors(project_id, ids, embedder.dimensions)
+    members = await writer.read_members(project_id)
+    held = await writer.read_chunks(project_id, members, embedder.dimensions)
     calls = BatchEmbedder(PassageEmbedder(embedder), embedder.dimensions)
-    knowledge = await calls.embed_knowledge(derive(held, vectors_of, stamp))
+    knowledge = await embed_communities(calls, derive(members, held, stamp))
     await writer.write_knowledge(project_id, with_entities(own, knowledge))
 
     return True
@@ -84,7 +87,7 @@ def _document(passage: Passage, embedder: TextEmbedder) -> DocumentRecord:
         [LOADER_VERSION, embedder.name, _text(passage), passage.entities, passage.triples]
     )
     return DocumentRecord(
-        passage.id, passage.title, _SOURCE, hashlib.sha256(told.encode()).hexdigest()
+        passage.id, passage.title, _SOURCE, DocumentVersion(sha256(told.encode()))
     )
 
 

@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from starlette.applications import Starlette
@@ -30,6 +30,9 @@ from drift.core.errors import StoppingError
 from drift.http.page import PAGE
 from drift.local import PROJECT
 from drift.local.hosts.server import listening
+
+if TYPE_CHECKING:
+    from drift.indexing.documents import Skipped, SourceDocument
 
 FUNCTION_APP = "function_app"
 
@@ -168,13 +171,15 @@ async def serving(
     """Serve the function's routes on loopback while the block runs; gives the URL.
 
     Port 0 takes a free one, None the preferred one or, when that is taken, a free one. `allowed`
-    names hosts beside this machine's own. At the end requests in flight get the contract's error,
-    and the clients that requests have opened are closed.
+    names hosts beside this machine's own. Files that are sent are read as an ingest does. At the
+    end requests in flight get the contract's error, and the clients that requests have opened are
+    closed.
 
     Raises:
         LocalStackError: when the port is taken.
     """
     host, function = LocalHost(), import_module(FUNCTION_APP)
+    function.provider.read_file = _read_file
 
     async def told_to_end() -> None:
         host.stop_reading()
@@ -186,5 +191,12 @@ async def serving(
         ) as url:
             yield url
     finally:
+        function.provider.read_file = None
         await function.provider.close()
         function.authentication.forget()
+
+
+def _read_file(name: str, content: bytes) -> SourceDocument | Skipped:
+    from drift.local.ingest.sent_files import read_sent  # noqa: PLC0415 - loads with the first file
+
+    return read_sent(name, content)

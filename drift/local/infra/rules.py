@@ -11,6 +11,8 @@ from drift.core.errors import NotConfiguredError
 from drift.http import at_import
 from drift.http.settings import Settings, load
 from drift.local.infra import caller_rules
+from drift.local.infra.aura import aura_notes
+from drift.local.infra.bicep_parameters import UNREAD
 from drift.local.infra.finding import Rule, Said, Values, settings_of
 from drift.local.infra.model_rules import capacity, models, place
 from drift.local.infra.regions import REGIONS
@@ -64,16 +66,50 @@ def graph_address(values: Values) -> Iterator[Said]:
     if not isinstance(uri, str) or not uri:
         return
 
-    if not uri.startswith(("neo4j+s://", "bolt+s://")):
+    if not uri.startswith(("neo4j+s://", "bolt+s://", "https://")):
         text = (
-            "is not encrypted, or its certificate is not checked: begin with neo4j+s:// or "
-            "bolt+s://"
+            "is not encrypted, or its certificate is not checked: begin with neo4j+s://, bolt+s:// "
+            "or https://"
         )
         yield "neo4jUri", "problem", text
+
+    database = settings_of(values).get("NEO4J_DATABASE")
+    if uri.startswith("https://") and not database:
+        text = "is needed with https://, on AuraDB the instance's id: set NEO4J_DATABASE"
+        yield "NEO4J_DATABASE", "problem", text
 
     if "@" in uri:
         text = "holds a user or password: give them as neo4jUsername and neo4jPassword"
         yield "neo4jUri", "problem", text
+
+
+def graph_names(values: Values) -> Iterator[Said]:
+    """User and database as AuraDB calls them."""
+    uri, username = str(values.get("neo4jUri") or ""), str(values.get("neo4jUsername"))
+    for name, text in aura_notes(uri, username, settings_of(values).get("NEO4J_DATABASE")):
+        yield name, "note", text
+
+
+def vector_store(values: Values) -> Iterator[Said]:
+    """An encrypted address of Milvus where vectors are searched there, and only there."""
+    if values.get("vectorStore") == "neo4j":
+        for name in ("milvusUri", "milvusCredentialId"):
+            if values.get(name) not in {None, "", UNREAD}:
+                text = (
+                    "is not used with VECTOR_STORE=neo4j: set VECTOR_STORE=milvus, or take it out"
+                )
+                yield name, "problem", text
+
+    if values.get("vectorStore") != "milvus":
+        return
+
+    uri = values.get("milvusUri")
+    if isinstance(uri, str) and not uri.startswith("https://"):
+        text = "must be https://… of a server, which all instances share: set MILVUS_URI"
+        yield "milvusUri", "problem", text
+
+    if settings_of(values).get("GRAPH_SCHEMA") not in (None, "", "default", UNREAD):
+        yield "vectorStore", "problem", "milvus needs GRAPH_SCHEMA=default, which has projects"
 
 
 def origins(values: Values) -> Iterator[Said]:
@@ -134,11 +170,12 @@ def existing_resources(values: Values) -> Iterator[Said]:
 
 
 def credential(values: Values) -> Iterator[Said]:
-    """The id of a secret, where the password stands in one that is there already."""
-    given = values.get("neo4jCredentialId")
-    if isinstance(given, str) and given and type_of(given).lower() != caller_rules.SECRET.lower():
-        text = f"{misfit(given)}: give the resource id of a {caller_rules.SECRET}"
-        yield "neo4jCredentialId", "problem", text
+    """The id of a secret, where password or token stand in one that is there already."""
+    kind = caller_rules.SECRET
+    for name in ("neo4jCredentialId", "milvusCredentialId"):
+        given = values.get(name)
+        if isinstance(given, str) and given and type_of(given).lower() != kind.lower():
+            yield name, "problem", f"{misfit(given)}: give the resource id of a {kind}"
 
 
 def subnets(values: Values) -> Iterator[Said]:
@@ -188,6 +225,8 @@ RULES: tuple[Rule, ...] = (
     environment_name,
     region,
     graph_address,
+    graph_names,
+    vector_store,
     origins,
     existing_resources,
     credential,

@@ -3,30 +3,61 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from drift.core.errors import IngestError
-from drift.local.ingest.by_model.asking import CALLS_AT_ONCE
+from drift.indexing.documents import Skipped, SourceDocument, is_file_name
+from drift.indexing.graph_records import (
+    DocumentBatch,
+    DocumentRecord,
+    DocumentVersion,
+    ProjectState,
+)
+from drift.indexing.records import chunk_records, version_of
 from drift.local.ingest.by_model.estimate import Estimate, of_new_documents
 from drift.local.ingest.by_model.writing import ByModel
-from drift.local.ingest.documents import Guard, Skipped, SourceDocument, guarded
-from drift.local.ingest.graph_records import DocumentBatch, DocumentRecord, ProjectState
+from drift.local.ingest.files import Guard, SourceFile, guarded
 from drift.local.ingest.identity import Identity, identify
-from drift.local.ingest.records import chunk_records, content_hash
+from drift.local.ingest.places import below, is_inside, require_own_graph
 from drift.local.ingest.report import STAGES, IngestReport, Report, say_nothing
-from drift.local.ingest.sources import Source
-from drift.local.ingest.writers import GraphWriter
+from drift.local.ingest.scheduling import InProcess, Read, Stages, Work, read_all
+from drift.local.ingest.sources import Source, nothing_read
+
+if TYPE_CHECKING:  # a process that reads files starts without the driver of Neo4j
+    from drift.local.ingest.neo4j.writer import Neo4jWriter
 
 READ = STAGES[0]
+MOST_SKIPPED = 10_000
+"""Files without a document that a project remembers; the others are read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """A document that has to be read: where it is, as what, and what is stored of it."""
+
+    work: Work
+    place: str
+    version: DocumentVersion
+    held: list[str]
+    others: tuple[str, ...]
+    is_off: bool
 
 
 @dataclass(slots=True)
 class SourceChanges:
     """A source beside what a project holds.
 
-    `documents` are the content hashes that the project is to hold of this source, by id, and
-    `replaced` the documents whose files these are. `embedding` names what makes the vectors.
+    `documents` are those that the project is to hold of this source, by id, and `replaced` the
+    documents whose files these are. `renamed` says under which id a stored document goes on, and
+    `unusable` what is known of files that hold no document, by their places. `embedding` names what
+    makes the vectors, and `stages` read the files. `expected` are about the chunks of all that
+    is to be written, `waited_s` the seconds that nothing was read to go on with.
     """
 
     source: Source
@@ -35,9 +66,15 @@ class SourceChanges:
     report: Report = say_nothing
     guard: Guard = guarded
     force: bool = False
+    stages: Stages = field(default_factory=InProcess)
+    expected: int = 0
+    waited_s: float = 0.0
     result: IngestReport = field(init=False)
-    documents: dict[str, str] = field(default_factory=dict)
+    documents: dict[str, DocumentRecord] = field(default_factory=dict)
     replaced: set[str] = field(default_factory=set)
+    renamed: dict[str, str] = field(default_factory=dict)
+    unusable: dict[str, tuple[DocumentVersion, str]] = field(default_factory=dict)
+    _keys: set[str] | None = None
 
     def __post_init__(self) -> None:
         self.result = IngestReport(
@@ -47,15 +84,25 @@ class SourceChanges:
             ignored=self.source.ignored,
         )
 
+    @property
+    def model(self) -> str:
+        """The embedding model."""
+        return self.embedding.rpartition("/")[0]
+
+    @property
+    def dimensions(self) -> int:
+        """Floats of its vectors."""
+        return int(self.embedding.rpartition("/")[2])
+
     async def identity(self, state: ProjectState) -> Identity:
         """Return what the documents that were read are in the project.
 
-        Raises:
-            IngestError: when they would be in it twice, or are none and the project holds none.
+        IngestError when they would be in it twice, are none at all, or its graph was imported.
         """
-        hashes = {one.id: self._hash(one) for one in self.source.documents}
+        require_own_graph(self.project_id, state.documents.values())
+        hashes = {one.id: one.content_hash for one in self.source.documents}
         identity = await asyncio.to_thread(identify, self.source, hashes, state)
-        if not (hashes or identity.gone or identity.kept):
+        if not (hashes or identity.gone or identity.kept or self.source.only is not None):
             raise IngestError(
                 f"Nothing can be read in {self.source.name}, and project {self.project_id} holds "
                 f"nothing of it. `drift projects` shows what it holds."
@@ -63,61 +110,145 @@ class SourceChanges:
 
         return identity
 
-    def _hash(self, document: SourceDocument) -> str:
-        return content_hash(document, self.embedding)
+    async def compare(
+        self, state: ProjectState, identity: Identity
+    ) -> AsyncGenerator[DocumentBatch]:
+        """Yield the new and changed documents with their chunks, one batch a document.
 
-    def compare(self, state: ProjectState, identity: Identity) -> list[DocumentBatch]:
-        """Return the new and changed documents with their chunks, one batch a document.
-
-        A document that cannot be cut is skipped.
+        The next ones are read meanwhile. A document that cannot be read or cut is skipped;
+        IngestError when that is all of a source of which the project holds nothing.
         """
-        changed = []
-        for done, document in enumerate(self.source.documents, start=1):
-            name, new_hash = identity.names[document.id], self._hash(document)
-            others = identity.others.get(document.id, ())
-            if state.documents.get(name) == new_hash and not self.force:
-                self.documents[name] = new_hash
-                is_own = state.sources.get(name) == identity.owner
+        every = (self._wanted(one, state, identity) for one in self.source.documents)
+        wanted = await asyncio.to_thread(list, filter(None, every))
+        total, chunks = len(self.source.documents), 0
+        if total:
+            self.report(READ, total - len(wanted), total)
+
+        reading = read_all(self.stages, [one.work for one in wanted])
+        async with aclosing(reading) as results:
+            for done, one in enumerate(wanted, 1):
+                began = time.perf_counter()
+                read = await anext(results)
+                self.waited_s += time.perf_counter() - began
+                left = len(wanted) - done
+                self.report(READ, total - left, total)
+                if batch := self._taken(one, read):
+                    chunks += len(batch.chunks)
+                    self.expected = chunks + chunks * left // done
+                    yield batch
+
+        if self.source.documents and not (self.documents or state.documents or self.result.kept):
+            raise IngestError(nothing_read(self.source, self.result.skipped))
+
+    def _wanted(
+        self, document: SourceFile | SourceDocument, state: ProjectState, identity: Identity
+    ) -> _Wanted | None:
+        """Return a document that has to be read; note what is known of any other."""
+        name, others = identity.names[document.id], identity.others.get(document.id, ())
+        version = version_of(document.content_hash, document.source_uri, self.embedding)
+        stored = state.documents.get(name)
+        if not self.force:
+            if stored is not None and stored.version == version:
+                is_own = stored.source == identity.owner
                 (self.result.unchanged if is_own else self.result.moved).append(name)
+                self.documents[name] = stored
                 self.result.removed += others
-            else:
-                record = DocumentRecord(
-                    name,
-                    document.title,
-                    identity.owner,
-                    new_hash,
-                    document.source_uri,
-                    document.updated_at,
-                )
-                stored = [one for one in (name, *others) if one in state.documents]
-                changed += self._cut(record, document, others, stored)
+                return None
+            if stored is None and (former := _renamed(others, version, state)):
+                self.documents[name] = state.documents[former]
+                self.renamed[former] = name
+                self.result.moved.append(name)
+                self.result.removed += (one for one in others if one != former)
+                return None
 
-            self.report(READ, done, len(self.source.documents))
+        held = [one for one in (name, *others) if one in state.documents]
+        key = state.documents[held[0]].key if held else self._free_key(name, state)
+        make = partial(
+            read_chunks, project_id=self.project_id, name=name, owner=identity.owner, key=key
+        )
+        place = below(self.source.name, document.id)
+        is_off = any(state.documents[one].is_off for one in held)
+        wanted = _Wanted((document, make), place, version, held, others, is_off)
+        known, reason = state.skipped.get(place, (None, ""))
+        if known == version and not self.force:
+            self._skip(Skipped(document.id, reason), wanted)
+            return None
+        return wanted
 
-        return changed
+    def _free_key(self, name: str, state: ProjectState) -> str:
+        """Return what a new document's chunks are named after: no other document's key."""
+        if self._keys is None:
+            self._keys = {document.key for document in state.documents.values()}
+        return f"{name} beside another" if name in self._keys else name
 
-    def _cut(
-        self,
-        record: DocumentRecord,
-        document: SourceDocument,
-        others: tuple[str, ...],
-        stored: list[str],
-    ) -> list[DocumentBatch]:
-        """Return a document with its chunks; nothing when it cannot be cut."""
-        work = partial(chunk_records, self.project_id, record, document)
-        chunks = self.guard(document.id, work)
-        if isinstance(chunks, Skipped):
-            self.result.skipped += (chunks,)
-            if chunks.unreadable:
-                self.result.kept += stored
-            else:
-                self.result.removed += stored
-            return []
+    def _taken(self, wanted: _Wanted, read: Read | Skipped) -> DocumentBatch | None:
+        """Return a document as it is to be written, unless it could not be read."""
+        if isinstance(read, Skipped):
+            self._skip(read, wanted)
+            return None
 
-        self.documents[record.id] = record.content_hash
-        (self.result.changed if stored else self.result.added).append(record.id)
-        self.replaced.update(others)
-        return [DocumentBatch((record,), chunks, {record.id: others} if others else {})]
+        record, chunks = read
+        version = replace(record.version, embedding=self.embedding)
+        record = replace(record, version=version, is_off=wanted.is_off)
+        if record.note:
+            self.result.notes[record.id] = record.note
+        self.documents[record.id] = record
+        (self.result.changed if wanted.held else self.result.added).append(record.id)
+        self.replaced.update(wanted.others)
+        return DocumentBatch((record,), chunks, {record.id: wanted.others} if wanted.others else {})
+
+    def leave_out(self, batch: DocumentBatch, reason: str, state: ProjectState) -> None:
+        """Skip documents that were read; what the project holds of them stays."""
+        for document in batch.documents:
+            del self.documents[document.id]
+            others = batch.replaced.get(document.id, ())
+            held = [one for one in (document.id, *others) if one in state.documents]
+            (self.result.changed if held else self.result.added).remove(document.id)
+            self.replaced.difference_update(others)
+            self.result.kept += held
+            self.result.skipped += (Skipped(document.id, reason, unreadable=True),)
+
+    def _skip(self, skipped: Skipped, wanted: _Wanted) -> None:
+        """Leave a document out; what the project holds of it stays if it may be readable later."""
+        self.result.skipped += (skipped,)
+        if skipped.unreadable:
+            self.result.kept += wanted.held
+        else:
+            self.result.removed += wanted.held
+            self.unusable[wanted.place] = wanted.version, skipped.reason
+
+    def skipped_files(
+        self, state: ProjectState, identity: Identity
+    ) -> dict[str, tuple[DocumentVersion, str]]:
+        """Return what is known of files that hold no document: of this source, and of others."""
+        others = {
+            place: known
+            for place, known in state.skipped.items()
+            if not self._looked_at(place, identity)
+        }
+        return dict(islice((self.unusable | others).items(), MOST_SKIPPED))
+
+    def _looked_at(self, place: str, identity: Identity) -> bool:
+        if self.source.only is not None:
+            return any(is_inside(place, one) for one in self.source.only)
+        return is_inside(place, self.source.name) or is_inside(place, identity.owner)
+
+
+def read_chunks(
+    document: SourceFile | SourceDocument, project_id: str, name: str, owner: str, key: str
+) -> Read | Skipped:
+    """Return what is stored of a document, without vectors, or why it is not read."""
+    read = document if isinstance(document, SourceDocument) else document.read()
+    if isinstance(read, Skipped):
+        return read
+    version = version_of(read.content_hash, read.source_uri, "")
+    record = DocumentRecord(name, read.title, owner, version, read.updated_at, key, note=read.note)
+    return record, chunk_records(project_id, record, read)
+
+
+def _renamed(others: Sequence[str], version: DocumentVersion, state: ProjectState) -> str | None:
+    same = (one for one in others if state.documents[one].version == version)
+    return next((one for one in same if not is_file_name(state.documents[one].title, one)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,22 +259,18 @@ class Plan:
     estimate: Estimate
 
 
-async def plan(changes: SourceChanges, graph: GraphWriter, by_model: ByModel | None) -> Plan:
-    """Return what an ingestion would do; nothing is written, and no model is asked.
-
-    Raises:
-        IngestError, GraphMisconfiguredError, GraphUnavailableError: as the ingestion does.
-    """
+async def plan(changes: SourceChanges, graph: Neo4jWriter, by_model: ByModel | None) -> Plan:
+    """Return what an ingestion would do; nothing is written, and no model is asked."""
     is_held = bool(await graph.held_projects(changes.project_id))
     state = await graph.project_state(changes.project_id) if is_held else ProjectState({}, "")
     identity = await changes.identity(state)
-    changed = await asyncio.to_thread(changes.compare, state, identity)
+    changed = [batch async for batch in changes.compare(state, identity)]
     changes.result.removed = sorted({*changes.result.removed, *identity.gone})
     if by_model is None:
         return Plan(changes.result, Estimate())
 
     if not by_model.covers(state.fingerprint):
-        every = replace(changes, force=True, documents={}, replaced=set())
-        changed = await asyncio.to_thread(every.compare, state, identity)
+        every = replace(changes, force=True, documents={}, replaced=set(), renamed={}, unusable={})
+        changed = [batch async for batch in every.compare(state, identity)]
     sizes = [len(chunk.text) for batch in changed for chunk in batch.chunks]
-    return Plan(changes.result, of_new_documents(by_model.tier, sizes, CALLS_AT_ONCE))
+    return Plan(changes.result, of_new_documents(by_model.tier, sizes, by_model.calls_at_once))

@@ -10,10 +10,13 @@ finds next to nothing; for that the standard library's parser is enough.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
 
-from drift.local.ingest.cleaning import clean
+from drift.indexing.cleaning import clean
+from drift.indexing.links import Link
+from drift.local.ingest.formats.tables import HtmlTable, with_heads
 
 MAX_EXTRACTED_CHARS = 5_000_000
 """A longer page is converted as a whole."""
@@ -87,8 +90,12 @@ class _Reader(HTMLParser):
         self._permalink: tuple[int, bool] | None = None
         """Where a link of a heading to itself may begin, and whether words stand before it."""
         self._has_words = False
+        self.links: list[Link] = []
+        self._link: tuple[int, str] | None = None
+        """Where the words of a link begin, and what it leads to."""
         self._in_title = False
         self._pre = 0
+        self._table: HtmlTable | None = None
 
     def handle_starttag(self, tag: str, attrs: Attributes) -> None:
         self._see_regions(tag, attrs)
@@ -105,11 +112,16 @@ class _Reader(HTMLParser):
         elif tag in _CELLS:
             # The cells of a row stay on its line; what is laid out in tables has blocks in them.
             self._line.append(" | " if any(map(_has_words, self._line)) else " ")
+            if self._table:
+                self._table.begin_cell(len(self._line), is_head=tag == "th")
         elif tag == "a":
             self._begin_permalink(dict(attrs))
+            self._link = (len(self._line), dict(attrs).get("href") or "")
         elif tag in _HEADINGS or tag in _BLOCKS:
             self._end_block()
             self._prefix = self._marks(tag, dict(attrs)) or self._prefix
+            if tag == "table":
+                self._table = HtmlTable(len(self.parts))
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "title":
@@ -119,10 +131,13 @@ class _Reader(HTMLParser):
             if not self._pre:
                 self._end_code()
         elif tag == "a":
+            self._end_link()
             self._end_permalink()
         elif not self._pre and (tag in _HEADINGS or tag in _BLOCKS):
             self._end_block()
             self._prefix = ""
+        if tag == "table":
+            self._end_table()
         for region in (self._dropped, self._bar, self._main):
             region.end(tag)
 
@@ -163,6 +178,11 @@ class _Reader(HTMLParser):
         behind_words = is_named and self._has_words
         self._permalink = (len(self._line), behind_words) if is_named or is_inside else None
 
+    def _end_link(self) -> None:
+        if self._link and not self._dropped.tag:
+            self.links.append(("".join(self._line[self._link[0] :]), self._link[1]))
+        self._link = None
+
     def _end_permalink(self) -> None:
         """Drop a link of a heading to itself: a sign, or any word behind the heading's own."""
         if self._permalink:
@@ -186,13 +206,24 @@ class _Reader(HTMLParser):
 
     def _end_block(self) -> None:
         text = " ".join("".join(self._line).split())
-        self._line.clear()
-        self._permalink, self._has_words = None, False
+        line, self._line = self._line, []
+        self._permalink, self._link, self._has_words = None, None, False
         if text:
             self.parts.append(self._prefix + text)
+            if self._table:
+                self._table.end_line(line)
             if self._prefix.startswith("#"):
                 (self.main_headings if self._main.tag else self.headings).append(text)
             self._prefix = ""
+        if self._table:
+            self._table.begin_line()
+
+    def _end_table(self) -> None:
+        """Put the head of its column before each value, where each row is a line."""
+        self._end_block()
+        if self._table and (rows := self._table.lines()):
+            self.parts[self._table.at :] = rows
+        self._table = None
 
     def _end_code(self) -> None:
         code = "".join(self._line).strip("\n")
@@ -212,14 +243,12 @@ def _has_words(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
-def read_page(html: str) -> tuple[str, str]:
-    """Return what a page says as Markdown, without what stands around it, and its title.
-
-    A page of which trafilatura finds next to nothing is converted as a whole.
-    """
-    text, title = html_to_markdown(html)
+def read_page(html: str) -> tuple[str, str, Sequence[Link]]:
+    """Return what a page says as Markdown, without what is around it, its title and its links."""
+    text, title, links = html_to_markdown(html)
     main = _main_text(html) if len(html) <= MAX_EXTRACTED_CHARS else ""
-    return (main if len(main) >= LEAST_EXTRACTED_CHARS else clean(text)), title
+    said = main if len(main) >= LEAST_EXTRACTED_CHARS else clean(text)
+    return with_heads(said), title, links
 
 
 def _main_text(html: str) -> str:
@@ -232,11 +261,11 @@ def _main_text(html: str) -> str:
     return "\n".join(line.rstrip() for line in (found or "").split("\n"))
 
 
-def html_to_markdown(html: str) -> tuple[str, str]:
-    """Return the page's text as Markdown, and its title.
+def html_to_markdown(html: str) -> tuple[str, str, Sequence[Link]]:
+    """Return the page's text as Markdown, its title, and its links.
 
-    That is the first heading of the main part, else its `<title>`, else any heading; empty when it
-    has none.
+    The title is the first heading of the main part, else its `<title>`, else any heading; empty
+    when it has none.
     """
     html = _LONG_REFERENCE.sub("\ufffd", _without_comments(html))
     html = _LONE_BRACKET.sub("&lt;", html)
@@ -246,7 +275,7 @@ def html_to_markdown(html: str) -> tuple[str, str]:
 
     first = (reader.main_headings if reader.has_main else reader.headings)[:1]
     titles = (*first, " ".join("".join(reader.title).split()), *reader.headings[:1])
-    return text, next(filter(_has_words, titles), "")
+    return text, next(filter(_has_words, titles), ""), reader.links
 
 
 def _read(html: str, *, has_bars: bool) -> tuple[_Reader, str]:

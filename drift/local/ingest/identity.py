@@ -13,10 +13,11 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from drift.core.errors import IngestError
-from drift.local.ingest.graph_records import ProjectState
-from drift.local.ingest.places import are_same, below, is_gone, is_inside, known_as
-from drift.local.ingest.records import possible_ids
-from drift.local.ingest.sources import Source, is_passed_over
+from drift.indexing.graph_records import ProjectState
+from drift.indexing.records import possible_ids
+from drift.local.ingest.kinds import is_passed_over
+from drift.local.ingest.places import REMOTE, are_same, below, is_gone, is_inside, known_as
+from drift.local.ingest.sources import Source
 
 _LARGE_SHARE = 0.5
 
@@ -40,12 +41,7 @@ class Identity:
 
 
 def identify(source: Source, hashes: Mapping[str, str], state: ProjectState) -> Identity:
-    """Return what the documents of a source are in the project.
-
-    Args:
-        source: what was read.
-        hashes: the content hash of each of its documents, by path.
-        state: what the project holds.
+    """Return what the documents of a source are in the project; `hashes` are theirs, by path.
 
     Raises:
         IngestError: most documents of a new source are those of another one, at the same paths, and
@@ -73,11 +69,6 @@ def identify(source: Source, hashes: Mapping[str, str], state: ProjectState) -> 
     )
 
 
-def _content(content_hash: str) -> str:
-    """Return the part of a hash that is of the document's content, without its address."""
-    return content_hash.partition(".")[0]
-
-
 @lru_cache(maxsize=1024)
 def _marks(source: str) -> tuple[str, ...]:
     """Return what stands before the path in the ids of a source's documents."""
@@ -85,16 +76,13 @@ def _marks(source: str) -> tuple[str, ...]:
 
 
 def _paths(name: str, source: str) -> list[str]:
-    """Return the paths below its source that a document of this id may have, the likeliest first.
-
-    An id is the path, or the path behind a name of the source where another document has the path.
-    """
+    """Return the paths that a document of this id may have in its source, the likeliest first."""
     first, _, rest = name.partition("/")
     is_marked = bool(rest) and f"{first}/" in _marks(source)
     return [name, rest] if is_marked else [name]
 
 
-def _files(name: str, source: str) -> list[str]:
+def possible_files(name: str, source: str) -> list[str]:
     """Return the files that a stored document may be, the likeliest first."""
     paths = _paths(name, source)
     files = [below(source, path) for path in paths]
@@ -102,7 +90,6 @@ def _files(name: str, source: str) -> list[str]:
 
 
 def _covers(wide: str, narrow: str) -> bool:
-    """Tell whether reading one place reads the other as well."""
     between = narrow.removeprefix(wide.rstrip("/")).split("/")[1:]
     return is_inside(narrow, wide) and not any(map(is_passed_over, between))
 
@@ -118,16 +105,17 @@ class _Claims:
     owner: str = field(init=False)
     by_path: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     left: dict[str, int] = field(default_factory=dict)
+    _sources: Mapping[str, str] = field(init=False)
     _files: dict[str, list[str]] = field(init=False)
     _free: set[str] = field(init=False)
     _renamed: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        held = self.state.sources
+        held = self._sources = self.state.sources
         self.root = known_as(self.source.name, held.values())
         around = [one for one in set(held.values()) if one and _covers(one, self.root)]
         self.owner = min(around, key=len, default=self.root)
-        self._files = {name: _files(name, source) for name, source in held.items()}
+        self._files = {name: possible_files(name, source) for name, source in held.items()}
         self._free = set(held)
 
     def _file(self, path: str) -> str:
@@ -143,6 +131,9 @@ class _Claims:
         """Tell whether the file of a stored document may be one of these places, or be in one."""
         return any(is_inside(file, place) for file in self._files[name] for place in places)
 
+    def _is_gone(self, name: str) -> bool:
+        return all(map(is_gone, self._files[name]))
+
     def claim_same_files(self) -> None:
         """Claim what is stored of the same files."""
         likely: defaultdict[str, list[str]] = defaultdict(list)
@@ -157,40 +148,37 @@ class _Claims:
 
         for path in self.hashes:
             named = possible[self._file(path)]
-            self._claim(path, (one for one in named if not _is_there(self._files[one][0])))
+            self._claim(path, (one for one in named if is_gone(self._files[one][0])))
 
     def claim_moved_files(self) -> None:
         """Claim what has the same content and is no longer where it was.
 
         Where most of a folder's documents were found here, it has another name now, and its other
-        documents are known by their paths.
-
-        Raises:
-            IngestError: most of the documents stand in both places.
+        documents are known by their paths. IngestError where most documents stand in both places.
         """
-        sizes = Counter(self.state.sources.values())
+        sizes = Counter(self._sources.values())
         moved: Counter[str] = Counter()
         copied: Counter[str] = Counter()
         for is_at_path in (True, False):
             known = self._stored(is_at_path=is_at_path)
             for path in [path for path in self.hashes if path not in self.by_path]:
-                content = _content(self.hashes[path])
+                content = self.hashes[path]
                 waiting = known.get((path if is_at_path else "", content), [])
                 while waiting and path not in self.by_path:
                     name = waiting.pop()
                     if self._has_left(name, path):
                         self._claim(path, [name])
-                        moved[self.state.sources[name]] += 1
+                        moved[self._sources[name]] += 1
                     else:
-                        copied[self.state.sources[name]] += is_at_path
+                        copied[self._sources[name]] += is_at_path
 
         self._refuse_copy(copied)
         rest: defaultdict[str, list[str]] = defaultdict(list)
         for name in sorted(self._free):
-            rest[self.state.sources[name]].append(name)
+            rest[self._sources[name]].append(name)
 
         for other in sorted(moved.keys() - {self.owner, self.root}):
-            without = [name for name in rest[other] if all(map(is_gone, self._files[name]))]
+            without = list(filter(self._is_gone, rest[other]))
             if moved[other] > _LARGE_SHARE * sizes[other]:
                 self._claim_folder(other, without)
             elif without:
@@ -200,8 +188,8 @@ class _Claims:
         """Return what is not claimed, by path and content or by content alone."""
         known: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for name in sorted(self._free, reverse=True):
-            content = _content(self.state.documents.get(name, ""))
-            paths = _paths(name, self.state.sources[name]) if is_at_path else [""]
+            content = self.state.documents[name].version.content_hash
+            paths = _paths(name, self._sources[name]) if is_at_path else [""]
             for path in paths if content else []:
                 known[path, content].append(name)
 
@@ -215,7 +203,7 @@ class _Claims:
         return all(is_gone(file) or are_same(file, read) for file in self._files[name])
 
     def _refuse_copy(self, copied: Counter[str]) -> None:
-        is_known = self.owner in self.state.sources.values()
+        is_known = self.owner in self._sources.values()
         other, count = next(iter(copied.most_common(1)), ("", 0))
         if is_known or count <= _LARGE_SHARE * len(self.hashes):
             return
@@ -237,21 +225,18 @@ class _Claims:
 
     def without_file(self) -> set[str]:
         """Return what is stored of this place, and was not read."""
-        held = self.state.sources
-        inside = {
-            one
-            for one in set(held.values())
-            if one == self.root or (one and _covers(self.root, one))
-        }
+        held = self._sources
+        sources = {one for one in held.values() if one}
+        inside = {one for one in sources if one == self.root or _covers(self.root, one)}
         gone = {name for name in self._free if held[name] in inside}
+        if self.source.only is not None:
+            within = {name for name in gone if self.may_be_inside(name, self.source.only)}
+            gone = set(filter(self._is_gone, within))
         if self.owner != self.root:
-            gone |= {
-                name
-                for name in self._free
-                if held[name] == self.owner
-                and self.may_be_inside(name, [self.root])
-                and all(map(is_gone, self._files[name]))
-            }
+            around = {name for name in self._free if held[name] == self.owner}
+            within = {name for name in around if self.may_be_inside(name, [self.root])}
+            is_far = self.root.startswith(REMOTE)
+            gone |= {name for name in within if is_far or self._is_gone(name)}
 
         return gone | self._renamed
 
@@ -280,7 +265,3 @@ class _Claims:
         if self.owner == self.root:
             return path
         return self._file(path).removeprefix(f"{self.owner.rstrip('/')}/")
-
-
-def _is_there(file: str) -> bool:
-    return not is_gone(file)

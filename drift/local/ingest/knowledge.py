@@ -1,153 +1,216 @@
-"""Pure: the knowledge of a project, made from its chunks and their vectors as one batch."""
+"""Pure: the knowledge of a project: its topics, found or followed, and what they say."""
 
 from __future__ import annotations
 
 import hashlib
-import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 
-from drift.local.ingest.graph_records import (
-    ChunkRecord,
+from drift.indexing.graph_records import (
     CommunityRecord,
+    DocumentRecord,
     KeptTopics,
     KnowledgeBatch,
+    Member,
 )
-from drift.local.ingest.summaries import Summaries, Summary
+from drift.local.ingest.communities import Read, Tree, by_parent, tell
 from drift.local.ingest.topics import (
-    Labels,
-    Levels,
+    Kept,
     Points,
     count,
+    directions_from,
+    divide,
     find_topics,
     follow_changes,
-    means,
+    mean,
+    mean_of,
     points_of,
 )
 
-KNOWLEDGE_VERSION = "7"
+KNOWLEDGE_VERSION = "8"
 """Part of the fingerprint: a change of the rules makes the next run derive everything anew."""
 
 TIMES = 2
 """Topics are found anew in a project with so many times the chunks that it had, or that share."""
 
-_NAMESPACE = uuid.UUID("6f6f0a3e-0d3f-5d0e-9a55-1f1c5c0f7d11")
 
-
-def stable_id(*parts: str) -> str:
-    """Return the same UUID for the same parts, on every machine."""
-    return str(uuid.uuid5(_NAMESPACE, "\x1f".join(parts)))
-
-
-def fingerprint(documents: Mapping[str, str], embedding: str) -> str:
-    """Return a hash that changes with the documents (content hash by id) or the embeddings."""
-    lines = [f"{name}\x1f{content_hash}" for name, content_hash in sorted(documents.items())]
+def fingerprint(documents: Iterable[DocumentRecord], embedding: str) -> str:
+    """Return a hash that changes with the documents, whatever they are called, or the vectors."""
+    lines = sorted("\x1f".join((one.key, one.title, *astuple(one.version))) for one in documents)
     return hashlib.sha256("\x1e".join([KNOWLEDGE_VERSION, embedding, *lines]).encode()).hexdigest()
 
 
-def derive(
-    chunks: Sequence[ChunkRecord], vectors: Points, stamp: str, kept: KeptTopics | None = None
-) -> KnowledgeBatch:
-    """Return a project's topics as communities, each with its summary and its centroid.
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """The topic of each member, and those that have to be read again because their chunks changed.
 
-    `chunks` stand in their order, document by document, `vectors` has a row for each. `kept` are
-    the topics that the project has: they are followed, unless its size has doubled or halved since
-    they were found.
+    The others stay as they are, with their summaries.
     """
-    if not chunks:
-        return KnowledgeBatch((), (), (), stamp)
 
-    points = points_of(vectors, [chunk.document_id for chunk in chunks])
-    held = _levels_of(chunks, kept) if kept else None
-    was = kept.clustered if kept else 0
-    if held is None or not was / TIMES < len(chunks) < was * TIMES:
-        levels, clustered = find_topics(points), len(chunks)
-    else:
-        levels, clustered = follow_changes(points, held), was
-
-    communities = _communities(chunks, vectors, points, levels)
-    return KnowledgeBatch((), (), tuple(communities), stamp, clustered=clustered)
+    topics: list[int]
+    affected: frozenset[int]
 
 
-def _levels_of(chunks: Sequence[ChunkRecord], kept: KeptTopics) -> Levels | None:
-    """Return the levels that the project holds; None where no chunk is in a topic."""
-    names: list[int | None] = [chunk.topic for chunk in chunks]
-    levels: list[Labels] = []
-    while True:
-        known = sorted({name for name in names if name is not None})
-        if not known:
-            return tuple(levels) or None
-        numbers = {name: number for number, name in enumerate(known)}
-        levels.append(np.array([-1 if name is None else numbers[name] for name in names]))
-        names = [kept.parents.get(name) for name in known]
+def assign(members: Sequence[Member], new: Points, kept: KeptTopics) -> Assignment | None:
+    """Return where chunks belong after a change; None where all topics are to be found anew.
+
+    `new` are the vectors of the members without a topic, in their order. Topics are found anew when
+    a project has doubled or halved since they were found.
+    """
+    leaves = [one for one in kept.communities.values() if not one.level and one.mean]
+    if not leaves or not kept.clustered / TIMES < len(members) < kept.clustered * TIMES:
+        return None
+
+    places = {leaf.community: place for place, leaf in enumerate(leaves)}
+    if not places.keys() >= set(kept.topic_of.values()):
+        return None
+
+    was_in = [kept.topic_of.get(member.chunk_id) for member in members]
+    sizes = Counter(was_in)
+    groups = {parent: number for number, parent in enumerate({one.parent for one in leaves})}
+    topics = [
+        Kept(
+            np.array(leaf.mean, dtype=np.float32),
+            sizes[leaf.community],
+            kept.sizes[leaf.community],
+            groups[leaf.parent],
+        )
+        for leaf in leaves
+    ]
+    if not any(sizes[one] for one in places):
+        return None
+
+    joined, now = follow_changes(topics, directions_from(new, mean_of(topics)))
+    joins = iter(joined)
+    found = [
+        leaves[int(next(joins))] if topic is None else leaves[now[places[topic]]]
+        for topic in was_in
+    ]
+    changed = {leaves[place].community for place in joined}
+    for place, leaf in enumerate(leaves):
+        is_other = now[place] not in {-1, place}
+        if is_other:
+            changed.add(leaves[now[place]].community)
+        if leaf.community in kept.stale or topics[place].size != topics[place].was:
+            changed.add(leaf.community)
+
+    return Assignment([one.community for one in found], frozenset(changed))
 
 
-def _communities(
-    chunks: Sequence[ChunkRecord], vectors: Points, points: Points, levels: Levels
-) -> Iterator[CommunityRecord]:
-    """Yield the communities, level by level from the topics upwards."""
-    topic_of = levels[0]
-    members = [[int(place) for place in places] for places in _nearest_first(points, topic_of)]
-    names = [_name([[chunks[place].id for place in places]]) for places in members]
-    summaries = Summaries([[chunks[place] for place in places] for places in members])
+def derive(
+    members: Sequence[Member],
+    chunks: Read,
+    stamp: str,
+    kept: KeptTopics | None = None,
+    assignment: Assignment | None = None,
+) -> KnowledgeBatch:
+    """Return a project's topics as communities, each with its summary and the mean of its chunks.
 
-    below = topic_of  # the community of this level that each chunk is in
-    for level in range(len(levels)):
-        above = levels[level + 1].tolist() if level + 1 < len(levels) else None
-        parents = _names_above(names, above) if above else []
-        centroids = means(vectors, below, len(names))
-        for number, summary in enumerate(summaries.of_level()):
-            held = tuple(chunks[place].id for place in members[number]) if not level else ()
-            parent = parents[above[number]] if above else None
-            yield _record(names[number], level, parent, summary, held, centroids[number])
+    `members` stand in their order, document by document. `chunks` are those of the topics that an
+    assignment affects, with their vectors; without an assignment all chunks, and topics are found
+    anew.
+    """
+    if not members:
+        return KnowledgeBatch((), (), (), stamp, clustered=0)
+    if kept is None or assignment is None:
+        told = tell(_found(members, chunks), chunks, {})
+        return KnowledgeBatch((), (), told, stamp, clustered=len(members))
 
-        if above:
-            summaries.rise(above)
-            names, below = parents, levels[level + 1][below]
+    tree = _followed(members, chunks, kept, assignment)
+    told = tell(tree, chunks, _untouched(tree, kept, assignment))
+    return KnowledgeBatch((), (), told, stamp, clustered=kept.clustered)
 
 
-def _nearest_first(points: Points, topic_of: Labels) -> list[Labels]:
-    """Return the places of each topic's chunks, the nearest to its centre first."""
-    topics = count(topic_of)
-    centres = means(points, topic_of, topics)
-    near = np.einsum("ij,ij->i", points, centres[topic_of])
-    order = np.lexsort((-near, topic_of))
-    return np.split(order, np.searchsorted(topic_of[order], np.arange(1, topics)))
+def _found(members: Sequence[Member], chunks: Read) -> Tree:
+    vectors = np.array([chunks[one.chunk_id][1] for one in members], dtype=np.float32)
+    points = points_of(vectors, [member.document_id for member in members])
+    levels = find_topics(points)
+    held: dict[int, list[str]] = defaultdict(list)
+    for member, topic in zip(members, levels[0].tolist(), strict=True):
+        held[topic].append(member.chunk_id)
+
+    names = [_name([held[topic]]) for topic in sorted(held)]
+    tree = Tree(dict(zip(names, (held[topic] for topic in sorted(held)), strict=True)), {})
+    for level in levels[1:]:
+        below: dict[int, list[int]] = defaultdict(list)
+        for name, parent in zip(names, level.tolist(), strict=True):
+            below[parent].append(name)
+        names = []
+        for parent in sorted(below):
+            names.append(_name([["group"], below[parent]]))
+            tree.parents |= dict.fromkeys(below[parent], names[-1])
+
+    return tree
+
+
+def _followed(
+    members: Sequence[Member], chunks: Read, kept: KeptTopics, assignment: Assignment
+) -> Tree:
+    tree = Tree(defaultdict(list), {})
+    for member, topic in zip(members, assignment.topics, strict=True):
+        tree.chunk_ids[topic].append(member.chunk_id)
+
+    for topic in sorted(assignment.affected & tree.chunk_ids.keys()):
+        _divide(topic, tree, chunks, kept)
+
+    for topic in tree.chunk_ids:
+        known = kept.communities.get(topic)
+        if known and known.parent is not None:
+            tree.parents[topic] = known.parent
+    for group in sorted(set(tree.parents.values())):
+        above = kept.communities[group].parent
+        if above is not None:
+            tree.parents[group] = above
+
+    if len({tree.parents.get(topic) for topic in tree.chunk_ids}) == 1:
+        tree.parents = {}  # one group holds all of it, and says nothing more
+    return tree
+
+
+def _divide(topic: int, tree: Tree, chunks: Read, kept: KeptTopics) -> None:
+    """Divide a topic that has grown too large; its first part keeps its number."""
+    ids = tree.chunk_ids[topic]
+    vectors = np.array([chunks[id_][1] for id_ in ids])
+    leaves = [one for one in kept.communities.values() if not one.level and one.mean]
+    centre = mean([leaf.mean for leaf in leaves], [kept.sizes[leaf.community] for leaf in leaves])
+    parts = divide(directions_from(vectors, centre))
+    if parts is None:
+        return
+
+    parent = kept.communities[topic].parent
+    for part in range(count(parts)):
+        own = [id_ for id_, number in zip(ids, parts.tolist(), strict=True) if number == part]
+        name = _name([own]) if part else topic
+        tree.chunk_ids[name] = own
+        if parent is not None:
+            tree.parents[name] = parent
+
+
+def _untouched(tree: Tree, kept: KeptTopics, assignment: Assignment) -> dict[int, CommunityRecord]:
+    """Return the communities that stay as they are: nothing below them has changed."""
+    changed = set(assignment.affected)
+    was_below = by_parent((name, one.parent) for name, one in kept.communities.items())
+    is_below = by_parent(tree.parents.items())
+    for name, one in sorted(kept.communities.items(), key=lambda item: item[1].level):
+        below = set(is_below.get(name, ()))
+        if one.level and (below != set(was_below.get(name, ())) or below & changed):
+            changed.add(name)
+
+    return {
+        name: replace(known, parent=tree.parents.get(name))
+        for name, known in kept.communities.items()
+        if name not in changed and (name in tree.chunk_ids or name in is_below)
+    }
 
 
 def _name(members: Sequence[Sequence[object]]) -> int:
-    """Return a community's number, which is made of what is below it.
+    """Return the number of a new community, which is made of what is below it.
 
-    A question that began before the knowledge was derived anew may name a community afterwards.
-    Its number then means the same members, or none; a running number would mean other members.
+    It keeps its number while it changes. A question that began before the knowledge was derived
+    anew may name a community afterwards: a running number would mean other members.
     """
     told = "\x1d".join("\x1e".join(sorted(map(str, part))) for part in members)
     return int(hashlib.sha256(told.encode()).hexdigest()[:12], 16)
-
-
-def _names_above(names: Sequence[int], above: Sequence[int]) -> list[int]:
-    below: dict[int, list[int]] = {}
-    for name, parent in zip(names, above, strict=True):
-        below.setdefault(parent, []).append(name)
-    return [_name([["group"], below[parent]]) for parent in sorted(below)]
-
-
-def _record(  # noqa: PLR0913, PLR0917 - one argument a property
-    name: int,
-    level: int,
-    parent: int | None,
-    summary: Summary,
-    chunk_ids: tuple[str, ...],
-    centroid: Points,
-) -> CommunityRecord:
-    return CommunityRecord(
-        name,
-        level,
-        parent,
-        summary.title,
-        summary.text,
-        chunk_ids=chunk_ids,
-        # What says nothing of itself has no vector: a search finds its chunks, and not it.
-        centroid=tuple(centroid.tolist()) if summary.says else (),
-    )

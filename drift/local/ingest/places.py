@@ -5,6 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from drift.core.errors import IngestError
+from drift.indexing.graph_records import DocumentRecord
+
+REMOTE = "az://"
+"""What the name of a source begins with that is no place of this machine."""
+IMPORTED = "graphrag:"
+"""What the name of a source begins with whose graph was imported with its documents."""
+
 
 def below(source: str, path: str) -> str:
     """Return the file at a path below a source."""
@@ -48,3 +56,14 @@ def known_as(place: str, names: Iterable[str]) -> str:
     if place in known:
         return place
     return next((name for name in sorted(known) if are_same(name, place)), place)
+
+
+def require_own_graph(project_id: str, documents: Iterable[DocumentRecord]) -> None:
+    """Raise IngestError where some documents were imported with a graph, which would be lost."""
+    if source := next((one.source for one in documents if one.source.startswith(IMPORTED)), ""):
+        folder = source.removeprefix(IMPORTED)
+        raise IngestError(
+            f"Project {project_id} holds the graph that GraphRAG made of {folder}, which topics of "
+            f"ours would replace: nothing was changed. Use another project (--project), import it "
+            f"anew (drift ingest --graphrag {folder}), or take it out first (drift remove)."
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -30,9 +30,22 @@ class _RateColumn(ProgressColumn):
         return Text("" if rate is None else f"{rate:,.0f}/s", style="progress.data.speed")
 
 
+class _UsageColumn(ProgressColumn):
+    """What models took so far, behind the stage that goes on."""
+
+    def __init__(self, usage: Callable[[], str]) -> None:
+        super().__init__()
+        self._usage = usage
+
+    def render(self, task: Task) -> Text:
+        return Text("" if task.finished else self._usage(), style="progress.data.speed")
+
+
 @contextmanager
-def progress_bar(console: Console | None = None) -> Iterator[Report]:
-    """Give a callable to report to while the block runs."""
+def progress_bar(
+    console: Console | None = None, usage: Callable[[], str] = str
+) -> Iterator[Report]:
+    """Give a callable to report to while the block runs; `usage` says what models took so far."""
     console = console or Console(stderr=True)
     if not console.is_terminal:
         yield _lines(console)
@@ -45,6 +58,7 @@ def progress_bar(console: Console | None = None) -> Iterator[Report]:
         MofNCompleteColumn(),
         _RateColumn(),
         TimeRemainingColumn(),
+        _UsageColumn(usage),
     )
     with Progress(
         *columns, console=console, redirect_stdout=False, redirect_stderr=False

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
 from drift.evidence.sentence_ends import split_sentences
-from drift.local.ingest.blocks import split_blocks
+from drift.indexing.blocks import split_blocks
 
 _FENCE = re.compile(r"^[^\S\n]*(?:```|~~~)", re.MULTILINE)
 _LIST_MARK = re.compile(r"^(?:[*+•-]|\(?\w{1,2}[.)]|#{1,6}|>)\s+")
@@ -39,10 +39,7 @@ class Sentence:
 
 
 def sentences(text: str) -> Iterator[Sentence]:
-    """Yield the prose of a chunk piece by piece.
-
-    Whole sentences, and fragments such as headings and list items.
-    """
+    """Yield the prose of a chunk: whole sentences, and fragments such as headings and items."""
     for block in split_blocks(text, "markdown" if _FENCE.search(text) else "text"):
         if block.kind == "heading":
             yield Sentence(block.title, whole=False)
@@ -64,9 +61,15 @@ def words(text: str) -> list[str]:
     ]
 
 
-def spellings(text: str) -> Counter[str]:
-    """Return how often each word stands in the text as it is written."""
-    return Counter(_WORD.findall(text))
+def spellings(text: str) -> dict[str, str]:
+    """Return each word, by itself in lower case, in the spelling that it has most often."""
+    counts = Counter(_WORD.findall(text))
+    best: dict[str, str] = {}
+    for spelling, count in counts.items():
+        known = best.setdefault(spelling.lower(), spelling)
+        if (count, spelling) > (counts[known], known):
+            best[spelling.lower()] = spelling
+    return best
 
 
 def _is_whole(piece: str, shortest: int = _SHORTEST, fewest_words: int = _FEWEST_WORDS) -> bool:

@@ -14,11 +14,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from types import TracebackType
 from typing import Self
 
 from drift.core.errors import IngestError
-from drift.local.ingest.documents import MAX_FILE_SECONDS, Result, Skipped, guarded
+from drift.indexing.documents import Skipped
+from drift.local.ingest.files import MAX_FILE_SECONDS, Result, guarded
 
 
 class ReadingProcess:
@@ -35,25 +35,17 @@ class ReadingProcess:
         """Return the process, which is ended behind the block."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         """End the process."""
         self.close()
 
     def guarded(
         self, name: str, work: Callable[[], Result], seconds: float | None = MAX_FILE_SECONDS
     ) -> Result | Skipped:
-        """Return what the work on one file gives, as `documents.guarded` does.
+        """Return what the work on one file gives, as `files.guarded` does; both are picklable.
 
         It is a skipped file as well when the work takes longer than so many seconds, or ends its
-        process. The work and its result have to be picklable.
-
-        Raises:
-            IngestError: when the process was closed meanwhile.
+        process; IngestError when the process was closed meanwhile.
         """
         with self._turn:
             child, connection = self._running()
@@ -114,10 +106,7 @@ class ReadingProcess:
 
 
 def _serve(connection: Connection) -> None:
-    """Do what is asked for until nobody asks any more.
-
-    The system itself ends this process at the limit of a file, even inside a single call of C.
-    """
+    """Do what is asked for; the system ends this process at the limit of a file, even inside C."""
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             name, work, seconds = connection.recv()

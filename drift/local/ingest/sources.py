@@ -4,52 +4,44 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise, starmap
 from pathlib import Path
 
 from drift.core import source_uri
 from drift.core.errors import IngestError
-from drift.local.ingest.documents import (
-    FORMATS,
+from drift.indexing.documents import Skipped, SourceDocument
+from drift.local.ingest.files import (
     Guard,
-    Skipped,
-    SourceDocument,
+    SourceFile,
     guarded,
+    look_at_all,
     printable,
     read_document,
     words_of,
 )
+from drift.local.ingest.git_ignore import BY_GIT, GitIgnore
+from drift.local.ingest.kinds import ENDINGS, Ignored, is_read_in, ranked, why_ignored, why_not
 
-ENDINGS = ", ".join(sorted(filter(None, FORMATS)))
-
-_PACKAGES = {"node_modules", "__pycache__"}
-_OTHER_ENDING = f"only {ENDINGS} and files without an ending are read"
-_HIDDEN = "their names begin with a dot"
-_OF_PACKAGES = "folders of packages hold no documents of yours"
-_TO_EMPTY = " What a project holds of it stays there: --yes takes out what is not there any more."
-
-
-@dataclass(frozen=True, slots=True)
-class Ignored:
-    """How many files or folders of one kind, such as `.pdf`, were not looked at, and why."""
-
-    kind: str
-    count: int
-    reason: str
+_OUTSIDE = "they are outside of the folder"
+TO_EMPTY = " What a project holds of it stays there: --yes takes out what is not there any more."
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
     """All that one place holds; `name` tells it from other sources of the same project.
 
-    A place that `is_file` is one document itself, and no folder of documents.
+    A place that `is_file` is one document itself, and no folder of documents. Of one that was read
+    in part, `only` are the places that were looked at.
     """
 
     name: str
-    documents: tuple[SourceDocument, ...]
+    documents: tuple[SourceDocument | SourceFile, ...]
     skipped: tuple[Skipped, ...] = ()
     ignored: tuple[Ignored, ...] = ()
     is_file: bool = False
+    only: tuple[str, ...] | None = None
 
 
 def source_name(path: Path) -> str:
@@ -60,19 +52,14 @@ def source_name(path: Path) -> str:
         return printable(os.path.abspath(path))  # noqa: PTH100 - of what cannot be resolved
 
 
-def is_passed_over(name: str) -> bool:
-    """Tell whether files and folders of this name are not read."""
-    return name.startswith(".") or name in _PACKAGES
-
-
 def read_source(
     path: Path, uri_prefix: str = "", *, may_be_empty: bool = False, guard: Guard = guarded
 ) -> Source:
     """Return the documents of a folder (recursively) or of one file, in the order of their ids.
 
-    Links are not followed, hidden folders and node_modules are left out. With a prefix, each
-    document has the address of its path behind it. A place that `may_be_empty` gives no documents
-    where nothing is there, or nothing can be read. Each file is read under the guard.
+    Links are not followed; hidden folders, node_modules and what Git ignores are left out. With a
+    prefix, each document has the address of its path behind it. A place that `may_be_empty` gives
+    no documents where nothing can be read. Each file is read under the guard.
 
     Raises:
         IngestError: when there is no such path, nothing in it can be read, or the one file cannot
@@ -80,77 +67,101 @@ def read_source(
     """
     try:
         root = path.resolve(strict=True)
-    except (FileNotFoundError, NotADirectoryError) as error:
-        if may_be_empty:
+    except (OSError, RuntimeError, ValueError) as error:
+        # A RuntimeError is a link to itself, before Python 3.13.
+        is_gone = isinstance(error, FileNotFoundError | NotADirectoryError)
+        if is_gone and may_be_empty:
             return Source(source_name(path), ())
         raise IngestError(
             f"{printable(str(path))} cannot be read: {words_of(error)}. Name a folder or a file "
-            f"that exists.{_TO_EMPTY}"
-        ) from error
-    except (OSError, RuntimeError, ValueError) as error:
-        # A RuntimeError is a link to itself, before Python 3.13.
-        raise IngestError(
-            f"{printable(str(path))} cannot be read: {words_of(error)}. Name a folder or a file "
-            f"that exists."
+            f"that exists.{TO_EMPTY if is_gone else ''}"
         ) from error
 
-    read = _read_folder if root.is_dir() else _read_single
-    source = read(root, guard, may_be_empty=may_be_empty)
-    return replace(
-        source,
-        documents=tuple(
-            replace(document, source_uri=source_uri.below(uri_prefix, document.id))
-            for document in source.documents
-        ),
-    )
+    if not root.is_dir():
+        return _read_single(root, guard, uri_prefix, may_be_empty=may_be_empty)
 
-
-def _read_folder(root: Path, guard: Guard, *, may_be_empty: bool) -> Source:
     walk = _Walk(root)
     walk.run()
-    documents: list[SourceDocument] = []
-    for found in walk.files:
-        read = read_document(found, found.relative_to(root).as_posix(), guard)
-        if isinstance(read, Skipped):
-            walk.skipped.append(read)
-        else:
-            documents.append(read)
+    source = _source_of(walk, uri_prefix, guard)
+    if not source.documents and not may_be_empty:
+        raise IngestError(nothing_read(source, source.skipped))
+    return source
 
-    if not documents and not may_be_empty:
+
+def read_changed(
+    folder: Path, changed: Sequence[Path], uri_prefix: str = "", *, guard: Guard = guarded
+) -> Source:
+    """Return the documents of a folder that are among some files, or in some folders.
+
+    Those that are not there any more are known by `only`. Files outside of the folder are counted
+    as ignored. IngestError when there is no such folder.
+    """
+    try:
+        root = folder.resolve(strict=True)
+    except (OSError, RuntimeError, ValueError) as error:
         raise IngestError(
-            f"{printable(str(root))} holds no file that can be read. Looked for {ENDINGS} "
-            f"and files without an ending, in all its folders.{_reasons(walk)}{_TO_EMPTY}"
-        )
+            f"{printable(str(folder))} cannot be read: {words_of(error)}. Name the folder that the "
+            f"changed files are in."
+        ) from error
 
+    walk, only = _Walk(root), []
+    for file in changed:
+        place = Path(os.path.abspath(file))  # noqa: PTH100 - links are not followed
+        place = place.parent.resolve() / place.name
+        if root not in place.parents:
+            walk.ignored[printable(place.suffix), _OUTSIDE] += 1
+        else:
+            only.append(printable(str(place)))
+            walk.look(place)
+
+    return replace(_source_of(walk, uri_prefix, guard), only=tuple(sorted(set(only))))
+
+
+def _source_of(walk: _Walk, uri_prefix: str, guard: Guard) -> Source:
+    """Return what was found on a walk; a file that several of its paths led to is there once."""
+    root = walk.root
+    named = [(found, found.relative_to(root).as_posix()) for found in walk.files]
+    read = list(look_at_all(named, guard))
+    files = {file.id: file for file in read if isinstance(file, SourceFile)}
+    skipped = [*walk.skipped, *(file for file in read if isinstance(file, Skipped))]
     return Source(
         printable(str(root)),
-        tuple(sorted(documents, key=lambda document: document.id)),
-        tuple(sorted(walk.skipped, key=lambda skipped: skipped.path)),
-        walk.ignored(),
+        tuple(
+            replace(file, source_uri=source_uri.below(uri_prefix, id_))
+            for id_, file in sorted(files.items())
+        ),
+        tuple(sorted(skipped, key=lambda one: one.path)),
+        ranked(walk.ignored),
     )
 
 
-def _reasons(walk: _Walk) -> str:
-    skipped = "".join(f" {one.path}: {one.reason}." for one in walk.skipped[:10])
-    ignored = ", ".join(f"{one.count} {one.kind}" for one in walk.ignored())
-    return f"{skipped} Ignored: {ignored}." if ignored else skipped
+def nothing_read(source: Source, skipped: Sequence[Skipped]) -> str:
+    """Return the sentences about a folder of which nothing could be read."""
+    reasons = "".join(f" {one.path}: {one.reason}." for one in skipped[:10])
+    ignored = ", ".join(f"{one.count} {one.kind}" for one in source.ignored)
+    reasons += f" Ignored: {ignored}." if ignored else ""
+    return (
+        f"{source.name} holds no file that can be read. Looked for {ENDINGS} and files without an "
+        f"ending, in all its folders.{reasons}{TO_EMPTY}"
+    )
 
 
-def _read_single(path: Path, guard: Guard, *, may_be_empty: bool) -> Source:
+def _read_single(path: Path, guard: Guard, uri_prefix: str, *, may_be_empty: bool) -> Source:
     name = printable(str(path))
-    if path.suffix.lower() not in FORMATS:
+    if reason := why_not(path.name):
         raise IngestError(
-            f"{name} is not a kind of file that is read. Give a folder, or a file that ends with "
-            f"{ENDINGS}, or has no ending."
+            f"{name} is not a kind of file that is read: {reason}. Give a folder, or a file that "
+            f"ends with {ENDINGS}, or has no ending."
         )
 
     read = read_document(path, path.name, guard)
     if not isinstance(read, Skipped):
-        return Source(name, (read,), is_file=True)
+        address = source_uri.below(uri_prefix, read.id)
+        return Source(name, (replace(read, source_uri=address),), is_file=True)
     if may_be_empty:
         return Source(name, (), (read,), is_file=True)
 
-    raise IngestError(f"{name} cannot be ingested: {read.reason}.{_TO_EMPTY}")
+    raise IngestError(f"{name} cannot be ingested: {read.reason}.{TO_EMPTY}")
 
 
 @dataclass(slots=True)
@@ -160,11 +171,15 @@ class _Walk:
     root: Path
     files: list[Path] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
-    _ignored: Counter[tuple[str, str]] = field(default_factory=Counter)
+    ignored: Counter[tuple[str, str]] = field(default_factory=Counter)
+    _git: GitIgnore = field(init=False)
 
-    def run(self) -> None:
+    def __post_init__(self) -> None:
+        self._git = GitIgnore(self.root, self._skip)
+
+    def run(self, begin: Path | None = None) -> None:
         """Look at all folders, without recursion, because they may be nested very deep."""
-        waiting = [self.root]
+        waiting = [begin or self.root]
         while waiting:
             folder = waiting.pop()
             try:
@@ -172,40 +187,44 @@ class _Walk:
                     found = sorted(entries, key=lambda entry: entry.name)
                 waiting += [Path(entry.path) for entry in found if self._is_folder_to_read(entry)]
             except OSError as error:
-                self.skipped.append(
-                    Skipped(
-                        self._name(folder), f"cannot be read: {words_of(error)}", unreadable=True
-                    )
-                )
+                self._skip(folder, f"cannot be read: {words_of(error)}", unreadable=True)
 
-    def ignored(self) -> tuple[Ignored, ...]:
-        """Return the counts, the largest first."""
-        ranked = sorted(self._ignored.items(), key=lambda item: (-item[1], item[0]))
-        return tuple(Ignored(kind, count, reason) for (kind, reason), count in ranked)
+    def look(self, place: Path) -> None:
+        """Look at one file, or at all in one folder, as if it had been found on the way."""
+        above = pairwise(("", *place.relative_to(self.root).parts[:-1]))
+        is_hidden = not all(starmap(is_read_in, above)) or self._git.hides_above(place)
+        if is_hidden or not os.path.lexists(place):
+            return
+        with os.scandir(place.parent) as entries:
+            entry = next((one for one in entries if one.name == place.name), None)
+        if entry is not None and self._is_folder_to_read(entry):
+            self.run(place)
 
     def _is_folder_to_read(self, entry: os.DirEntry[str]) -> bool:
         """Sort one entry in, and tell whether it is a folder to look at."""
+        path = Path(entry.path)
+        folder = "" if path.parent == self.root else path.parent.name
+        is_read = is_read_in(folder, entry.name)
         is_folder = entry.is_dir(follow_symlinks=False)
         suffix = Path(entry.name).suffix.lower()
-        if is_passed_over(entry.name):
-            is_hidden = entry.name.startswith(".")
-            kind = ("hidden", _HIDDEN) if is_hidden else (entry.name, _OF_PACKAGES)
-            self._ignored[kind] += 1
-        elif is_folder:
+        if is_read and self._git.hides(path, is_folder=is_folder):
+            self.ignored["folder" if is_folder else printable(suffix), BY_GIT] += 1
+        elif is_read and is_folder:
             return True
-        elif entry.is_symlink() and (suffix in FORMATS or _leads_to_folder(entry)):
-            self.skipped.append(
-                Skipped(self._name(Path(entry.path)), _about_link(Path(entry.path), self.root))
-            )
-        elif suffix in FORMATS:
-            self.files.append(Path(entry.path))
+        elif (
+            is_read and entry.is_symlink() and (not why_not(entry.name) or _leads_to_folder(entry))
+        ):
+            self._skip(path, _about_link(path, self.root))
+        elif kind := why_ignored(printable(f"{folder}/{entry.name}" if folder else entry.name)):
+            self.ignored[kind] += 1
         else:
-            self._ignored[printable(suffix), _OTHER_ENDING] += 1
+            self.files.append(path)
 
         return False
 
-    def _name(self, path: Path) -> str:
-        return printable(path.relative_to(self.root).as_posix())
+    def _skip(self, path: Path, reason: str, *, unreadable: bool = False) -> None:
+        name = printable(path.relative_to(self.root).as_posix())
+        self.skipped.append(Skipped(name, reason, unreadable))
 
 
 def _leads_to_folder(entry: os.DirEntry[str]) -> bool:

@@ -6,16 +6,18 @@ Sources: c-TF-IDF after Grootendorst, "BERTopic" (2022); Carbonell and Goldstein
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from heapq import nsmallest
 from itertools import pairwise
+from typing import Self
 
-from drift.local.ingest.chunking import PATH_SEPARATOR
-from drift.local.ingest.graph_records import ChunkRecord
+from drift.indexing.chunking import PATH_SEPARATOR
+from drift.indexing.graph_records import ChunkRecord
 from drift.local.ingest.prose import sentences, spellings, words
 
 MAX_SUMMARY_CHARS = 1200
@@ -24,6 +26,9 @@ MAX_TITLES, _MAX_TITLE_CHARS = 4, 80
 MAX_SENTENCES, _MAX_SENTENCE = 5, 300
 CENTRAL_CHUNKS = 12
 """Chunks nearest to a topic's centroid, of which its sentences are."""
+
+MOST_WORDS, MOST_PAIRS = 300, 100
+"""Of a digest."""
 
 _RELEVANCE = 0.7
 _MOST_ALIKE = 0.6
@@ -40,77 +45,83 @@ _LEANING = frozenset(
 """Words with which a sentence leans on what stands before it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """A topic's title and text; a topic with too few sentences does not say what is in it."""
-
-    title: str
-    text: str
-    says: bool
-
-
 @dataclass(slots=True)
-class _Topic:
+class Digest:
     """What a topic holds: how often each word, pair of words and document, and its best sentences.
 
-    `says` counts its central chunks and the sentences in them.
+    `spelled` are words as its most central chunks write them, `whole` counts the whole sentences of
+    `central` chunks. Of words and pairs the most frequent are kept, so that it is small enough to
+    be stored beside the topic.
     """
 
     words: Counter[str] = field(default_factory=Counter)
-    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    pairs: Counter[str] = field(default_factory=Counter)
     titles: Counter[str] = field(default_factory=Counter)
+    spelled: dict[str, str] = field(default_factory=dict)
     sentences: list[str] = field(default_factory=list)
-    central: list[ChunkRecord] = field(default_factory=list)
+    central: int = 0
     whole: int = 0
 
-    def add(self, other: _Topic) -> None:
+    @property
+    def says(self) -> bool:
+        """True where it has enough sentences to say what it is about."""
+        return self.whole >= self.central
+
+    def add(self, other: Digest) -> None:
         """Take in what a topic below holds; its best sentence stands for it."""
         self.words.update(other.words)
         self.pairs.update(other.pairs)
         self.titles.update(other.titles)
+        self.spelled |= other.spelled
         self.sentences += other.sentences[:1]
-        self.central += other.central[:1]
-        self.whole += other.whole >= len(other.central)
+        self.central += 1
+        self.whole += other.says
+
+    def to_json(self) -> str:
+        """Return it as it is stored."""
+        held = {one.name: getattr(self, one.name) for one in fields(self)}
+        return json.dumps(held, ensure_ascii=False, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, stored: str) -> Self:
+        """Return what was stored."""
+        read = json.loads(stored)
+        counted = {name: Counter(read[name]) for name in ("words", "pairs", "titles")}
+        return cls(**{**read, **counted})
 
 
-class Summaries:
-    """The summaries of a project, level by level from its topics upwards."""
-
-    def __init__(self, topics: Iterable[Sequence[ChunkRecord]]) -> None:
-        """Read the topics, each with its chunks, the nearest to its centroid first."""
-        self._level = [_read(chunks) for chunks in topics]
-        self._total: Counter[str] = Counter()
-        for topic in self._level:
-            self._total.update(topic.words)
-
-    def of_level(self) -> list[Summary]:
-        """Return the summaries of the level that was reached, in its order."""
-        size = self._total.total() / max(1, len(self._level))
-        rare = {word: math.log1p(size / count) for word, count in self._total.items()}
-        return [_summary(topic, rare) for topic in self._level]
-
-    def rise(self, above: Iterable[int]) -> None:
-        """Go on to the next level, where `above` is the community over each one of this."""
-        groups: dict[int, _Topic] = {}
-        for topic, group in zip(self._level, above, strict=True):
-            groups.setdefault(group, _Topic()).add(topic)
-        self._level = [groups[group] for group in sorted(groups)]
-
-
-def _read(chunks: Sequence[ChunkRecord]) -> _Topic:
-    topic = _Topic(central=list(chunks[:CENTRAL_CHUNKS]))
+def digest(chunks: Sequence[ChunkRecord]) -> Digest:
+    """Return what a topic holds whose chunks these are, the nearest to its centroid first."""
+    held = Digest()
     for chunk in chunks:
         read = words(chunk.text)
-        topic.words.update(filter(None, read))
-        topic.pairs.update((a, b) for a, b in pairwise(read) if a and b)
-        topic.titles[_title(chunk)] += 1
+        held.words.update(filter(None, read))
+        held.pairs.update(f"{a} {b}" for a, b in pairwise(read) if a and b)
+        held.titles[_title(chunk)] += 1
 
-    for chunk in topic.central:
-        whole = [s.text for s in sentences(chunk.text) if s.whole]
-        topic.whole += len(whole)
-        topic.sentences += filter(_stands_alone, whole)
+    held.words = Counter(dict(_most(held.words, MOST_WORDS)))
+    pairs = _most(held.pairs, MOST_PAIRS)
+    held.pairs = Counter({pair: number for pair, number in pairs if number >= _FEWEST_OF_A_PAIR})
+    central = chunks[:CENTRAL_CHUNKS]
+    spelled = spellings(" ".join(chunk.text for chunk in central))
+    held.spelled = {word: spelling for word, spelling in spelled.items() if word in held.words}
+    whole = [s.text for chunk in central for s in sentences(chunk.text) if s.whole]
+    held.sentences = list(filter(_stands_alone, whole))
+    held.central, held.whole = len(central), len(whole)
+    return held
 
-    return topic
+
+def _most(counts: Counter[str], most: int) -> list[tuple[str, int]]:
+    return nsmallest(most, counts.items(), key=lambda item: (-item[1], item[0]))
+
+
+def rarity(topics: Collection[Digest]) -> dict[str, float]:
+    """Return how much each word tells one topic of a project from the others."""
+    total: Counter[str] = Counter()
+    for topic in topics:
+        total.update(topic.words)
+    size = total.total() / max(1, len(topics))
+    return {word: math.log1p(size / count) for word, count in total.items()}
 
 
 def _title(chunk: ChunkRecord) -> str:
@@ -125,42 +136,41 @@ def _stands_alone(sentence: str) -> bool:
     return len(sentence) <= _MAX_SENTENCE and first not in _LEANING
 
 
-def _summary(topic: _Topic, rare: Mapping[str, float]) -> Summary:
+def summarise(topic: Digest, rare: Mapping[str, float]) -> tuple[str, str]:
+    """Return the title and the summary of a topic, or of what is above, best sentences first."""
     weights = {word: count * rare[word] for word, count in topic.words.items()}
-    spelled = _spelled(topic.central)
     terms = [
-        " ".join(spelled.get(word, word) for word in term.split())
+        " ".join(topic.spelled.get(word, word) for word in term.split())
         for term in _terms(topic, weights)
     ]
     # Sentences are chosen as for a topic of one level: the best of each part for what is above.
     topic.sentences = _most_central(topic.sentences, weights, rare)
-    titles = [title for title, _ in topic.titles.most_common(MAX_TITLES) if title]
+    titles = [title for title, _ in _most(topic.titles, MAX_TITLES) if title]
     more = len(topic.titles) - len(titles)
 
     lines = [f"About: {', '.join(terms)}."] if terms else []
     named = "; ".join(titles) + (f" and {more} more" if more > 0 else "")
     lines += [f"Documents: {named}."] if named else []
-    return Summary(
+    return (
         ", ".join(terms[:TITLE_TERMS]) or named[:_MAX_TITLE_CHARS] or "Other",
         "\n".join(_fitting((*lines, *topic.sentences))),
-        topic.whole >= len(topic.central),
     )
 
 
-def _terms(topic: _Topic, weights: Mapping[str, float]) -> list[str]:
-    """Return the words and pairs that tell the topic from others, the best first."""
+def _terms(topic: Digest, weights: Mapping[str, float]) -> list[str]:
     best = nsmallest(_CANDIDATE_WORDS, weights, key=lambda word: (-weights[word], word))
     rated = {word: weights[word] for word in best}
     for pair, count in topic.pairs.items():
-        if count < _FEWEST_OF_A_PAIR or rated.keys().isdisjoint(pair):
+        parts = pair.split()
+        if rated.keys().isdisjoint(parts) or not weights.keys() >= set(parts):
             continue
-        if count * 2 > min(topic.words[word] for word in pair):
-            rated[" ".join(pair)] = max(weights[word] for word in pair) * 1.01
+        if count * 2 > min(topic.words[word] for word in parts):
+            rated[pair] = max(weights[word] for word in parts) * 1.01
 
     terms: list[str] = []
     said: set[str] = set()
     for term in sorted(rated, key=lambda term: (-rated[term], term)):
-        own = set(map(_stem, term.split()))
+        own = {word.removesuffix("s") for word in term.split()}
         if not own & said:
             terms.append(term)
             said |= own
@@ -168,21 +178,6 @@ def _terms(topic: _Topic, weights: Mapping[str, float]) -> list[str]:
             break
 
     return terms
-
-
-def _stem(word: str) -> str:
-    return word.removesuffix("s")
-
-
-def _spelled(chunks: Iterable[ChunkRecord]) -> dict[str, str]:
-    """Return each word in the spelling in which the chunks have it most often."""
-    counts = spellings(" ".join(chunk.text for chunk in chunks))
-    best: dict[str, str] = {}
-    for spelling, count in counts.items():
-        known = best.setdefault(spelling.lower(), spelling)
-        if (count, spelling) > (counts[known], known):
-            best[spelling.lower()] = spelling
-    return best
 
 
 def _most_central(
@@ -215,7 +210,6 @@ def _dot(a: Mapping[str, float], b: Mapping[str, float]) -> float:
 
 
 def _fitting(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the lines for which there is room."""
     room = MAX_SUMMARY_CHARS
     for line in lines:
         if len(line) + 1 <= room:

@@ -9,15 +9,32 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from drift.model.graph import Vector
 
 Points = NDArray[np.float32]
 Labels = NDArray[np.int64]
 Levels = tuple[Labels, ...]
 """The topic of each chunk, then the group of each topic, then what is above each group. Numbers of
 a level count from 0 without gaps; -1 marks a chunk or a community that has none yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A topic that the project has: the mean of the chunks that it was found of, and its group.
+
+    It has `size` chunks now, and had as many as it `was` when it was last written.
+    """
+
+    mean: Points
+    size: int
+    was: int
+    group: int
+
 
 SMALLEST, LARGEST, MOST_KEPT = 4, 60, 90
 """Chunks of a topic when it is made, and how many it may have grown to before it is divided."""
@@ -64,32 +81,63 @@ def find_topics(points: Points) -> Levels:
     return _with_levels(points, *_without_small(points, topics, np.array(above)))
 
 
-def follow_changes(points: Points, kept: Levels) -> Levels:
-    """Return the topics after a change, where `kept` are those of the chunks that stayed.
+def follow_changes(kept: Sequence[Kept], points: Points) -> tuple[Labels, list[int]]:
+    """Return the topic that each new chunk joins, and for each topic the one that it is now.
 
-    A topic that has grown too large is divided, one that is too small joins the nearest.
+    Places count the kept topics. A topic without chunks is gone and is none any more (-1); one that
+    is too small joins the nearest, of its own group where there is another. `points` are the
+    directions of the new chunks' vectors from the `mean_of` all.
     """
-    topics, above = _numbered(kept[0]), _above(kept)
-    centres = means(points, topics, len(above))
-    new = np.flatnonzero(topics < 0)
-    topics[new] = _nearest(points[new], centres)
-
-    for topic in np.flatnonzero(np.bincount(topics, minlength=len(above)) > MOST_KEPT):
-        places = np.flatnonzero(topics == topic)
-        parts = _divided(points[places], WANTED)
-        topics[places] = np.where(parts == 0, topic, len(above) - 1 + parts)
-        above = np.append(above, [above[topic]] * (count(parts) - 1))
-
-    return _with_levels(points, *_without_small(points, topics, above), kept[2:])
+    centres = _directions(np.array([one.mean for one in kept]) - mean_of(kept))
+    sizes = np.array([one.size for one in kept])
+    there = np.flatnonzero(sizes > 0)
+    joined = there[_nearest(points, centres[there])]
+    sizes = sizes + np.bincount(joined, minlength=len(kept))
+    now = _join_small(sizes, np.array([one.group for one in kept]), centres)
+    return now[joined], [int(one) for one in now]
 
 
-def _above(kept: Levels) -> Labels:
-    """Return the group of each topic that is left, in the order of `_numbered`; one where none is.
+def _join_small(sizes: Labels, groups: Labels, centres: Points) -> Labels:
+    """Return the topic that each one is now; small ones join the nearest, of their group if any."""
+    now: Labels = np.where(sizes > 0, np.arange(len(sizes)), -1)
+    for topic in np.argsort(sizes, kind="stable"):
+        others = np.flatnonzero((sizes > 0) & (np.arange(len(sizes)) != topic))
+        if not 0 < sizes[topic] < SMALLEST or not len(others):
+            continue
+        siblings = others[groups[others] == groups[topic]]
+        others = siblings if len(siblings) else others
+        near = others[_nearest(centres[[topic]], centres[others])[0]]
+        now[now == topic] = near
+        sizes[near] += sizes[topic]
+        sizes[topic] = 0
+    return now
 
-    Topics without a group share the number -1 of a single one.
-    """
-    left = np.unique(kept[0][kept[0] >= 0])
-    return kept[1][left] if len(kept) > 1 else np.zeros(len(left), dtype=np.int64)
+
+def mean(rows: Sequence[Points | Vector], sizes: Sequence[int] | None = None) -> Points:
+    """Return the mean of the rows, each of which stands for so many."""
+    rows_mean: Points = np.average(np.array(rows, dtype=np.float32), axis=0, weights=sizes)
+    return rows_mean.astype(np.float32)
+
+
+def mean_of(kept: Sequence[Kept]) -> Points:
+    """Return the mean of all chunks, of which each topic was the part that it was."""
+    return mean([one.mean for one in kept], [one.was for one in kept])
+
+
+def cosine(one: Sequence[float], other: Sequence[float]) -> float:
+    """Return the cosine of two vectors; 0 for one without a direction."""
+    a, b = np.array(one), np.array(other)
+    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b) or 1.0))
+
+
+def directions_from(vectors: Points, mean: Points) -> Points:
+    """Return the directions of the rows from a mean."""
+    return _directions(vectors - mean)
+
+
+def divide(points: Points) -> Labels | None:
+    """Return the parts of a topic that has grown too large; None for one that has not."""
+    return _divided(points, WANTED) if len(points) > MOST_KEPT else None
 
 
 def _numbered(labels: Labels) -> Labels:
@@ -102,43 +150,25 @@ def _numbered(labels: Labels) -> Labels:
 
 
 def _without_small(points: Points, topics: Labels, above: Labels) -> tuple[Labels, Labels]:
-    """Return topics and groups after those that are too small have joined the nearest.
-
-    That is one of their own group where there is another.
-    """
+    """Return topics and groups after small ones have joined the nearest, of their group if any."""
     sizes = np.bincount(topics, minlength=len(above))
-    centres = means(points, topics, len(above))
-    for topic in np.argsort(sizes, kind="stable"):
-        others = np.flatnonzero((sizes > 0) & (np.arange(len(sizes)) != topic))
-        if not 0 < sizes[topic] < SMALLEST or not len(others):
-            continue
-        siblings = others[above[others] == above[topic]]
-        others = siblings if len(siblings) else others
-        joined = others[_nearest(centres[[topic]], centres[others])[0]]
-        topics[topics == topic] = joined
-        sizes[joined] += sizes[topic]
-        sizes[topic] = 0
-
-    left = np.flatnonzero(sizes > 0)
-    return _numbered(topics), above[left]
+    now = _join_small(sizes, above, means(points, topics, len(above)))
+    return _numbered(now[topics]), above[np.flatnonzero(sizes > 0)]
 
 
-def _with_levels(points: Points, topics: Labels, above: Labels, highest: Levels = ()) -> Levels:
+def _with_levels(points: Points, topics: Labels, above: Labels) -> Levels:
     """Return the levels: one above the topics unless it is a single group, a third for many."""
     groups = _numbered(above)
     if count(groups) <= 1:
         return (topics,)
     if count(groups) <= MOST_GROUPS:
         return topics, groups
-    if highest:
-        return topics, groups, _numbered(highest[0][np.unique(above)])
 
     centres = means(points, groups[topics], count(groups))
     return topics, groups, _kmeans(centres, math.isqrt(count(groups)))
 
 
 def _divided(points: Points, wanted: int) -> Labels:
-    """Return the parts of a cluster, none over LARGEST."""
     parts = np.zeros(len(points), dtype=np.int64)
     waiting, made = [np.arange(len(points))], 0
     while waiting:
@@ -160,7 +190,6 @@ def _divided(points: Points, wanted: int) -> Labels:
 
 
 def _kmeans(points: Points, k: int) -> Labels:
-    """Return the cluster of each row, at most k of them."""
     if k <= 1 or len(points) <= 1:
         return np.zeros(len(points), dtype=np.int64)
 
@@ -192,7 +221,6 @@ def _seeds(points: Points, k: int) -> Points:
 
 
 def _nearest(points: Points, centres: Points) -> Labels:
-    """Return the place of the nearest centre of each row."""
     return np.argmax(points @ centres.T, axis=1)
 
 

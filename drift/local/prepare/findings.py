@@ -28,14 +28,10 @@ class Survey:
 
     def some_of(self, label: str, nodes: int) -> str:
         """Return the words for so many of the nodes of a label: all, or some of them."""
-        return share(nodes, self.nodes[label], label)
-
-
-def share(nodes: int, of_all: int, label: str) -> str:
-    """Return the words for so many nodes of a label: all, or some of them."""
-    if nodes == of_all:
-        return f"All {label} nodes ({of_all:,})"
-    return f"Some {label} nodes ({nodes:,} of {of_all:,})"
+        of_all = self.nodes[label]
+        if nodes == of_all:
+            return f"All {label} nodes ({of_all:,})"
+        return f"Some {label} nodes ({nodes:,} of {of_all:,})"
 
 
 def tally(counts: Mapping[str, int], what: str) -> str:

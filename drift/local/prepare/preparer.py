@@ -1,6 +1,4 @@
-"""Makes a graph from elsewhere searchable.
-
-`project_id` on every node, derived properties, constraints and indexes.
+"""Makes a graph from elsewhere searchable: by its projects, derived properties and indexes.
 
 First it looks, and refuses with every reason at once before anything is changed. Then each step
 changes only what is not yet as it should be, so that a run that broke is finished by the next, and
@@ -11,45 +9,42 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
 from typing import Self
 
 from drift.core.errors import GraphMisconfiguredError
 from drift.core.names import normalised_title
 from drift.graph.connection import Connection
-from drift.graph.cypher.schema import SchemaName
-from drift.graph.indexes import IndexNames, read_indexes, unyielding
-from drift.graph.project_key import project_key
-from drift.local.ingest.batch_embedder import BatchEmbedder
+from drift.graph.cypher.schema import DEFAULT, Schema, schema_named
+from drift.graph.indexes import IndexNames, project_key, read_indexes, unyielding
+from drift.graph.versions import keep_format, read_format, read_known_format
+from drift.indexing.batch_embedder import BatchEmbedder
+from drift.indexing.rows import parts
+from drift.local.ingest.neo4j import document_statements as statement
 from drift.local.ingest.neo4j.ddl import schema_objects
+from drift.local.ingest.neo4j.document_vectors import fill_documents
 from drift.local.ingest.neo4j.schema import ONLINE_WAIT_S, obstacles
 from drift.local.prepare import statements
-from drift.local.prepare.changes import Changes, PrepareReport
+from drift.local.prepare.changes import Changes, PrepareReport, SchemaSteps
 from drift.local.prepare.findings import LEFT_OUT, Survey
-from drift.local.prepare.schema_steps import SchemaSteps
+from drift.local.prepare.likeness import Likeness, recognise
 from drift.local.prepare.survey import Surveyor
 from drift.local.prepare.vectors import ProjectVectors
 from drift.local.say import Say
 from drift.ports import Embedder
 
-_TITLES = (
-    "in batches of up to {rows} rows of {{id, title_key}}, one for each of {nodes} entities; the "
-    "key is made by Python"
-)
 
-
+@dataclass(slots=True)
 class Neo4jPreparer:
-    """Prepares one database; building it opens nothing."""
+    """Prepares one database; building it opens nothing.
 
-    def __init__(
-        self,
-        connection: Connection,
-        names: IndexNames | None = None,
-        schema: SchemaName = "default",
-    ) -> None:
-        """Prepare for indexes of these names, and for how the graph is built."""
-        self._connection = connection
-        self._names = names or IndexNames()
-        self._schema = schema
+    Where the graph has a version of the embedding model's vectors, it is prepared for that one.
+    """
+
+    connection: Connection
+    names: IndexNames = field(default_factory=IndexNames)
+    schema: Schema = DEFAULT
+    model: str = ""
 
     @classmethod
     def connect(  # noqa: PLR0913 - what a connection takes, and what to prepare
@@ -57,17 +52,25 @@ class Neo4jPreparer:
         uri: str,
         username: str,
         password: str,
-        database: str,
+        database: str | None,
         *,
         names: IndexNames,
-        schema: SchemaName,
+        schema: str,
+        model: str = "",
     ) -> Self:
         """Return a preparer with a connection of its own, not opened yet."""
-        return cls(Connection(uri, username, password, database), names, schema)
+        own = Connection(uri, username, password, database)
+        return cls(own, names, schema_named(schema), model)
+
+    async def recognise(self) -> Likeness:
+        """Say how the graph is built, and prepare it so from here on; errors as `recognise`."""
+        found = await recognise(self.connection)
+        self.schema = schema_named(found.value)
+        return found
 
     async def close(self) -> None:
         """Close the connection."""
-        await self._connection.close()
+        await self.connection.close()
 
     async def prepare(
         self,
@@ -80,39 +83,44 @@ class Neo4jPreparer:
         """Prepare the graph for vectors of `dimensions` floats; a dry run only reads.
 
         It waits up to `wait_s` seconds for indexes to be online, and tells `say` what takes long.
-
-        Raises:
-            GraphMisconfiguredError: with every reason, before anything is changed; or when an index
-                is not online in time.
-            GraphUnavailableError: when the server fails; another run finishes the work.
+        GraphMisconfiguredError comes with every reason before anything is changed, or when an index
+        is not online in time; when the server fails, another run finishes the work.
         """
-        stored = await read_indexes(self._connection)
-        names = self._names
-        whole = schema_objects(self._schema, names.community, names.chunk, names.fulltext)
+        stored = await read_indexes(self.connection)
+        said = await read_known_format(self.connection)
+        version = said.of(self.model, dimensions)
+        vector = version.vector_in(self.schema)
+        whole = schema_objects(self.schema, self.names.of(version), vector)
         wanted = unyielding(whole, stored)
-        surveyor = Surveyor(self._connection, self._schema, dimensions, say)
+        looked_at = wanted if self.schema.has_projects else whole
+        surveyor = Surveyor(self.connection, self.schema, dimensions, say, vector)
         survey = await surveyor.look()
-        if refusals := [*obstacles(wanted, stored, dimensions), *survey.refusals]:
+        if refusals := [*obstacles(looked_at, stored, dimensions), *survey.refusals]:
             raise GraphMisconfiguredError(f"{' '.join(refusals)} Nothing was changed.")
 
         report = PrepareReport(dry_run)
-        changes = Changes(self._connection, report, say)
-        if self._schema == "v1":
+        changes = Changes(self.connection, report, say)
+        if not self.schema.has_projects:
             wanted = tuple(
                 one
                 for one in wanted
-                if one.properties != ("id",) or not survey.too_long.get(one.label)
+                if one.properties != (self.schema.id,) or not survey.too_long.get(one.label)
             )
 
         schema = SchemaSteps(changes, wanted, dimensions, wait_s)
-        if self._schema == "default":
+        if self.schema.has_projects:
             await _prepare_projects(changes, schema, surveyor)
+            await _fill_documents(changes, vector)
         else:
-            await _prepare_v1(changes, schema)
+            await _prepare_mapped(changes, schema, self.schema)
+            if gone := await surveyor.gone():
+                survey.problems.append(gone)
 
         report.problems += survey.problems
         report.vectors = survey.vectors
         await schema.describe()
+        if said.number is None and not dry_run:
+            await keep_format(self.connection)
         return report
 
     async def tend(
@@ -124,39 +132,35 @@ class Neo4jPreparer:
         embedder: Embedder | None = None,
         say: Say = lambda _: None,
     ) -> None:
-        """Look at one project of the prepared graph, and embed what it lacks.
+        """Look at one project of the prepared graph, and embed what it lacks, if it can.
 
-        It is told in the report of preparing as well, of which a dry one changes nothing. The
-        embedder is the model of the questions; None embeds nothing.
-
-        Raises:
-            IngestError: when the model's vectors are of another length.
-            ModelUnavailableError, ModelMisconfiguredError, GraphUnavailableError: as the ports do;
-                what was written stays, and another run goes on from there.
+        It is told in the report of preparing as well, of which a dry one changes nothing. Errors as
+        for `ProjectVectors.embed`; another run goes on from what was written.
         """
-        vectors = ProjectVectors(self._connection, self._schema, project_id, report, say)
+        version = (await read_format(self.connection)).of(self.model, dimensions)
+        vectors = ProjectVectors(self.connection, self.schema, project_id, report, say, version)
         await vectors.look()
         if embedder is None:
             return
 
         await vectors.embed(BatchEmbedder(embedder, dimensions))
         if not report.dry_run:
-            surveyor = Surveyor(self._connection, self._schema, dimensions, say)
+            vector = version.vector_in(self.schema)
+            if self.schema.has_projects:
+                await fill_documents(self.connection, vector)
+            surveyor = Surveyor(self.connection, self.schema, dimensions, say, vector)
             await surveyor.look_at_vectors()
             report.vectors = surveyor.survey.vectors
 
 
 async def _leave_out(changes: Changes, survey: Survey) -> None:
     """Take nodes whose key is too long out of the indexes of projects; shortened ones come back."""
-    for thing, text, ids in (
-        *(
-            (f"{label}.{LEFT_OUT}", statements.LEAVE_OUT, ids)
-            for label, ids in survey.too_long.items()
-        ),
-        (f"{LEFT_OUT} of shortened", statements.COME_BACK, survey.short_again),
-    ):
-        for start in range(0, len(ids), statements.BATCH):
-            part = ids[start : start + statements.BATCH]
+    steps = [
+        (f"{label}.{LEFT_OUT}", statements.LEAVE_OUT, ids) for label, ids in survey.too_long.items()
+    ]
+    steps += [(f"{LEFT_OUT} of shortened", statements.COME_BACK, survey.short_again)]
+    for thing, text, ids in steps:
+        for part in parts(ids, statements.BATCH):
             await changes.make(thing, text, len(part), rows=part)
 
 
@@ -164,7 +168,7 @@ async def _prepare_projects(changes: Changes, schema: SchemaSteps, surveyor: Sur
     await _leave_out(changes, surveyor.survey)
     await _set_project_ids(changes, surveyor)
     # Before their index: one that meets a key of any length fails.
-    await _set_title_keys(changes, "default")
+    await _set_title_keys(changes, DEFAULT)
     await schema.create("constraint", "range")
     for label in ("__Chunk__", "__Entity__"):
         await _set_project_keys(changes, label)
@@ -172,11 +176,18 @@ async def _prepare_projects(changes: Changes, schema: SchemaSteps, surveyor: Sur
     await schema.create("fulltext", "vector")
 
 
-async def _prepare_v1(changes: Changes, schema: SchemaSteps) -> None:
+async def _fill_documents(changes: Changes, vector: str) -> None:
+    """Give documents that lack one their vector, the mean of their chunks'."""
+    bare = (await changes.connection.rows(statement.COUNT_BARE, {"vector": vector}))[0]["documents"]
+    await changes.make(f"__Document__.{vector}", statement.FILL, bare, vector=vector)
+
+
+async def _prepare_mapped(changes: Changes, schema: SchemaSteps, s: Schema) -> None:
     for label in ("__Chunk__", "__Entity__"):
-        bare = (await changes.connection.rows(statements.count_bare(label)))[0]["number"]
-        await changes.make(f":{label}", statements.add_label(label), bare)
-    await _set_title_keys(changes, "v1")
+        if s.named(label) == label:  # one of others is theirs to give
+            bare = (await changes.connection.rows(statements.count_bare(s, label)))[0]["number"]
+            await changes.make(f":{label}", statements.add_label(s, label), bare)
+    await _set_title_keys(changes, s)
     await schema.create("range")
     await schema.create("fulltext", "vector")
 
@@ -189,15 +200,10 @@ async def _set_project_ids(changes: Changes, surveyor: Surveyor) -> None:
         await changes.make(f"{label}.project_id", statements.take_from_edge(label), expected)
 
     bare = [label for label, states in survey.states.items() if states.get("without")]
-    if changes.report.dry_run:
-        await _write_down_derivations(changes, bare, surveyor)
-    elif bare:
+    if not changes.report.dry_run:
         await _derive(changes, bare, surveyor)
+        return
 
-
-async def _write_down_derivations(
-    changes: Changes, bare: Sequence[str], surveyor: Surveyor
-) -> None:
     for label in bare:
         changes.say(await surveyor.projects.what_waits(label))
 
@@ -212,6 +218,9 @@ async def _write_down_derivations(
 
 async def _derive(changes: Changes, bare: Sequence[str], surveyor: Surveyor) -> None:
     """Hand projects on until nothing changes, then look for two nodes with one key by it."""
+    if not bare:
+        return
+
     changes.say(
         "Deriving the project of nodes without an IN_PROJECT edge from their neighbours ..."
     )
@@ -236,7 +245,9 @@ async def _derive(changes: Changes, bare: Sequence[str], surveyor: Surveyor) -> 
         )
 
 
+# ------------------------------------------------------------------------------------ derived keys
 async def _set_project_keys(changes: Changes, label: str) -> None:
+    """Give nodes of a label the full-text key of their project."""
     wrong: Counter[str] = Counter()
     for row in await changes.connection.rows(statements.project_keys(label)):
         if row["key"] != project_key(row["project"]):
@@ -245,15 +256,15 @@ async def _set_project_keys(changes: Changes, label: str) -> None:
     rows = [
         {"project_id": project, "project_key": project_key(project)} for project in sorted(wrong)
     ]
-    for start in range(0, len(rows), statements.BATCH):
-        part = rows[start : start + statements.BATCH]
+    for part in parts(rows, statements.BATCH):
         expected = sum(wrong[row["project_id"]] for row in part)
         text = statements.set_project_keys(label)
         await changes.make(f"{label}.project_key", text, expected, rows=part)
 
 
-async def _set_title_keys(changes: Changes, schema: SchemaName) -> None:
-    thing, text = "__Entity__.title_key", statements.SET_TITLE_KEYS
+async def _set_title_keys(changes: Changes, schema: Schema) -> None:
+    """Give entities the key by which questions find their titles."""
+    thing, text = f"{schema.named('__Entity__')}.title_key", statements.SET_TITLE_KEYS
     changes.say("Comparing the titles of entities with their keys ...")
     async for rows in _wrong_titles(changes, statements.read_titles(schema)):
         if changes.report.dry_run:
@@ -261,10 +272,10 @@ async def _set_title_keys(changes: Changes, schema: SchemaName) -> None:
         else:
             await changes.apply(thing, text, {"rows": rows})
 
-    if changes.report.dry_run and changes.report.changed[thing]:
-        changes.write_down(
-            text, {}, _TITLES.format(rows=statements.BATCH, nodes=changes.report.changed[thing])
-        )
+    if changes.report.dry_run and (nodes := changes.report.changed[thing]):
+        batch = f"in batches of up to {statements.BATCH} rows of {{id, title_key}}"
+        note = f"{batch}, one for each of {nodes} entities; the key is made by Python"
+        changes.write_down(text, {}, note)
 
 
 async def _wrong_titles(changes: Changes, text: str) -> AsyncIterator[list[dict[str, str]]]:

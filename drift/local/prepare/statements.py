@@ -7,10 +7,12 @@ with a source that binds them as `n`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from drift.graph.cypher.schema import SchemaName
+from drift.graph.cypher.schema import FIRST_VECTOR, Schema
+from drift.graph.mapping import quoted
 from drift.local.prepare.findings import LEFT_OUT as _LEFT_OUT
+from drift.local.prepare.kinds import sources
 
 BATCH = 2000
 _BATCHES = f"IN TRANSACTIONS OF {BATCH} ROWS"
@@ -42,34 +44,6 @@ WITH n, stored, edges, CASE
 """
 
 
-# ------------------------------------------------------------------------------------------ sources
-SOURCES: Mapping[SchemaName, Mapping[str, str]] = {
-    "default": {
-        label: f"MATCH (n:{label})"
-        for label in ("__Document__", "__Chunk__", "__Entity__", "__Community__")
-    },
-    # Here chunks and entities are known by their edges, labelled or not.
-    "v1": {
-        "__Chunk__": """CALL () {
-  MATCH (n)<-[:FROM_CHUNK]-() RETURN n
-UNION
-  MATCH (n)-[:FROM_DOCUMENT]->() RETURN n
-UNION
-  MATCH (n)-[:NEXT_CHUNK]-() RETURN n
-UNION
-  MATCH (n:__Chunk__) RETURN n
-}
-WITH n""",
-        "__Entity__": """MATCH (n)-[:FROM_CHUNK]->()
-WITH DISTINCT n""",
-        "__Community__": "MATCH (n:__Community__)",
-    },
-}
-"""What binds the nodes of a kind, by the label that they have or get."""
-
-TITLES: Mapping[SchemaName, str] = {"default": "n.title", "v1": "coalesce(n.title, n.name, n.id)"}
-"""What an entity is called."""
-
 # ------------------------------------------------------------------------------------ what is there
 PROJECTS = "MATCH (p:__Project__) RETURN count(p) AS nodes, count(toStringOrNull(p.id)) AS named"
 
@@ -79,21 +53,7 @@ WHERE CASE WHEN p.id IS :: STRING THEN size(p.id) > {MOST_PROJECT_CHARS} END
 RETURN left(p.id, 40) AS beginning"""
 """Projects that no index can be sure to hold."""
 
-LABELS = "CALL db.labels() YIELD label RETURN label ORDER BY label LIMIT 100"
-
-EDGE_TYPES = (
-    "CALL db.relationshipTypes() YIELD relationshipType AS type RETURN type ORDER BY type LIMIT 100"
-)
-
-
-def count_label(label: str) -> str:
-    """Return the statement that counts the nodes of a label; the server keeps that count."""
-    return f"MATCH (n:`{label.replace('`', '``')}`) RETURN count(*) AS number"
-
-
-def count_type(edge: str) -> str:
-    """Return the statement that counts the edges of a type; the server keeps that count."""
-    return f"MATCH ()-[r:`{edge.replace('`', '``')}`]->() RETURN count(*) AS number"
+LABELS = "CALL db.labels() YIELD label RETURN label ORDER BY label LIMIT 300"
 
 
 def count_properties(source: str, properties: Sequence[str]) -> str:
@@ -126,7 +86,7 @@ RETURN {_named(key)} AS key, toStringOrNull(stored) AS stored, edges"""
 def count_duplicates(label: str, key: str, *, has_project: bool = True) -> str:
     """Return the statement that counts keys that two nodes of one project have, and shows three."""
     project = _PROJECT if has_project else "\nWITH n, '' AS project"
-    return f"""MATCH (n:{label})
+    return f"""MATCH (n:{quoted(label)})
 WHERE n.{key} IS NOT NULL{project}
 WITH project, n.{key} AS key
 WHERE project IS NOT NULL
@@ -138,11 +98,15 @@ RETURN count(*) AS keys, sum(nodes) AS nodes,
 
 
 # An array made by setNodeVectorProperty is no LIST<INTEGER | FLOAT> on 5.26, so its type's name is
-# read. NaN is not below anything, and what no 32-bit float can hold is infinity to the server.
+# read. NaN is not below anything, and what no 32-bit float can hold is infinity to the server. A
+# topic that says nothing has no vector, and is to have none.
 _VECTOR_STATE = """
-WITH n, n.embedding AS e
 WITH n, CASE
+    WHEN e IS NULL AND n:__Community__ AND coalesce(n.says = false, false) THEN 'usable'
     WHEN e IS NULL THEN 'missing'
+    WHEN valueType(e) STARTS WITH 'VECTOR' THEN
+      CASE WHEN valueType(e) CONTAINS '(' + $dimensions + ')' THEN 'usable'
+        ELSE 'size ' + split(split(valueType(e), '(')[1], ')')[0] END
     WHEN NOT (valueType(e) STARTS WITH 'LIST<FLOAT' OR valueType(e) STARTS WITH 'LIST<INTEGER')
     THEN 'no numbers'
     WHEN size(e) <> $dimensions THEN 'size ' + size(e)
@@ -153,14 +117,15 @@ WITH n, CASE
 """
 
 
-def count_vectors(source: str) -> str:
+def count_vectors(source: str, vector: str = FIRST_VECTOR) -> str:
     """Return the statement that counts embeddings by whether they can be searched."""
-    return f"{source}{_VECTOR_STATE}RETURN state, count(*) AS nodes ORDER BY nodes DESC, state"
+    return f"""{source}\nWITH n, n.{vector} AS e{_VECTOR_STATE}RETURN state, count(*) AS nodes
+ORDER BY nodes DESC, state"""
 
 
-def examples_of_vectors(source: str, key: str) -> str:
+def examples_of_vectors(source: str, key: str, vector: str = FIRST_VECTOR) -> str:
     """Return the statement that shows three nodes whose embedding is in `$state`."""
-    return f"""{source}{_VECTOR_STATE}WITH n WHERE state = $state
+    return f"""{source}\nWITH n, n.{vector} AS e{_VECTOR_STATE}WITH n WHERE state = $state
 LIMIT 3
 RETURN {_named(key)} AS key"""
 
@@ -177,10 +142,7 @@ def _is_wrong(name: str, *, is_key: bool) -> str:
 
 
 def count_wrong_types(source: str, texts: Sequence[str], key: str | None) -> str:
-    """Return the statement that counts nodes whose property is of a type that is not read.
-
-    These are `texts` that are no text, and the `key` where it can be none.
-    """
+    """Return the statement that counts `texts` that are no text, and a `key` that can be none."""
     names = [*texts, *([key] if key else [])]
     counts = (
         f"count(CASE WHEN {_is_wrong(name, is_key=name == key)} THEN 1 END) AS {name}"
@@ -289,10 +251,11 @@ WHERE n.project_id = row.project_id AND (n.project_key IS NULL OR n.project_key 
 CALL (n, row) {{ SET n.project_key = row.project_key }} {_BATCHES}"""
 
 
-def read_titles(schema: SchemaName) -> str:
+def read_titles(s: Schema) -> str:
     """Return the statement that yields titled entities with the key by which they are found now."""
-    return f"""{SOURCES[schema]["__Entity__"]}
-WITH n, toStringOrNull({TITLES[schema]}) AS title
+    title = "toStringOrNull(n.title)" if s.has_projects else s.title("n")
+    return f"""{sources(s.mapping)["__Entity__"]}
+WITH n, {title} AS title
 WHERE title IS NOT NULL
 RETURN elementId(n) AS id, title, n.title_key AS key"""
 
@@ -302,18 +265,18 @@ MATCH (n)
 WHERE elementId(n) = row.id
 SET n.title_key = row.title_key"""
 
-# ---------------------------------------------------------------------------------------- v1 labels
-_BARE = {
-    "__Chunk__": f"{SOURCES['v1']['__Chunk__']}\nWHERE n.text IS NOT NULL AND NOT n:__Chunk__",
-    "__Entity__": f"{SOURCES['v1']['__Entity__']}\nWHERE NOT n:__Entity__",
-}
+
+# ------------------------------------------------------------------------------------------- labels
+def _bare(s: Schema, label: str) -> str:
+    has_text = f"n.{s.text} IS NOT NULL AND " if label == "__Chunk__" else ""
+    return f"{sources(s.mapping)[label]}\nWHERE {has_text}NOT n:{label}"
 
 
-def count_bare(label: str) -> str:
+def count_bare(s: Schema, label: str) -> str:
     """Return the statement that counts nodes that lack the label, and are known by their edges."""
-    return f"{_BARE[label]}\nRETURN count(n) AS number"
+    return f"{_bare(s, label)}\nRETURN count(n) AS number"
 
 
-def add_label(label: str) -> str:
+def add_label(s: Schema, label: str) -> str:
     """Return the statement that gives it to them."""
-    return f"{_BARE[label]}\nCALL (n) {{ SET n:{label} }} {_BATCHES}"
+    return f"{_bare(s, label)}\nCALL (n) {{ SET n:{label} }} {_BATCHES}"

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from drift.graph.connection import Connection
-from drift.graph.cypher.schema import SchemaName
-from drift.local.ingest.batch_embedder import BatchEmbedder
+from drift.graph.cypher.schema import Schema, schema_named
+from drift.graph.indexes import read_indexes
+from drift.graph.versions import FIRST, VectorVersion
+from drift.http.settings import Settings
+from drift.http.wiring import database, index_names
+from drift.indexing.batch_embedder import BatchEmbedder
+from drift.llm.local_embedder import DIMENSIONS, LocalEmbedder
+from drift.local.ingest.neo4j.ddl import vector_indexes
+from drift.local.ingest.neo4j.schema import create, missing, wait_until_online
 from drift.local.prepare import vector_statements as statements
 from drift.local.prepare.changes import PrepareReport
+from drift.local.prepare.filling import Filling
 from drift.local.say import Say
 from drift.model.graph import Vector
-
-NODES_A_BATCH = 256
-"""Nodes that are embedded and written at once; what is written stays when a run breaks."""
 
 SAMPLED = 32
 """Communities whose vectors are compared with those of their summaries."""
@@ -36,12 +40,12 @@ class ProjectVectors:
     """
 
     connection: Connection
-    schema: SchemaName
+    schema: Schema
     project_id: str
     report: PrepareReport
     say: Say
-    vector: str = "embedding"
-    """The property that holds the vectors."""
+    version: VectorVersion = FIRST
+    """The vectors that are looked at and filled in."""
 
     async def look(self) -> None:
         """Report it when the project holds nothing that could be searched."""
@@ -65,60 +69,39 @@ class ProjectVectors:
     async def embed(self, embedder: BatchEmbedder) -> None:
         """Look at a sample of what is there, and embed chunks and communities that lack a vector.
 
-        Raises:
-            IngestError: when the model's vectors are of another length.
-            ModelUnavailableError, ModelMisconfiguredError, GraphUnavailableError: as the ports do;
-                what was written before stays.
+        Errors as for `Filling.write`; what was written before stays.
         """
         await self._compare(embedder)
         await self.embed_bare(embedder)
 
     async def embed_bare(self, embedder: BatchEmbedder) -> None:
         """Embed chunks and communities that lack a vector; errors as those of `embed`."""
+        filling = Filling(self.connection, self.schema, self.version, self.project_id)
         for label in statements.TEXTS:
-            await self._embed_bare(label, embedder)
+            parts = await filling.bare(label)
+            vector = self.version.vector_in(self.schema)
+            changed, total = f"{self.schema.named(label)}.{vector}", sum(map(len, parts))
+            if self.report.dry_run:
+                self.report.changed[changed] += total
+                continue
+
+            done = 0
+            for part in parts:
+                self.say(f"Embedding {label}: {done:,} of {total:,} ...")
+                self.report.changed[changed] += await filling.write(label, part, embedder)
+                done += len(part)
 
     async def _rows(self, text: str, **values: object) -> list[dict[str, Any]]:
         asked = {"project_id": self.project_id}
         return await self.connection.rows(text, {"asked": asked, **values})
 
-    # ------------------------------------------------------------------------------------- missing
-    async def _embed_bare(self, label: str, embedder: BatchEmbedder) -> None:
-        rows = await self._rows(statements.bare_nodes(self.schema, label, self.vector))
-        keys = [str(row["id"]) for row in rows]
-        changed = f"{label}.{self.vector}"
-        if self.report.dry_run:
-            self.report.changed[changed] += len(keys)
-            return
-
-        for start in range(0, len(keys), NODES_A_BATCH):
-            self.say(f"Embedding {label}: {start:,} of {len(keys):,} ...")
-            part = keys[start : start + NODES_A_BATCH]
-            self.report.changed[f"{label}.{self.vector}"] += await self._write(
-                label, part, embedder
-            )
-
-    async def _write(self, label: str, keys: Sequence[str], embedder: BatchEmbedder) -> int:
-        read = await self._rows(
-            statements.read_texts(self.schema, label, self.vector), keys=list(keys)
-        )
-        texts = [f"{row['heading']}\n{row['text']}".removeprefix("\n") for row in read]
-        vectors = await embedder.embed(texts)
-        rows = [
-            {"key": row["key"], "vector": list(vector)}
-            for row, vector in zip(read, vectors, strict=True)
-        ]
-        result = await self.connection.write(statements.write_vectors(self.vector), {"rows": rows})
-
-        return int(result.records[0]["written"])
-
-    # ------------------------------------------------------------------------------------ belonging
     async def _compare(self, embedder: BatchEmbedder) -> None:
         """Report sampled communities whose vector is not that of their summary."""
         if self.report.dry_run:
             return
 
-        rows = await self._rows(statements.sample_communities(self.schema), most=SAMPLED)
+        text = statements.sample_communities(self.schema, self.version)
+        rows = await self._rows(text, most=SAMPLED)
         if not rows:
             return
 
@@ -160,3 +143,23 @@ def _not_theirs(strange: dict[str, float], sampled: int) -> str:
         f"a cosine of {SAME_TEXT:g} or more. Most likely {why}: name the model that the graph was "
         f"embedded with, or remove `embedding` from such communities and run this again."
     )
+
+
+async def fill_second_vectors(settings: Settings, project_id: str, say: Say) -> None:
+    """Give chunks and communities of a project their vector by the local model, if it is used.
+
+    The indexes are created first. ModelMisconfiguredError without the package of the model.
+    """
+    if settings.embed_fallback == "off":
+        return
+
+    local, schema = VectorVersion("local"), schema_named(settings.graph_schema)
+    wanted = vector_indexes(schema, index_names(settings).of(local), local.vector_in(schema))
+    async with Connection(*database(settings)) as connection:
+        for one in missing(wanted, await read_indexes(connection)):
+            await create(connection, one, DIMENSIONS)
+        await wait_until_online(connection, wanted, DIMENSIONS, say=say)
+
+        report = PrepareReport(dry_run=False)
+        vectors = ProjectVectors(connection, schema, project_id, report, say, local)
+        await vectors.embed_bare(BatchEmbedder(LocalEmbedder(), DIMENSIONS))

@@ -7,21 +7,31 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from dataclasses import replace
 from types import FunctionType, ModuleType
 from typing import Any
 
-from drift.graph.cypher import node_search, passages, reading
+from drift.graph.cypher import clauses as graph_clauses
+from drift.graph.cypher import legs as legs_module
+from drift.graph.cypher import node_search, passages, reading, vector_copy, versions
 from drift.graph.cypher import schema as cypher_schema
 from drift.graph.cypher import statements as search
 from drift.graph.cypher import unprepared as unseen
-from drift.graph.cypher.legs import Leg
+from drift.graph.cypher.legs import GIVEN, Leg
 from drift.graph.cypher.schema import DEFAULT, FALLBACK_VECTOR, V1, Schema
 from drift.graph.indexes import ENTITY_INDEX, IndexNames
-from drift.local.ingest.neo4j import ddl, lease_statements
-from drift.local.ingest.neo4j import statements as write
+from drift.graph.versions import FIRST, VectorVersion
+from drift.indexing import clauses, lease_statements, state_statements
+from drift.indexing import statements as write
+from drift.local.exchange import statements as exchange
+from drift.local.ingest.neo4j import ddl, document_statements
+from drift.local.ingest.neo4j import statements as knowledge
+from drift.local.prepare import looking_statements as looking
 from drift.local.prepare import statements as prepare
+from drift.local.prepare import upgrade_statements as upgrade
 from drift.local.prepare import vector_statements as vectors
-from drift.local.prepare.kinds import KINDS as NODE_KINDS
+from drift.local.prepare.kinds import every_text, kinds
+from drift.local.retrieval import statements as retrieval
 
 CALENDAR = "CYPHER 25"
 """How a statement begins that only servers of the calendar versions understand."""
@@ -31,29 +41,50 @@ CHUNK = ("__Chunk__", "id")
 
 MODULES: dict[str, ModuleType] = {
     "search": search,
+    "state": state_statements,
     "ddl": ddl,
+    "documents": document_statements,
+    "exchange": exchange,
+    "knowledge": knowledge,
     "lease": lease_statements,
+    "looking": looking,
     "prepare": prepare,
     "nodes": node_search,
     "passages": passages,
     "reading": reading,
+    "retrieval": retrieval,
     "unseen": unseen,
+    "upgrade": upgrade,
+    "vector_copy": vector_copy,
     "vectors": vectors,
+    "versions": versions,
     "write": write,
 }
 """The modules that hold whole statements, by the name that the catalogue gives them."""
 
+CLAUSES = {
+    name
+    for module in (clauses, graph_clauses, cypher_schema, legs_module)
+    for name, value in vars(module).items()
+    if name.isupper() and isinstance(value, str)
+}
+"""Parts of statements, and names, that such a module takes from elsewhere."""
+
+SCHEMAS: dict[str, Schema] = {"default": DEFAULT, "v1": V1}
 KINDS = {
     f"{schema} {kind.label}": kind
-    for schema, kinds in NODE_KINDS.items()
-    for kind in kinds
+    for schema, one in SCHEMAS.items()
+    for kind in kinds(one)
     if schema == "v1" or kind.label == "__Chunk__"  # by default all are found in the same way
 }
 CHUNKS = {"": ("__Chunk__",)}
+KNOWLEDGE = ("__Entity__", "__Community__")
+SECOND = VectorVersion("second")
 EMBEDDED = {
-    f"{schema} {label}": (schema, label)
-    for schema in cypher_schema.SCHEMAS
-    for label in vectors.TEXTS
+    f"{name} {label} {version.name}": (schema, label, version)
+    for name, schema in SCHEMAS.items()
+    for label in every_text(schema)
+    for version in (FIRST, SECOND)
 }
 
 
@@ -72,9 +103,15 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "search.primer": {
         "": (None,),
         "searching": (NAMES.chunk,),
+        "given": (GIVEN,),
         "v1": (None, V1),
     },
-    "search.followup": {"": (None,), "searching": (NAMES.chunk,), "v1": (None, V1)},
+    "search.followup": {
+        "": (None,),
+        "searching": (NAMES.chunk,),
+        "given": (GIVEN,),
+        "v1": (None, V1),
+    },
     "search.topics": {"": ()},
     "search.positions": {"": (), "v1": (V1,)},
     "search.named": {"": (), "v1": (V1,)},
@@ -95,25 +132,27 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "nodes.nearest_nodes": {
         "": (legs(DEFAULT),),
         "searching": (legs(DEFAULT, searches=True),),
+        "given": (tuple(replace(leg, index=GIVEN) for leg in legs(DEFAULT)),),
         "v1": (legs(V1), V1),
     },
     "nodes.cosines": {
         name: (tuple(Leg(leg.label) for leg in legs(schema)), schema)
         for name, schema in (("", DEFAULT), ("v1", V1))
     },
-    "unseen.why_nothing": {"": (DEFAULT,)},
-    "unseen.usable": {"": (), "second": (FALLBACK_VECTOR,)},
-    "ddl.schema_objects": {
-        schema: (schema, NAMES.community, NAMES.chunk, NAMES.fulltext)
-        for schema in cypher_schema.SCHEMAS
+    "retrieval.nearest_documents": {
+        name: (Leg("__Document__", NAMES.documents, bool(name), "Document"),)
+        for name in ("", "searching")
     },
-    "ddl.second_vector_indexes": {
-        schema: (schema, f"{NAMES.community}_local", f"{NAMES.chunk}_local")
-        for schema in cypher_schema.SCHEMAS
+    "unseen.why_nothing": {"": (DEFAULT,)},
+    "unseen.usable": {"": (DEFAULT,), "second": (replace(DEFAULT, vector=FALLBACK_VECTOR),)},
+    "unseen.hidden": {"": (DEFAULT,), "v1": (V1,)},
+    "ddl.schema_objects": {name: (schema, NAMES) for name, schema in SCHEMAS.items()},
+    "ddl.vector_indexes": {
+        name: (schema, NAMES.of(SECOND), SECOND.vector) for name, schema in SCHEMAS.items()
     },
     "ddl.drop_constraint": {"": ("drift_entity_key",)},
     "ddl.drop_index": {"": (NAMES.fulltext,)},
-    "write.link": {
+    "knowledge.link": {
         " ".join(ends): ends
         for ends in [
             ("__Chunk__", "HAS_ENTITY", "__Entity__"),
@@ -123,12 +162,21 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
             ),
         ]
     },
-    "write.drop_other_generations": {label: (label,) for label in ("__Entity__", "__Community__")},
-    "prepare.add_label": {label: (label,) for label in ("__Chunk__", "__Entity__")},
-    "prepare.count_bare": {label: (label,) for label in ("__Chunk__", "__Entity__")},
+    "knowledge.drop_other_generations": {label: (label,) for label in KNOWLEDGE},
+    "knowledge.reinstate": {label: (label,) for label in KNOWLEDGE},
+    "knowledge.link_documents": {label: (label,) for label in knowledge.DOCUMENT_EDGES},
+    "knowledge.retire": {label: (label,) for label in KNOWLEDGE},
+    "exchange.page": {label: (label,) for label in exchange.KINDS},
+    "exchange.hide": {label: (label,) for label in ("__Document__", "__Chunk__")},
+    "exchange.drop": {label: (label,) for label in (*KNOWLEDGE, "__ModelReply__", *exchange.OWN)},
+    "prepare.add_label": {label: (V1, label) for label in ("__Chunk__", "__Entity__")},
+    "prepare.count_bare": {label: (V1, label) for label in ("__Chunk__", "__Entity__")},
     "prepare.count_duplicates": {"": CHUNK},
-    "prepare.count_label": {"plain": ("__Chunk__",), "quoted": ("a `label`",)},
-    "prepare.count_type": {"plain": ("HAS_CHUNK",), "quoted": ("A `TYPE`",)},
+    "looking.count_ids": {"": (KINDS["v1 __Chunk__"].source, "id")},
+    "looking.count_labels": {"": (["a `label`", "__Chunk__"],)},
+    "looking.count_types": {"": (["A `TYPE`", "HAS_CHUNK"],)},
+    "looking.sample_edges": {"": (["A `TYPE`", "B"],)},
+    "looking.sample_properties": {"": (["a `label`", "b"],)},
     "prepare.count_properties": {
         name: (kind.source, kind.required) for name, kind in KINDS.items()
     },
@@ -149,16 +197,18 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     },
     "prepare.project_keys": {label: (label,) for label in ("__Chunk__", "__Entity__")},
     "prepare.set_project_keys": {label: (label,) for label in ("__Chunk__", "__Entity__")},
-    "prepare.read_titles": {schema: (schema,) for schema in cypher_schema.SCHEMAS},
+    "prepare.read_titles": {name: (schema,) for name, schema in SCHEMAS.items()},
     "prepare.take_from_edge": CHUNKS,
     "prepare.take_from_neighbours": {
         " ".join(neighbour): neighbour for neighbour in prepare.DERIVATIONS
     },
-    "vectors.count_nodes": EMBEDDED,
+    "vectors.count_nodes": {name: one[:2] for name, one in EMBEDDED.items()},
+    "vectors.count_texts": EMBEDDED,
     "vectors.bare_nodes": EMBEDDED,
     "vectors.read_texts": EMBEDDED,
-    "vectors.write_vectors": {"": (), "second": (FALLBACK_VECTOR,)},
-    "vectors.sample_communities": {schema: (schema,) for schema in cypher_schema.SCHEMAS},
+    "vectors.write_vectors": EMBEDDED,
+    "vectors.remove_properties": {"": ("__Chunk__",)},
+    "vectors.sample_communities": {name: (schema,) for name, schema in SCHEMAS.items()},
 }
 """What the functions are called with, as the adapters call them: by function, then by what tells
 its texts apart."""
@@ -170,7 +220,9 @@ def functions() -> dict[str, FunctionType]:
         f"{short}.{name}": function
         for short, module in MODULES.items()
         for name, function in inspect.getmembers(module, inspect.isfunction)
-        if function.__module__ == module.__name__ and not name.startswith("_")
+        if function.__module__ == module.__name__
+        and not name.startswith("_")
+        and function is not node_search.nearest_of  # the body of a subquery
     }
 
 
@@ -181,7 +233,7 @@ def statements() -> dict[str, str]:
         texts = {
             name: value
             for name, value in vars(module).items()
-            if _is_constant(name) and isinstance(value, str)
+            if _is_constant(name) and isinstance(value, str) and name not in CLAUSES
         }
         found |= {f"{short}.{name}": text for name, text in texts.items()}
     for name, function in functions().items():
@@ -195,13 +247,17 @@ def is_about_all(name: str) -> bool:
 
     What prepares a graph from elsewhere, counts what was not prepared, and lists all projects.
     """
-    return name.startswith(("prepare.", "vectors.")) or name in {
+    return name.startswith(
+        ("documents.", "prepare.", "looking.", "upgrade.", "vectors.", "versions.")
+    ) or name in {
+        "vector_copy.BEHIND",
         "unseen.UNSEEN",
         "unseen.usable",
         "unseen.usable second",
         "unseen.MADE_BY",
-        "unseen.HIDDEN_V1",
-        "write.HELD_PROJECTS",
+        "unseen.BEHIND",
+        "unseen.hidden v1",
+        "knowledge.HELD_PROJECTS",
     }
 
 
@@ -215,6 +271,7 @@ def is_search(name: str) -> bool:
             "search.named",
             "nodes.",
             "passages.",
+            "retrieval.",
         )
     )
 

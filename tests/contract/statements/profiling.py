@@ -9,6 +9,9 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import cycle
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 import pytest
@@ -17,14 +20,23 @@ from neo4j import AsyncManagedTransaction, EagerResult
 from drift.auth.caller import EVERYBODY
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphMisconfiguredError
+from drift.graph import inventory
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.cypher.schema import DEFAULT, V1, Schema
+from drift.graph.cypher.vector_copy import ALL_ROWS, ROWS_OF
 from drift.graph.graph import Neo4jGraph
 from drift.graph.node_finder import LABELS
+from drift.graph.node_store import Neo4jNodeStore
 from drift.graph.reader import Neo4jReader
-from drift.local.ingest.graph_records import ModelReply, RelationRecord
-from drift.local.ingest.neo4j import project as neo4j_project
+from drift.indexing import project as neo4j_project
+from drift.indexing.graph_records import ModelReply, RelationRecord
+from drift.indexing.indexer import Indexer
+from drift.llm.local_embedder import LocalEmbedder
+from drift.local.exchange import facts, transfer
+from drift.local.exchange.differences import ProjectDifferences
+from drift.local.ingest.neo4j.statements import DOCUMENT_EDGES
 from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.local.retrieval.documents import DocumentFinder
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.found_nodes import NodesQuery, ScoreThreshold
 from drift.model.graph import Beside, FollowupQuery, Position, PrimerQuery, TopicsQuery
@@ -37,6 +49,7 @@ from tests.contract.graph_backends import DIMENSIONS
 from tests.contract.random_projects import VECTORS, Contents, Shape, pair
 from tests.contract.statements.catalogue import NAMES, STATEMENTS, is_schema, is_search
 from tests.contract.statements.plans import Plan, hits
+from tests.fakes_vectors import InMemoryVectors
 
 PATIENCE_S = 60.0
 MINE, BESIDE = "mine", "mine-b"
@@ -129,11 +142,15 @@ async def measure(server: Neo4jServer) -> Measured:
         await _plan(plain, measured)
         await _write(profiler)
         await load(plain, {BESIDE: pair(SIZE)[1]})
+        await _index(profiler)
+        await _exchange(plain, profiler)
         await _read(profiler, DEFAULT)
         await Neo4jGraph(profiler, NAMES).primer(
             PrimerQuery("nobody", "which?", VECTORS[0], 1), Deadline.after(PATIENCE_S)
         )
         await _read_other_forms(profiler)
+        await _find_documents(profiler)
+        await _follow(profiler)
         await _look_around(profiler, DEFAULT)
         measured.keep(profiler)
         measured.growth = await _grown(plain, profiler)
@@ -144,8 +161,11 @@ async def measure(server: Neo4jServer) -> Measured:
             "CREATE (ch)-[:FROM_DOCUMENT]->(d)",
             {},
         )
-        await _read(profiler, V1)
-        await _look_around(profiler, V1)
+        # A server knows the types of what was there before too; the catalogue has them unnamed.
+        with pytest.MonkeyPatch.context() as unnamed:
+            unnamed.setattr(inventory, "MOST_TYPES", -1)
+            await _read(profiler, V1)
+            await _look_around(profiler, V1)
         measured.keep(profiler)
         await clear(plain)
     return measured
@@ -188,8 +208,10 @@ async def _write(profiler: Profiler) -> None:
     writer, contents = Neo4jWriter(profiler, NAMES), _with_embedded_entities(pair(SIZE)[0])
     for part in (contents, _less(contents)):
         await writer.write_documents(MINE, part.documents)
-        await writer.read_vectors(MINE, [c.id for c in await writer.read_chunks(MINE)], DIMENSIONS)
+        await writer.read_chunks(MINE, await writer.read_members(MINE), DIMENSIONS)
+        await writer.held_chunks(MINE, [d.id for d in part.documents.documents], "")
         await writer.read_topics(MINE, "")
+        await writer.read_facts(MINE)
         await writer.write_knowledge(MINE, part.knowledge)
         await writer.project_state(MINE)
     with pytest.MonkeyPatch.context() as small:
@@ -202,15 +224,60 @@ async def _write(profiler: Profiler) -> None:
     async with writer.writing(MINE) as own:
         await own.keep_replies(replies)
         await own.drop_replies([reply.key for reply in await writer.read_replies(MINE)])
-        await own.take_over([contents.documents.documents[0].id], "another source")
+        first, second = (document.id for document in contents.documents.documents[:2])
+        await own.relocate({first: ("renamed", "another source")})
+        await own.switch([second], on=False)
+        await writer.read_texts_off(MINE)
+        await own.switch([second], on=True)
+        await own.keep_skipped([])
+        await own.stamps("")
+    await writer.read_entity_vectors(MINE, "")
     await writer.held_projects()
     await writer.keep_threshold(MINE, ScoreThreshold(0.5, 500, DIMENSIONS))
     await writer.kept_threshold(MINE)
 
 
+async def _index(profiler: Profiler) -> None:
+    """Add, change and remove one document, as a program does."""
+    model = LocalEmbedder()
+    index = Indexer(profiler, MINE, model, "wordllama-256", DIMENSIONS, NAMES)
+    for text in ("# Ferry\n\nIt leaves at noon.", "# Ferry\n\nIt leaves at one."):
+        await index.add("ferry.md", text)
+    await index.remove("ferry.md")
+
+
+async def _exchange(plain: Connection, profiler: Profiler) -> None:
+    """Look at a project as a whole, copy it by a folder, mend the copy, and delete that."""
+    writer, copy = Neo4jWriter(profiler, NAMES), f"{MINE}-c"
+    document, *_ = pair(SIZE)[0].documents.documents
+    async with writer.writing(MINE) as own:
+        await own.switch([document.id], on=False)
+        await own.keep_replies([ModelReply("report/1", "m", (str(n),), "{}") for n in range(9)])
+    await facts.project_facts(MINE, writer, profiler)
+    await facts.held_documents(MINE, profiler)
+    await facts.would_go(MINE, None, profiler)
+    with TemporaryDirectory() as place:
+        folder = Path(place) / "out"
+        await transfer.export_project(MINE, folder, writer, str)
+        nodes = Neo4jNodeStore(profiler)
+        await transfer.restore_project(folder, copy, writer, nodes, DIMENSIONS, str)
+    await plain.write(
+        "MATCH (d:__Document__ {project_id: $p})-[r:HAS_CHUNK]->() DELETE r", {"p": copy}
+    )
+    await ProjectDifferences(
+        copy, writer, profiler, LocalEmbedder(), DIMENSIONS, "m", print
+    ).found()
+    await transfer.delete_project(copy, writer, str)
+    async with writer.writing(MINE) as own:
+        await own.switch([document.id], on=True)
+
+
 def _with_embedded_entities(contents: Contents) -> Contents:
-    """No search needs their vectors, but a writer stores them."""
-    embedded = tuple(replace(e, embedding=VECTORS[0]) for e in contents.knowledge.entities)
+    """No search needs their vectors, but a writer stores them, as of what documents define."""
+    labels = cycle(DOCUMENT_EDGES)
+    embedded = tuple(
+        replace(e, embedding=VECTORS[0], label=next(labels)) for e in contents.knowledge.entities
+    )
     return replace(contents, knowledge=replace(contents.knowledge, entities=embedded))
 
 
@@ -258,6 +325,35 @@ async def _find_nodes(profiler: Profiler, schema: Schema) -> None:
     for parameters in profiler.parameters[STATEMENTS["nodes.nearest_nodes searching"]]:
         await profiler.read(STATEMENTS["nodes.nearest_nodes"], parameters)
     await graph.finder().sample(MINE, DIMENSIONS, pairs(50), 2, deadline)
+
+
+async def _find_documents(profiler: Profiler) -> None:
+    """Find whole documents, scored exactly and by the index, in both forms."""
+    deadline = Deadline.after(PATIENCE_S)
+    for limit in (None, 0):
+        finder = DocumentFinder(profiler, NAMES, "", DIMENSIONS, limit)
+        await finder.nearest(MINE, "zephyr or basalt?", VECTORS[0], 5, deadline)
+    for parameters in profiler.parameters[STATEMENTS["retrieval.nearest_documents searching"]]:
+        await profiler.read(STATEMENTS["retrieval.nearest_documents"], parameters)
+
+
+async def _follow(profiler: Profiler) -> None:
+    """Have a store of vectors follow all of a project and one document, and give candidates."""
+    model, deadline = LocalEmbedder(), Deadline.after(PATIENCE_S)
+    graph = Neo4jGraph(profiler, NAMES, dimensions=DIMENSIONS, store=InMemoryVectors())
+    assert graph.copy is not None
+    await graph.copy.mend(MINE)
+    index = Indexer(profiler, MINE, model, "wordllama-256", DIMENSIONS, NAMES, copy=graph.copy)
+    await index.add("ferry.md", "# Ferry\n\nIt leaves at noon.")
+    await index.remove("ferry.md")
+    assert MINE not in await graph.copy.behind()
+    await graph.primer(PrimerQuery(MINE, "which?", VECTORS[0], 8), deadline)
+    for question, targets in ASKED:
+        await graph.followup(FollowupQuery(MINE, question, VECTORS[0], targets), deadline)
+    await graph.finder().nearest_nodes(NodesQuery(MINE, VECTORS[0], (*LABELS, "Person")), deadline)
+    rows = {"project_id": MINE, "vector": "embedding", "ids": ["c1", "c2"]}
+    for text in (ALL_ROWS, ROWS_OF):  # what is streamed is not profiled
+        await profiler.read(text, rows)
 
 
 async def _read_passages(profiler: Profiler, schema: Schema) -> None:

@@ -48,106 +48,91 @@ class Said:
 
 _WRONG, _AWAY = "graph_misconfigured", "graph_unavailable"
 _MODEL_WRONG, _MODEL_AWAY = "model_misconfigured", "model_unavailable"
+_CLIENT, _PASSING, _SERVER = "Neo.ClientError.", "Neo.TransientError.", "Neo.DatabaseError."
+_HTTP = "HTTP "
+
+
+def _of(kind: str, code: str, words: str, *errors: str) -> tuple[Said, ...]:
+    """Return what is said of errors of one kind, all in the same words."""
+    return tuple(Said(f"{kind}{error}", code, words) for error in errors)
+
 
 SAID = (
-    Said(
-        "Neo.ClientError.Security.Unauthorized", _WRONG, "check NEO4J_USERNAME and NEO4J_PASSWORD"
+    *_of(_CLIENT, _WRONG, "check NEO4J_USERNAME and NEO4J_PASSWORD", "Security.Unauthorized"),
+    *_of(
+        _CLIENT, _AWAY, "whether this one is right is not known", "Security.AuthenticationRateLimit"
     ),
-    Said(
-        "Neo.ClientError.Security.AuthenticationRateLimit",
+    *_of(_CLIENT, _WRONG, "wants a new password", "Security.CredentialsExpired"),
+    *_of(_CLIENT, _WRONG, "check the roles of NEO4J_USERNAME", "Security.Forbidden"),
+    *_of(_CLIENT, _AWAY, "its own provider of logins", "Security.AuthProviderTimeout"),
+    *_of(_CLIENT, _WRONG, "it is read-only", "General.ForbiddenOnReadOnlyDatabase"),
+    *_of(
+        _CLIENT, _WRONG, "a follower or a replica. Set NEO4J_URI to neo4j://", "Cluster.NotALeader"
+    ),
+    *_of(_CLIENT, _WRONG, "check NEO4J_DATABASE", "Database.DatabaseNotFound"),
+    *_of(
+        _PASSING,
         _AWAY,
-        "whether this one is right is not known",
+        "stopped, starting, or failed to start",
+        "Database.DatabaseUnavailable",
+        "General.DatabaseUnavailable",
     ),
-    Said("Neo.ClientError.Security.CredentialsExpired", _WRONG, "wants a new password"),
-    Said("Neo.ClientError.Security.Forbidden", _WRONG, "check the roles of NEO4J_USERNAME"),
-    Said("Neo.ClientError.Security.AuthProviderTimeout", _AWAY, "its own provider of logins"),
-    Said("Neo.ClientError.General.ForbiddenOnReadOnlyDatabase", _WRONG, "it is read-only"),
-    Said(
-        "Neo.ClientError.Cluster.NotALeader",
+    *_of(_SERVER, _AWAY, "stopped, starting, or failed to start", "Database.UnableToStartDatabase"),
+    *_of(
+        _SERVER,
+        _AWAY,
+        "look for a full or failing disk",
+        "Transaction.TransactionCommitFailed",
+        "Transaction.TransactionStartFailed",
+        "General.StorageDamageDetected",
+    ),
+    *_of(_SERVER, _AWAY, "failed inside", "General.UnknownError"),
+    *_of(_PASSING, _AWAY, "raise its transaction memory", "General.MemoryPoolOutOfMemoryError"),
+    *_of(_PASSING, _AWAY, "overloaded or not ready", "Transaction.DeadlockDetected"),
+    *_of(_CLIENT, _AWAY, "did not answer one search in time", "Transaction.TransactionTimedOut"),
+    *_of(_CLIENT, _AWAY, "changed while one search read it", "Statement.EntityNotFound"),
+    *_of(
+        _CLIENT,
         _WRONG,
-        "a follower or a replica. Set NEO4J_URI to neo4j://",
+        "it has to be Neo4j 5.26 or newer",
+        "Statement.SyntaxError",
+        "Procedure.ProcedureNotFound",
     ),
-    Said("Neo.ClientError.Database.DatabaseNotFound", _WRONG, "check NEO4J_DATABASE"),
-    Said(
-        "Neo.TransientError.Database.DatabaseUnavailable",
-        _AWAY,
-        "stopped, starting, or failed to start",
-    ),
-    Said(
-        "Neo.TransientError.General.DatabaseUnavailable",
-        _AWAY,
-        "stopped, starting, or failed to start",
-    ),
-    Said(
-        "Neo.DatabaseError.Database.UnableToStartDatabase",
-        _AWAY,
-        "stopped, starting, or failed to start",
-    ),
-    Said(
-        "Neo.DatabaseError.Transaction.TransactionCommitFailed",
-        _AWAY,
-        "look for a full or failing disk",
-    ),
-    Said(
-        "Neo.DatabaseError.Transaction.TransactionStartFailed",
-        _AWAY,
-        "look for a full or failing disk",
-    ),
-    Said(
-        "Neo.DatabaseError.General.StorageDamageDetected", _AWAY, "look for a full or failing disk"
-    ),
-    Said("Neo.DatabaseError.General.UnknownError", _AWAY, "failed inside"),
-    Said(
-        "Neo.TransientError.General.MemoryPoolOutOfMemoryError",
-        _AWAY,
-        "raise its transaction memory",
-    ),
-    Said("Neo.TransientError.Transaction.DeadlockDetected", _AWAY, "overloaded or not ready"),
-    Said(
-        "Neo.ClientError.Transaction.TransactionTimedOut",
-        _AWAY,
-        "did not answer one search in time",
-    ),
-    Said("Neo.ClientError.Statement.EntityNotFound", _AWAY, "changed while one search read it"),
-    Said("Neo.ClientError.Statement.SyntaxError", _WRONG, "it has to be Neo4j 5.26 or newer"),
-    Said("Neo.ClientError.Procedure.ProcedureNotFound", _WRONG, "it has to be Neo4j 5.26 or newer"),
-    Said("Neo.ClientError.Procedure.ProcedureCallFailed", _WRONG, "look at the server's log"),
-    Said(
-        "Neo.ClientError.Procedure.ProcedureCallFailed: There is no such",
+    *_of(_CLIENT, _WRONG, "look at the server's log", "Procedure.ProcedureCallFailed"),
+    *_of(
+        _CLIENT,
         _WRONG,
         "run `python -m drift prepare`",
+        "Procedure.ProcedureCallFailed: There is no such",
     ),
-    Said(
-        "Neo.ClientError.Procedure.ProcedureCallFailed: maxClauseCount",
-        _WRONG,
-        "does not take the words",
+    *_of(
+        _CLIENT, _WRONG, "does not take the words", "Procedure.ProcedureCallFailed: maxClauseCount"
     ),
-    Said("Neo.DatabaseError.Statement.ExecutionFailed", _AWAY, "failed inside"),
-    Said(
-        "Neo.DatabaseError.Statement.ExecutionFailed: too large to index",
-        _WRONG,
-        "too long for an index",
-    ),
-    Said("Neo.DatabaseError.Schema.ConstraintCreationFailed", _WRONG, "break a constraint"),
-    Said("Neo.ClientError.Schema.ConstraintValidationFailed", _WRONG, "break a constraint"),
-    Said("Neo.ClientError.Statement.AccessMode", _WRONG, "refuses a statement"),
-    Said("HTTP 301", _MODEL_WRONG, "is at another address (HTTP 301): check OAI_BASE_URL"),
-    Said("HTTP 400 context_length_exceeded", _MODEL_WRONG, "lower MAX_CHUNKS_FOR_PROMPT"),
-    Said("HTTP 400 content_filter", "unusable_reply", "content_filter"),
-    Said("HTTP 401", _MODEL_WRONG, "check OAI_KEY, or the role of the identity"),
-    Said("HTTP 403", _MODEL_WRONG, "check OAI_KEY, or the role of the identity"),
-    Said("HTTP 404", _MODEL_WRONG, "check OAI_MODEL, OAI_BASE_URL and OAI_API_VERSION"),
-    Said(
-        "HTTP 404 model_not_found",
+    *_of(_SERVER, _AWAY, "failed inside", "Statement.ExecutionFailed"),
+    *_of(_SERVER, _WRONG, "too long for an index", "Statement.ExecutionFailed: too large to index"),
+    *_of(_SERVER, _WRONG, "break a constraint", "Schema.ConstraintCreationFailed"),
+    *_of(_CLIENT, _WRONG, "break a constraint", "Schema.ConstraintValidationFailed"),
+    *_of(_CLIENT, _WRONG, "refuses a statement", "Statement.AccessMode"),
+    *_of(_HTTP, _MODEL_WRONG, "is at another address (HTTP 301): check OAI_BASE_URL", "301"),
+    *_of(_HTTP, _MODEL_WRONG, "lower MAX_CHUNKS_FOR_PROMPT", "400 context_length_exceeded"),
+    *_of(_HTTP, "unusable_reply", "content_filter", "400 content_filter"),
+    *_of(_HTTP, _MODEL_WRONG, "check OAI_KEY, or the role of the identity", "401", "403"),
+    *_of(_HTTP, _MODEL_WRONG, "check OAI_MODEL, OAI_BASE_URL and OAI_API_VERSION", "404"),
+    *_of(
+        _HTTP,
         _MODEL_WRONG,
         "has no model of that name (HTTP 404): check OAI_MODEL",
+        "404 model_not_found",
     ),
-    Said("HTTP 422", _MODEL_WRONG, "check that the model of OAI_MODEL takes what is sent"),
-    Said("HTTP 429", _MODEL_AWAY, "too many requests"),
-    Said(
-        "HTTP 429 insufficient_quota", _MODEL_WRONG, "check the plan and the billing of its account"
+    *_of(_HTTP, _MODEL_WRONG, "check that the model of OAI_MODEL takes what is sent", "422"),
+    *_of(_HTTP, _MODEL_AWAY, "too many requests", "429"),
+    *_of(
+        _HTTP,
+        _MODEL_WRONG,
+        "check the plan and the billing of its account",
+        "429 insufficient_quota",
     ),
-    Said("HTTP 503", _MODEL_AWAY, "fails (HTTP 503)"),
+    *_of(_HTTP, _MODEL_AWAY, "fails (HTTP 503)", "503"),
 )
 
 

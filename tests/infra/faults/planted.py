@@ -84,6 +84,11 @@ FAULTS: dict[str, list[tuple[str, str, str]]] = {
             "'privatelink.redisenterprise.azure.net'",
             "private_endpoints_lead_to_each_store_by_its_name",
         ),
+        (
+            "milvus ? [milvusPort] : []",
+            "milvus ? ['1${milvusPort}'] : []",
+            "the_network_lets_in_what_is_needed",
+        ),
         ("minute and run: azd deploy", "minute and run: azd up", SNAPSHOT),
         (
             "    publicAccess: !vnetEnabled\n    publicQueries",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 from tests.infra.differences import differences
 from tests.infra.kinds import (
@@ -23,15 +24,20 @@ from tests.infra.rules import Rule
 from tests.infra.ways import Body, Project, Way
 
 MET = ("access", "direction", "protocol", "sourceAddressPrefix")
-RULES_OF_ENDPOINTS = [
-    (100, "Allow", "Inbound", "Tcp", "VirtualNetwork", ["443", "10000"]),
-    (4096, "Deny", "Inbound", "*", "*", "*"),
-]
+
+
+def _rules_of_endpoints(way: Way) -> list[tuple[object, ...]]:
+    port = urlsplit(way["milvusUri"]).port
+    ports = ["443", "7687", "10000", *([str(port)] if port else [])]
+    return [
+        (100, "Allow", "Inbound", "Tcp", "VirtualNetwork", ports),
+        (4096, "Deny", "Inbound", "*", "*", "*"),
+    ]
 
 
 def the_network_lets_in_what_is_needed(project: Project) -> Iterator[str]:
-    """Endpoints are reached from the network by TLS and by Redis alone, each subnet has a security
-    group, and with a NAT gateway nothing leaves by another address.
+    """Endpoints are reached from the network by TLS, Redis and the port of Milvus alone, each
+    subnet has a security group, and with a NAT gateway nothing leaves by another address.
     """
     for way in project.ways:
         for one in way.resources(SECURITY_GROUP):
@@ -46,7 +52,7 @@ def the_network_lets_in_what_is_needed(project: Project) -> Iterator[str]:
                 )
                 for rule in rules
             ]
-            wanted = RULES_OF_ENDPOINTS if one["name"].endswith("-endpoints") else []
+            wanted = _rules_of_endpoints(way) if one["name"].endswith("-endpoints") else []
             yield from differences(wanted, found, f"{way.name}: {one['name']}")
         for one in way.resources(SUBNET):
             outbound = one["name"].endswith("/app") and not way["natGatewayEnabled"]
@@ -162,7 +168,7 @@ def private_endpoints_lead_to_each_store_by_its_name(project: Project) -> Iterat
 def _stores(way: Way) -> dict[str, list[str]]:
     stores = {one["id"].lower(): [PARTS[one["type"]]] for one in way.resources(*PARTS)}
     if way["existingEndpointsEnabled"]:
-        for name in ("neo4jCredentialId", "projectKeysCredentialId"):
+        for name in ("neo4jCredentialId", "projectKeysCredentialId", "milvusCredentialId"):
             stores[way[name].lower().split("/secrets/")[0]] = ["vault"]
         stores[way["openAiExistingId"].lower()] = ["account"]
         stores[way["redisExistingId"].lower()] = ["redisEnterprise"]

@@ -67,6 +67,8 @@ def _thing(way: Way, scope: str) -> str:
         return scope
     if scope == way["anthropicCredentialId"]:
         return "key of Claude"
+    if scope == way["milvusCredentialId"]:
+        return "token of Milvus"
     keys = scope == way["projectKeysCredentialId"] or scope.endswith("/secrets/project-keys")
     return "keys" if keys else thing
 
@@ -85,6 +87,7 @@ def _least(way: Way) -> list[Grant]:
         ("the function", "Key Vault Secrets User", "keys"): keys,
         ("the operator", "Key Vault Secrets Officer", "keys"): keys and operator,
         ("the function", "Key Vault Secrets User", "key of Claude"): way["anthropicCredentialId"],
+        ("the function", "Key Vault Secrets User", "token of Milvus"): way["milvusCredentialId"],
     }
     return [grant for grant, given in grants.items() if given]
 

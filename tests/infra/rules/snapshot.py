@@ -174,6 +174,12 @@ def settings_are_those_that_are_read(project: Project) -> Iterator[str]:
         if way["chatProvider"] == "anthropic":
             claude = {"OAI_MODEL": "anthropicModel", "ANTHROPIC_BASE_URL": "anthropicUrl"}
             wanted |= {name: str(way[parameter]) for name, parameter in claude.items()}
+        if way["vectorStore"] == "milvus":
+            wanted |= {"VECTOR_STORE": "milvus", "MILVUS_URI": str(way["milvusUri"])}
+            vault, secret = way["milvusCredentialId"].split("/secrets/")
+            token = found.get("MILVUS_TOKEN", "")
+            if not all(one in token for one in ("@Microsoft.KeyVault(", vault, f"'{secret}'")):
+                yield f"{way.name}: MILVUS_TOKEN is no reference to its secret: {token}"
         wanted |= {**way["appSettings"], "AzureWebJobsStorage__credential": "managedidentity"}
         given = {name: found.get(name) for name in wanted}
         yield from differences(wanted, given, f"{way.name}: setting ")

@@ -57,6 +57,7 @@ def infra_findings(
     findings = [
         *_sources(root, azd),
         *_parameters(declared, given),
+        *_package(root, values),
         *(Finding(*said) for rule in RULES for said in rule(values)),
     ]
     if not any(finding.state == "problem" for finding in findings):
@@ -116,6 +117,15 @@ def _parameters(declared: Mapping[str, Declared], given: Mapping[str, Given]) ->
             text = f"{source}: {one.problem}" if one.problem else _out_of_bounds(parameter, one)
         if text:
             yield Finding(name, "problem", text)
+
+
+def _package(root: Path, values: Mapping[str, object]) -> Iterator[Finding]:
+    """Say where Milvus is chosen and its package would not be deployed."""
+    lock = root / "requirements.lock"
+    locked = lock.is_file() and "\npymilvus==" in lock.read_text(encoding="utf-8")
+    if values.get("vectorStore") == "milvus" and not locked:
+        text = "milvus needs pymilvus>=3,<4 in requirements.txt, and then `make lock`"
+        yield Finding("vectorStore", "problem", text)
 
 
 def _missing(parameter: Declared, given: Given | None) -> str:

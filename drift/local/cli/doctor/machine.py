@@ -15,6 +15,7 @@ from drift.graph.connection import Connection
 from drift.graph.graph import Neo4jGraph
 from drift.http import settings, wiring
 from drift.local.cli.console import print_json, stdout
+from drift.local.infra.aura import aura_notes
 from drift.local.infra.finding import Finding, State
 from drift.local.stack.data_folder import DataFolderError, check_data_folder
 from drift.local.stack.neo4j.jars import NEEDED_BYTES, default_cache, exact_version, find_jars
@@ -158,7 +159,9 @@ async def _servers(options: StackOptions, record: Record | None) -> list[Finding
         for name, one in readiness.items()
         if name not in unseen
     ]
-    return [Finding("settings", "ok", "complete"), *looks]
+    uri, user, _, name = wiring.database(loaded)
+    notes = [Finding(one, "note", text) for one, text in aura_notes(uri, user, name)]
+    return [Finding("settings", "ok", "complete"), *notes, *looks]
 
 
 def _graph_of_any_model(values: settings.Settings) -> Neo4jGraph:

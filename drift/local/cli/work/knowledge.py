@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from typing import Any
 
-from drift.http import wiring
 from drift.http.page import STAND_IN
 from drift.http.settings import Settings
+from drift.indexing.records import embedding_of
 from drift.local.cli.console import say
+from drift.local.cli.work.placing import Place
 from drift.local.ingest.by_model import Tier
 from drift.local.ingest.by_model.estimate import Estimate
 from drift.local.ingest.by_model.writing import ByModel
 from drift.local.ingest.changes import Plan, SourceChanges
 from drift.local.ingest.changes import plan as changes_planned
-from drift.local.ingest.documents import Guard
-from drift.local.ingest.records import embedding_of
+from drift.local.ingest.scheduling import Stages
 from drift.local.ingest.sources import Source
 from drift.local.wiring import build_writer, closing
 from drift.model.calls import ModelName, ModelUse, Spending
+from drift.search.prices import PriceTable
 
 HOW_TO_SAY_YES = (
     "No report is asked for, since nobody has agreed to that. --knowledge reports asks for them, "
@@ -27,29 +29,27 @@ HOW_TO_SAY_YES = (
 )
 
 
-def wanted_knowledge(
-    values: Settings, tier: Tier | None, most_tokens: int | None
-) -> ByModel | None:
+def wanted_knowledge(place: Place, tier: Tier | None, most_tokens: int | None) -> ByModel | None:
     """Return what the options ask a model for; of themselves reports, by a real model alone."""
-    chat, _ = wiring.build_models(values)
+    models, (model, _) = place.models, place.models.names
     if tier is None:
-        tier = "none" if chat.model == STAND_IN else "reports"
+        tier = "none" if model == STAND_IN else "reports"
     if tier == "none" or most_tokens == 0:
         return None
 
     def about(estimate: Estimate) -> str:
-        return in_words(values, chat.model, estimate)
+        return in_words(place.prices, model, estimate)
 
-    return ByModel(chat, chat.model, tier, most_tokens, about)
+    return ByModel(models, model, tier, most_tokens, about, place.stages.at_once)
 
 
-def in_words(values: Settings, model: str, estimate: Estimate) -> str:
+def in_words(prices: PriceTable, model: str, estimate: Estimate) -> str:
     """Return an estimate with what it costs, where the model's price is known."""
     if not estimate.calls:
         return "nothing is left to ask"
 
     use = ModelUse(estimate.prompt_tokens, estimate.completion_tokens)
-    cost = wiring.build_prices(values).cost(Spending({ModelName("", model): use}))
+    cost = prices.cost(Spending({ModelName("", model): use}))
     price = f", {cost.amount:.2f} {cost.currency} at prices of {cost.prices}" if cost else ""
     minutes = max(1, round(estimate.seconds / 60))
     time = "a minute" if minutes == 1 else f"{minutes:,} minutes"
@@ -60,10 +60,10 @@ def in_words(values: Settings, model: str, estimate: Estimate) -> str:
 
 
 async def plan(
-    values: Settings, documents: Source, project: str, by_model: ByModel | None, guard: Guard
+    values: Settings, documents: Source, project: str, by_model: ByModel | None, stages: Stages
 ) -> dict[str, Any]:
     """Say what an ingestion would change and what a model would take; return it as JSON."""
-    planned = await _planned(values, documents, project, by_model, guard)
+    planned = await _planned(values, documents, project, by_model, stages)
     say(
         f"Project {project}: {len(planned.report.added)} documents would be added, "
         f"{len(planned.report.changed)} changed, {len(planned.report.removed)} removed."
@@ -88,14 +88,15 @@ async def plan(
 
 
 async def confirmed(
-    values: Settings, documents: Source, project: str, by_model: ByModel, guard: Guard
+    values: Settings, sources: Sequence[Source], project: str, by_model: ByModel, stages: Stages
 ) -> ByModel | None:
     """Return what is asked for by default, if it is agreed to at the terminal."""
-    planned = await _planned(values, documents, project, by_model, guard)
-    if not planned.estimate.calls:
+    planned = [await _planned(values, one, project, by_model, stages) for one in sources]
+    estimate = sum((one.estimate for one in planned), start=Estimate())
+    if not estimate.calls:
         return by_model
 
-    say(f"{by_model.model} can write a report on each topic: {by_model.about(planned.estimate)}.")
+    say(f"{by_model.model} can write a report on each topic: {by_model.about(estimate)}.")
     if not sys.stdin.isatty():
         say(HOW_TO_SAY_YES)
         return None
@@ -106,9 +107,9 @@ async def confirmed(
 
 
 async def _planned(
-    values: Settings, documents: Source, project: str, by_model: ByModel | None, guard: Guard
+    values: Settings, documents: Source, project: str, by_model: ByModel | None, stages: Stages
 ) -> Plan:
     embedding = embedding_of(values.oai_embed_model_name, values.vector_index_dimensions)
-    changes = SourceChanges(documents, project, embedding, guard=guard)
+    changes = SourceChanges(documents, project, embedding, stages=stages)
     async with closing(build_writer(values)) as writer:
         return await changes_planned(changes, writer, by_model)

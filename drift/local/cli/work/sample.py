@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydoc_data.topics import topics
 
-from drift.local.ingest.blocks import first_heading
-from drift.local.ingest.documents import SourceDocument
+from drift.indexing.blocks import first_heading
+from drift.indexing.documents import SourceDocument
 from drift.local.ingest.sources import Source
 
 SAMPLE_NAME = "pydoc_data.topics"

@@ -12,7 +12,7 @@ from drift.http import settings, wiring
 from drift.local.cli.console import say, stderr
 from drift.local.stack.data_folder import check_data_folder, check_holds_graph
 from drift.local.stack.stack import VARIABLES, Stack, StackOptions
-from drift.local.wiring import closing
+from drift.local.wiring import build_writer, closing
 from drift.model.reading import PageQuery
 
 WITHOUT_KEYS = {"AUTH_MODE": "function", "PROJECT_KEYS": "", "PROJECT_KEYS_SECRET": ""}
@@ -56,6 +56,17 @@ async def running(
             if projects is not None:
                 say(projects_in_words(projects))
         yield stack, values
+
+
+async def take_documents(stack: Stack, values: settings.Settings) -> None:
+    """Have a graph of ours take documents from the first one on; or say what stands in the way."""
+    if not (stack.pids["neo4j"] and settings.load_page().takes_documents):
+        return
+    async with closing(build_writer(values)) as writer:
+        try:
+            await writer.prepare(values.vector_index_dimensions)
+        except DriftError as error:
+            say(f"Documents cannot be added yet. {error.detail}")
 
 
 async def projects_of(values: settings.Settings) -> Sequence[str] | None:

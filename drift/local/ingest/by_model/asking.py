@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from pydantic import BaseModel
 
 from drift.core.deadline import Deadline, task_group
 from drift.core.errors import DriftError, ModelMisconfiguredError, UnusableReplyError
-from drift.model.calls import Prompt, Tokens, sum_tokens
-from drift.ports import ChatModel
+from drift.model.calls import ChatReply, Prompt, Tokens, sum_tokens
 from drift.search.scope import parse
 
 CALLS_AT_ONCE = 4
@@ -24,16 +23,24 @@ R = TypeVar("R", bound=BaseModel)
 Work = Callable[[], Awaitable[None]]
 
 
+class Asked(Protocol):
+    """What an ingestion needs of a chat model."""
+
+    async def complete(self, prompt: Prompt, deadline: Deadline) -> ChatReply:
+        """Return the model's reply; errors as for `ChatModel`."""
+
+
 @dataclass(slots=True)
 class Asking:
     """Asks a model within `most_tokens` of prompts and replies; None for as many as it takes.
 
-    `stopped` says why no more calls are made; `unusable` counts replies that nothing was read from,
-    `left_out` what the budget had no room for.
+    `at_once` calls are made side by side. `stopped` says why no more are made; `unusable` counts
+    replies that nothing was read from, `left_out` what the budget had no room for.
     """
 
-    chat: ChatModel
+    chat: Asked
     most_tokens: int | None = None
+    at_once: int = CALLS_AT_ONCE
     stopped: str = ""
     calls: int = 0
     unusable: int = 0
@@ -43,12 +50,9 @@ class Asking:
     _failures: int = 0
 
     async def ask(self, prompt: Prompt, shape: type[R], reply_tokens: int) -> tuple[R, int] | None:
-        """Return the reply and its tokens; None where no call was made, or it failed.
+        """Return the reply and its tokens, of which it is expected to have so many.
 
-        `reply_tokens` is what a reply is expected to have.
-
-        Raises:
-            UnusableReplyError: the model refused, or what it said cannot be read.
+        None where no call was made, or it failed; UnusableReplyError for a reply of no use.
         """
         expected = (len(prompt.system) + len(prompt.user)) // 4 + reply_tokens
         if not self._may_spend(expected):
@@ -86,8 +90,8 @@ class Asking:
         self.tokens = sum_tokens((self.tokens, tokens))
 
 
-async def do_all(works: Iterable[Work], done: Callable[[], None]) -> None:
-    """Do all of it in its order, some at once, and tell each that is done."""
+async def do_all(works: Iterable[Work], done: Callable[[], None], at_once: int) -> None:
+    """Do all of it in its order, so many at once, and tell each that is done."""
     waiting = iter(works)
 
     async def work_on() -> None:
@@ -96,5 +100,5 @@ async def do_all(works: Iterable[Work], done: Callable[[], None]) -> None:
             done()
 
     async with task_group() as group:
-        for _ in range(CALLS_AT_ONCE):
+        for _ in range(at_once):
             group.create_task(work_on())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from math import ceil
 
 from drift.local.ingest.by_model import Tier, facts, reports
@@ -22,6 +22,12 @@ class Estimate:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     seconds: int = 0
+
+    def __add__(self, other: Estimate) -> Estimate:
+        """Return both together, one after the other."""
+        return Estimate(
+            *(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True))
+        )
 
     @property
     def tokens(self) -> int:

@@ -15,9 +15,10 @@ from drift.contracts.strict_schema import strict_schema
 from drift.core.errors import UnusableReplyError
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
 from drift.evidence.sentences import sentences
+from drift.indexing.graph_records import ChunkRecord
+from drift.indexing.rows import in_groups
 from drift.local.ingest.by_model.asking import Asking, Work
 from drift.local.ingest.by_model.replies import Replies, part_of
-from drift.local.ingest.graph_records import ChunkRecord
 from drift.local.ingest.prose import has_prose
 from drift.model.calls import Prompt
 from drift.prompting.markup import element, indented, on_line
@@ -138,17 +139,8 @@ class Facts:
 
     def calls(self, chunks: Sequence[ChunkRecord], asking: Asking) -> Iterator[Work]:
         """Yield the calls that read these chunks, each text once, in their order."""
-        batch: list[ChunkRecord] = []
-        characters = 0
-        for chunk in {part_of(chunk.text): chunk for chunk in chunks}.values():
-            is_full = len(batch) == CHUNKS_A_CALL
-            if batch and (is_full or characters + len(chunk.text) > CHARACTERS_A_CALL):
-                yield partial(self._ask, asking, batch)
-                batch, characters = [], 0
-            batch.append(chunk)
-            characters += len(chunk.text)
-
-        if batch:
+        each = {part_of(chunk.text): chunk for chunk in chunks}.values()
+        for batch in in_groups(each, lambda one: len(one.text), CHARACTERS_A_CALL, CHUNKS_A_CALL):
             yield partial(self._ask, asking, batch)
 
     async def _ask(self, asking: Asking, batch: Sequence[ChunkRecord]) -> None:

@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
-import numpy as np
-
 from drift.core.names import normalised_title
+from drift.indexing.graph_records import EntityRecord, RelationRecord
+from drift.indexing.records import stable_id
 from drift.local.ingest.by_model.facts import ChunkFacts
-from drift.local.ingest.graph_records import EntityRecord, RelationRecord
-from drift.local.ingest.knowledge import stable_id
+from drift.local.ingest.topics import cosine
 
 ALIKE = 0.9
 """Cosine from which two entities of a type whose names are nearly the same are one."""
@@ -140,7 +139,6 @@ def merge_alike(
 
 
 def _pairs(entities: Sequence[EntityRecord]) -> Iterator[tuple[int, int]]:
-    """Yield the places of entities that are one."""
     words = [frozenset(normalised_title(entity.title).split()) for entity in entities]
     by_word: dict[tuple[str, str], list[int]] = defaultdict(list)
     for at, entity in enumerate(entities):
@@ -155,7 +153,7 @@ def _pairs(entities: Sequence[EntityRecord]) -> Iterator[tuple[int, int]]:
         for pair in combinations(places, 2):
             if pair not in seen and _are_near(*(words[at] for at in pair)):
                 seen.add(pair)
-                if _cosine(*(entities[at] for at in pair)) >= ALIKE:
+                if cosine(*(entities[at].embedding for at in pair)) >= ALIKE:
                     yield pair
 
 
@@ -183,12 +181,6 @@ def _edits(one: str, other: str) -> int:
             left[x] = min(row[x - 1] + (a != other[x - 1]), row[x] + 1, left[x - 1] + 1)
         row = left
     return min(row[-1], MOST_EDITS + 1)
-
-
-def _cosine(one: EntityRecord, other: EntityRecord) -> float:
-    a, b = np.array(one.embedding), np.array(other.embedding)
-    length = float(np.linalg.norm(a) * np.linalg.norm(b))
-    return float(a @ b) / length if length else 0.0
 
 
 def _joined(large: EntityRecord, small: EntityRecord) -> EntityRecord:

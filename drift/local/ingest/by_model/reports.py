@@ -15,9 +15,10 @@ from drift.contracts.lenient import at_most, first, text, without_nulls
 from drift.contracts.strict_schema import strict_schema
 from drift.core.errors import UnusableReplyError
 from drift.evidence.sentence_ends import split_sentences
+from drift.indexing.graph_records import ChunkRecord, CommunityRecord
 from drift.local.ingest.by_model.asking import Asking, Work
 from drift.local.ingest.by_model.replies import Replies, part_of
-from drift.local.ingest.graph_records import ChunkRecord, CommunityRecord
+from drift.local.ingest.communities import by_parent
 from drift.local.ingest.prose import has_prose
 from drift.model.calls import Prompt
 from drift.prompting.markup import element, on_line, plain
@@ -40,8 +41,6 @@ _MOST_QUESTIONS = 3
 _BLANK = re.compile(r"\n\s*\n")
 
 _Said = Annotated[str, StringConstraints(strip_whitespace=True), BeforeValidator(text)]
-_Title = Annotated[_Said, at_most(120)]
-_Summary = Annotated[_Said, at_most(1_200)]
 _Question = Annotated[_Said, at_most(300)]
 
 
@@ -50,8 +49,8 @@ class ReportReply(BaseModel):
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
-    title: _Title
-    summary: _Summary
+    title: Annotated[_Said, at_most(120)]
+    summary: Annotated[_Said, at_most(1_200)]
     questions: Annotated[
         list[_Question], first(_MOST_QUESTIONS), BeforeValidator(without_nulls)
     ] = []
@@ -96,11 +95,11 @@ class Reports:
 
     def told(self, communities: Sequence[CommunityRecord]) -> dict[int, CommunityRecord]:
         """Return the communities that a report is kept of, with what it says."""
-        below = _by_parent(communities)
+        below = by_parent((one, one.parent) for one in communities)
         found = {}
         for community in communities:
             members = self._members(community, below)
-            reply = self.replies.find(_kind(community), map(part_of, members))
+            reply = self.replies.find(KINDS[min(community.level, 1)], map(part_of, members))
             if reply is not None:
                 found[community.community] = _with_report(community, reply)
         return found
@@ -122,14 +121,15 @@ class Reports:
         self, communities: Sequence[CommunityRecord], asking: Asking, lacking: set[int], level: int
     ) -> Iterator[Work]:
         """Yield the calls for communities of a level above the topics, from what is below them."""
-        below = _by_parent(communities)
+        below = by_parent((one, one.parent) for one in communities)
         for group in communities:
             if group.level != level or group.community not in lacking:
                 continue
             parts = [part_of(one) for one in self._members(group, below)]
+            largest = sorted(below.get(group.community, ()), key=lambda one: -len(one.chunk_ids))
             told = "\n".join(
                 element("community", plain(f"{one.title}\n{one.summary}"))
-                for one in _largest_first(below.get(group.community, ()))
+                for one in largest[:MOST_OF_A_GROUP]
             )
             prompt = Prompt("report_reply", GROUP_SYSTEM, told, strict_schema(ReportReply))
             yield partial(self._ask, asking, KINDS[1], parts, prompt)
@@ -150,34 +150,14 @@ class Reports:
     def _members(
         self, community: CommunityRecord, below: Mapping[int, Sequence[CommunityRecord]]
     ) -> list[str]:
-        """Return the texts of all chunks of a community."""
         texts = [self.chunks[id_].text for id_ in community.chunk_ids]
         for part in below.get(community.community, ()):
             texts += self._members(part, below)
         return texts
 
 
-def _kind(community: CommunityRecord) -> str:
-    return KINDS[min(community.level, 1)]
-
-
-def _by_parent(communities: Sequence[CommunityRecord]) -> dict[int, list[CommunityRecord]]:
-    below: dict[int, list[CommunityRecord]] = {}
-    for community in communities:
-        if community.parent is not None:
-            below.setdefault(community.parent, []).append(community)
-    return below
-
-
-def _largest_first(communities: Sequence[CommunityRecord]) -> list[CommunityRecord]:
-    return sorted(communities, key=lambda one: -len(one.chunk_ids))[:MOST_OF_A_GROUP]
-
-
 def _passages(chunks: Sequence[ChunkRecord]) -> str:
-    """Return the chunks nearest to a topic's centroid, of its documents in turns, to be read.
-
-    What nearly repeats another, or has no sentence, is left out.
-    """
+    """Return a topic's chunks to be read, of its documents in turns, without near duplicates."""
     of_documents: dict[str, list[ChunkRecord]] = {}
     told = [chunk for chunk in chunks if has_prose(chunk.text)]
     repeats = near_duplicates(chunk.text for chunk in told)

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from itertools import chain, count, zip_longest
 
-from drift.local.ingest.batch_embedder import BatchEmbedder
-from drift.local.ingest.by_model import Tier
-from drift.local.ingest.by_model.asking import CALLS_AT_ONCE, Asking, do_all
-from drift.local.ingest.by_model.estimate import Estimate, estimate
-from drift.local.ingest.by_model.facts import REPLY_SHARE, Facts
-from drift.local.ingest.by_model.merging import merge, merge_alike
-from drift.local.ingest.by_model.replies import Keep, Replies
-from drift.local.ingest.by_model.reports import Reports
-from drift.local.ingest.graph_records import (
+from drift.indexing.batch_embedder import BatchEmbedder
+from drift.indexing.graph_records import (
     ChunkRecord,
     CommunityRecord,
     EntityRecord,
     KnowledgeBatch,
     ModelReply,
 )
+from drift.local.ingest.by_model import Tier
+from drift.local.ingest.by_model.asking import CALLS_AT_ONCE, Asked, Asking, Work, do_all
+from drift.local.ingest.by_model.estimate import Estimate, estimate
+from drift.local.ingest.by_model.facts import REPLY_SHARE, Facts
+from drift.local.ingest.by_model.merging import merge, merge_alike
+from drift.local.ingest.by_model.replies import Keep, Replies
+from drift.local.ingest.by_model.reports import Reports
 from drift.local.say import Say
-from drift.ports import ChatModel
+from drift.model.graph import Vector
 
 Done = Callable[[int, int], None]
 """Takes how many calls are done, and how many there are."""
@@ -36,11 +36,12 @@ class ByModel:
     `about` turns an estimate into words. Without a model only what was replied before is used.
     """
 
-    chat: ChatModel
+    chat: Asked
     model: str
     tier: Tier
     most_tokens: int | None = None
     about: Callable[[Estimate], str] = lambda estimate: f"about {estimate.tokens:,} tokens"
+    calls_at_once: int = CALLS_AT_ONCE
 
     @property
     def mark(self) -> str:
@@ -52,168 +53,148 @@ class ByModel:
         return fingerprint.partition(" ")[2] in {self.mark, f"graph:{self.model}"}
 
 
-@dataclass(slots=True)
-class Written:
-    """Knowledge with what a model wrote; `is_whole` when nothing is left to ask."""
-
-    knowledge: KnowledgeBatch
-    is_whole: bool
-
-
 async def write_by_model(  # noqa: PLR0913 - one argument a collaborator
     knowledge: KnowledgeBatch,
     chunks: Sequence[ChunkRecord],
     held: Sequence[ModelReply],
+    known: Mapping[str, Vector],
     *,
     keep: Keep,
     embedder: BatchEmbedder,
     by_model: ByModel | None,
     done: Done,
     say: Say,
-) -> Written:
+) -> tuple[KnowledgeBatch, bool, int]:
     """Return the knowledge with reports and facts: those that are kept, and those asked for now.
 
-    Args:
-        knowledge: the topics, with their extracted summaries.
-        chunks: all chunks of the project.
-        held: the replies that the project has.
-        keep: stores replies as they arrive.
-        embedder: gives entities their vectors.
-        by_model: what to ask for; None to ask for nothing.
-        done: is told how far the calls are.
-        say: is given the estimate, and what was not written.
+    Beside it whether nothing is left to ask, and the number of reports.
+    `known` are the vectors of the project's entities, by what was embedded, and `held` the replies
+    that it has; new ones are kept as they arrive. `say` is given the estimate, and what was not
+    written.
     """
     replies = Replies(held, keep, by_model.model if by_model else None)
     reports = Reports({chunk.id: chunk for chunk in chunks}, replies)
     facts = Facts(replies)
     if by_model is not None:
-        await _ask_for_the_rest(by_model, reports, facts, knowledge, done=done, say=say)
+        await _ask_for_the_rest(by_model, reports, facts, knowledge.communities, done, say)
 
     told = reports.told(knowledge.communities)
     communities = tuple(told.get(c.community, c) for c in knowledge.communities)
     read = facts.told(chunks)
     entities, relations = merge(read)
-    vectors = await embedder.embed([f"{one.title}: {one.description}" for one in entities])
-    placed = zip(entities, vectors, strict=True)
-    entities, relations = merge_alike([replace(e, embedding=v) for e, v in placed], relations)
+    embedded = await embed_entities(entities, known, embedder)
+    entities, relations = merge_alike(embedded, relations)
     is_whole = told.keys() >= _speaking(communities) and not (
-        by_model is not None and _reads(by_model) and len(read) < len(chunks)
+        by_model is not None and by_model.tier == "graph" and len(read) < len(chunks)
     )
-    made = replace(
-        knowledge,
-        entities=entities,
-        relations=relations,
-        communities=tuple(_with_entities(communities, entities)),
-    )
-    return Written(made, is_whole)
+    made = replace(knowledge, relations=relations, communities=communities)
+    return with_entities(made, entities), is_whole, len(told)
 
 
-async def _ask_for_the_rest(  # noqa: PLR0913 - one argument a collaborator
+def with_entities(knowledge: KnowledgeBatch, entities: Sequence[EntityRecord]) -> KnowledgeBatch:
+    """Return the knowledge with these entities too, each in the topic of most of its chunks."""
+    every = (*knowledge.entities, *entities)
+    topic_of = {id_: one.community for one in knowledge.communities for id_ in one.chunk_ids}
+    held: dict[int, list[str]] = {}
+    for entity in every:
+        topics = Counter(topic_of[id_] for id_ in entity.chunk_ids if id_ in topic_of)
+        for topic, _ in topics.most_common(1):
+            held.setdefault(topic, []).append(entity.id)
+
+    communities = (
+        replace(one, entity_ids=tuple(held.get(one.community, ()))) for one in knowledge.communities
+    )
+    return replace(knowledge, entities=every, communities=tuple(communities))
+
+
+async def embed_entities(
+    entities: Sequence[EntityRecord], known: Mapping[str, Vector], embedder: BatchEmbedder
+) -> list[EntityRecord]:
+    """Return entities with their vectors; what is `known` by its text is not embedded again."""
+    texts = [embedded_text(one.title, one.description) for one in entities]
+    new = [text for text in dict.fromkeys(texts) if text not in known]
+    made = dict(zip(new, await embedder.embed(new), strict=True))
+    return [
+        replace(entity, embedding=known.get(text) or made[text])
+        for entity, text in zip(entities, texts, strict=True)
+    ]
+
+
+def embedded_text(title: str, description: str) -> str:
+    """Return what is embedded of an entity."""
+    return f"{title}: {description}"
+
+
+async def _ask_for_the_rest(  # noqa: PLR0913, PLR0917 - one argument a collaborator
     by_model: ByModel,
     reports: Reports,
     facts: Facts,
-    knowledge: KnowledgeBatch,
-    *,
+    communities: Sequence[CommunityRecord],
     done: Done,
     say: Say,
 ) -> None:
     """Ask for what no reply is kept of, after the estimate is said."""
-    communities, chunks = knowledge.communities, tuple(reports.chunks.values())
+    chunks = tuple(reports.chunks.values())
     lacking = _speaking(communities) - reports.told(communities).keys()
     read = facts.told(chunks)
-    unread = [chunk for chunk in chunks if chunk.id not in read] if _reads(by_model) else []
-    expected = _estimate(by_model.tier, communities, lacking, unread, reports)
+    unread = [one for one in chunks if one.id not in read] if by_model.tier == "graph" else []
+    missing = [one for one in communities if one.community in lacking]
+    topics = [
+        sum(len(reports.chunks[id_].text) for id_ in one.chunk_ids)
+        for one in missing
+        if not one.level
+    ]
+    groups, sizes = len(missing) - len(topics), [len(one.text) for one in unread]
+    expected = estimate(by_model.tier, topics, groups, sizes, by_model.calls_at_once)
     if not expected.calls:
         return
 
     say(f"Asking {by_model.model} for knowledge: {by_model.about(expected)}.")
-    asking, counter = Asking(by_model.chat, by_model.most_tokens), _Counter(expected.calls, done)
-    await _ask_for_reports(reports, knowledge, asking, lacking, counter)
-    await do_all(facts.calls(_in_budget(asking, knowledge, unread), asking), counter.one)
+    asking = Asking(by_model.chat, by_model.most_tokens, by_model.calls_at_once)
+    numbers = count(1)
+
+    def told_one() -> None:
+        number = next(numbers)
+        done(number, max(number, expected.calls))
+
+    async def ask(works: Iterable[Work]) -> None:
+        await do_all(works, told_one, asking.at_once)
+
+    await ask(reports.topics(communities, asking, lacking))
+    # Level by level: the reports above are made of those below.
+    for level in range(1, 1 + max((one.level for one in communities), default=0)):
+        told = reports.told(communities)
+        known = [told.get(one.community, one) for one in communities]
+        await ask(reports.groups(known, asking, lacking, level))
+    await ask(facts.calls(_in_budget(asking, communities, unread), asking))
     _say_what_is_left(asking, say)
 
 
 def _speaking(communities: Sequence[CommunityRecord]) -> set[int]:
     """Return the communities that have sentences: a report on a table or a menu guides nobody."""
-    return {one.community for one in communities if one.centroid}
-
-
-def _reads(by_model: ByModel) -> bool:
-    return by_model.tier == "graph"
-
-
-def _estimate(
-    tier: Tier,
-    communities: Sequence[CommunityRecord],
-    lacking: set[int],
-    unread: Sequence[ChunkRecord],
-    reports: Reports,
-) -> Estimate:
-    missing = [one for one in communities if one.community in lacking]
-    sizes = [
-        sum(len(reports.chunks[id_].text) for id_ in one.chunk_ids)
-        for one in missing
-        if not one.level
-    ]
-    groups = len(missing) - len(sizes)
-    return estimate(tier, sizes, groups, [len(one.text) for one in unread], CALLS_AT_ONCE)
-
-
-@dataclass(slots=True)
-class _Counter:
-    expected: int
-    done: Done
-    calls: int = 0
-
-    def one(self) -> None:
-        self.calls += 1
-        self.done(self.calls, max(self.calls, self.expected))
-
-
-async def _ask_for_reports(
-    reports: Reports,
-    knowledge: KnowledgeBatch,
-    asking: Asking,
-    lacking: set[int],
-    counter: _Counter,
-) -> None:
-    """Ask for the reports level by level: those above are made of those below."""
-    communities = knowledge.communities
-    await do_all(reports.topics(communities, asking, lacking), counter.one)
-    for level in range(1, 1 + max((one.level for one in communities), default=0)):
-        told = reports.told(communities)
-        known = [told.get(one.community, one) for one in communities]
-        await do_all(reports.groups(known, asking, lacking, level), counter.one)
+    return {one.community for one in communities if one.says}
 
 
 def _in_budget(
-    asking: Asking, knowledge: KnowledgeBatch, unread: Sequence[ChunkRecord]
+    asking: Asking, communities: Sequence[CommunityRecord], unread: Sequence[ChunkRecord]
 ) -> list[ChunkRecord]:
-    """Return the chunks that the budget lets read, in their order.
-
-    They are chosen in rounds: the chunk of each topic that is nearest to its centroid, then next.
-    """
+    """Return the chunks that the budget lets read, in their order, chosen in rounds of topics."""
     if asking.most_tokens is None:
         return list(unread)
 
     left = asking.most_tokens - asking.tokens.prompt - asking.tokens.completion
     there = {chunk.id: chunk for chunk in unread}
     chosen: set[str] = set()
-    for chunk_id in _rounds(knowledge.communities):
+    turns = zip_longest(*(one.chunk_ids for one in communities if not one.level))
+    for chunk_id in chain.from_iterable(turns):
         if chunk_id in there:
             left -= int(len(there[chunk_id].text) / 4 * (1.15 + REPLY_SHARE))
             if left < 0:
                 break
             chosen.add(chunk_id)
 
-    if len(chosen) < len(unread):
-        asking.left_out = len(unread) - len(chosen)
+    asking.left_out = len(unread) - len(chosen)
     return [chunk for chunk in unread if chunk.id in chosen]
-
-
-def _rounds(communities: Sequence[CommunityRecord]) -> Iterator[str]:
-    for turn in zip_longest(*(one.chunk_ids for one in communities if not one.level)):
-        yield from filter(None, turn)
 
 
 def _say_what_is_left(asking: Asking, say: Say) -> None:
@@ -225,20 +206,3 @@ def _say_what_is_left(asking: Asking, say: Say) -> None:
     if asking.stopped or asking.left_out:
         why = asking.stopped or f"the budget left out {asking.left_out:,} chunks"
         say(f"Not all of it was asked for: {why}. The same command goes on from there.")
-
-
-def _with_entities(
-    communities: Sequence[CommunityRecord], entities: Sequence[EntityRecord]
-) -> Iterator[CommunityRecord]:
-    """Yield the communities, each entity in the topic that holds most of its chunks."""
-    topic_of: Mapping[str, int] = {
-        id_: one.community for one in communities for id_ in one.chunk_ids
-    }
-    held: dict[int, list[str]] = {}
-    for entity in entities:
-        topics = Counter(topic_of[id_] for id_ in entity.chunk_ids if id_ in topic_of)
-        for topic, _ in topics.most_common(1):
-            held.setdefault(topic, []).append(entity.id)
-
-    for one in communities:
-        yield replace(one, entity_ids=tuple(held.get(one.community, ())))

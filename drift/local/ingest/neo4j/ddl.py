@@ -12,10 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from drift.graph import indexes
-from drift.graph.cypher import schema as cypher_schema
-from drift.graph.cypher.schema import SchemaName
+from drift.graph.cypher.legs import PERSONAL
+from drift.graph.cypher.schema import FALLBACK_VECTOR, Schema
 from drift.graph.cypher.vector_indexes import create_key, create_vector_index
-from drift.graph.indexes import WantedIndex
+from drift.graph.indexes import IndexNames, WantedIndex
+from drift.graph.mapping import is_theirs, quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class SchemaObject(WantedIndex):
 
 
 _KEYS = {
+    "drift_format_key": ("__DriftFormat__", ("id",)),
     "drift_project_key": ("__Project__", ("id",)),
     "drift_document_key": ("__Document__", ("project_id", "id")),
     "drift_chunk_key": ("__Chunk__", ("project_id", "id")),
@@ -47,12 +49,6 @@ _RANGES: dict[str, tuple[str, tuple[str, ...]]] = {
     "drift_reply_project": ("__ModelReply__", ("project_id",)),
     "drift_entity_title": ("__Entity__", ("project_id", "title_key")),
 }
-_V1_RANGES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "drift_entity_title_v1": ("__Entity__", ("title_key",)),
-    # What is read by its id; searches find chunks and entities by other ways.
-    "drift_chunk_id_v1": ("__Chunk__", ("id",)),
-    "drift_entity_id_v1": ("__Entity__", ("id",)),
-}
 FORMER_KEYS = frozenset({"drift_entity_key", "drift_community_key"})
 """Constraints of earlier versions, which forbid two generations of an id."""
 
@@ -67,29 +63,42 @@ def drop_constraint(name: str) -> str:
     return f"DROP CONSTRAINT `{name}` IF EXISTS"
 
 
-def schema_objects(
-    schema: SchemaName, community: str, chunk: str, fulltext: str
-) -> tuple[SchemaObject, ...]:
-    """Return what the schema needs, in the order to create it.
+def schema_objects(schema: Schema, names: IndexNames, vector: str = "") -> tuple[SchemaObject, ...]:
+    """Return what the schema needs, in the order to create it, to be read by this vector."""
+    vectors = vector_indexes(schema, names, vector or schema.vector)
+    if schema.has_projects:
+        return (*_keys(), *_ranges(_RANGES), *_fulltexts(schema, names.fulltext), *vectors[:4])
+    return (*_ranges(_mapped_ranges(schema)), *_fulltexts(schema, names.fulltext), *vectors)
 
-    The three names are those of the configured indexes.
+
+def _mapped_ranges(s: Schema) -> dict[str, tuple[str, tuple[str, ...]]]:
+    chunk, entity = s.named("__Chunk__"), s.named("__Entity__")
+    # What is read by its id; searches find chunks and entities by other ways.
+    by_id = {"drift_chunk_id_v1": (chunk, (s.id,)), "drift_entity_id_v1": (entity, (s.id,))}
+    return {"drift_entity_title_v1": (entity, ("title_key",)), **(by_id if s.id else {})}
+
+
+def vector_indexes(schema: Schema, names: IndexNames, vector: str) -> tuple[SchemaObject, ...]:
+    """Return the indexes of vectors of this name, those of people's own nodes last.
+
+    Second vectors are of communities and chunks alone, and so are those of graphs of others.
     """
-    has_projects = schema == "default"
-    return (
-        *(_keys() if has_projects else ()),
-        *_ranges(_RANGES if has_projects else _V1_RANGES),
-        *_fulltexts(fulltext, has_projects=has_projects),
-        _vector(
-            community, "__Community__", "COMMUNITY_VECTOR_INDEX_NAME", is_filtered=has_projects
-        ),
-        _vector(chunk, "__Chunk__", "CHUNK_VECTOR_INDEX_NAME", is_filtered=has_projects),
-        # Entities of V1 have no label of their own. An index of somebody else's serves as well.
-        *([_entities()] if has_projects else []),
+    is_first = vector == schema.first_vector
+    community, chunk = schema.named("__Community__"), schema.named("__Chunk__")
+    kinds = [
+        (names.community, community, "COMMUNITY_VECTOR_INDEX_NAME" if is_first else ""),
+        (names.chunk, chunk, "CHUNK_VECTOR_INDEX_NAME" if is_first else ""),
+    ]
+    if schema.has_projects and vector != FALLBACK_VECTOR:
+        kinds += [(names.entity, "__Entity__", ""), (names.documents, "Document", "")]
+        kinds += [(names.nodes, PERSONAL, "")]
+    made = (_vector(*kind, is_filtered=schema.has_projects, vector=vector) for kind in kinds)
+    # An index of somebody else's over entities serves as well, and one over documents may stay.
+    others = {"__Entity__", "Document"}
+    return tuple(
+        replace(one, yields=is_first and (one.label in others or is_theirs(one.label)))
+        for one in made
     )
-
-
-def _entities() -> SchemaObject:
-    return replace(_vector(indexes.ENTITY_INDEX, "__Entity__", "", is_filtered=True), yields=True)
 
 
 def _keys() -> Iterator[SchemaObject]:
@@ -100,56 +109,32 @@ def _keys() -> Iterator[SchemaObject]:
 
 def _ranges(ranges: dict[str, tuple[str, tuple[str, ...]]]) -> Iterator[SchemaObject]:
     for name, (label, properties) in ranges.items():
-        text = f"CREATE INDEX {name} IF NOT EXISTS FOR (n:{label}) ON ({_listed(properties)})"
+        text = (
+            f"CREATE INDEX {name} IF NOT EXISTS FOR (n:{quoted(label)}) ON ({_listed(properties)})"
+        )
         yield SchemaObject(name, "range", label, properties, statements=(text,))
 
 
-def _fulltexts(chunks: str, *, has_projects: bool) -> Iterator[SchemaObject]:
-    setting = "CHUNK_FULLTEXT_INDEX_NAME"
-    if has_projects:
-        titles = WantedIndex(
-            indexes.NAMES_INDEX, "fulltext", "__Entity__", ("title_key", "project_key")
-        )
-        texts = WantedIndex(
-            chunks,
-            "fulltext",
-            "__Chunk__",
-            ("text", "project_key"),
-            setting,
-            ("heading", "name_words"),
-        )
+def _fulltexts(s: Schema, chunks: str) -> tuple[SchemaObject, SchemaObject]:
+    entity, chunk = s.named("__Entity__"), s.named("__Chunk__")
+    if s.has_projects:
+        titles = _fulltext(indexes.NAMES_INDEX, entity, "title_key", "project_key")
+        texts = _fulltext(chunks, chunk, s.text, "project_key", optional=("heading", "name_words"))
     else:
-        titles = WantedIndex(indexes.NAMES_INDEX, "fulltext", "__Entity__", ("title_key",))
-        texts = WantedIndex(chunks, "fulltext", "__Chunk__", ("text",), setting)
-
-    for wanted in (titles, texts):
-        head = f"CREATE FULLTEXT INDEX `{wanted.name}` IF NOT EXISTS FOR (n:{wanted.label})"
-        listed = _listed((*wanted.properties, *wanted.optional))
-        yield SchemaObject(
-            wanted.name,
-            wanted.kind,
-            wanted.label,
-            wanted.properties,
-            wanted.setting,
-            wanted.optional,
-            statements=(f"{head} ON EACH [{listed}]",),
-        )
+        titles = _fulltext(indexes.NAMES_INDEX, entity, "title_key")
+        texts = replace(_fulltext(chunks, chunk, s.text), yields=is_theirs(chunk))
+    return titles, replace(texts, setting="CHUNK_FULLTEXT_INDEX_NAME")
 
 
-def second_vector_indexes(
-    schema: SchemaName, community: str, chunk: str
-) -> tuple[SchemaObject, SchemaObject]:
-    """Return the indexes of second vectors, by their names."""
-    is_filtered, vector = schema == "default", cypher_schema.FALLBACK_VECTOR
-    return (
-        _vector(community, "__Community__", "", is_filtered=is_filtered, vector=vector),
-        _vector(chunk, "__Chunk__", "", is_filtered=is_filtered, vector=vector),
-    )
-
-
-def _vector(
-    name: str, label: str, setting: str, *, is_filtered: bool, vector: str = "embedding"
+def _fulltext(
+    name: str, label: str, *properties: str, optional: tuple[str, ...] = ()
 ) -> SchemaObject:
+    head = f"CREATE FULLTEXT INDEX `{name}` IF NOT EXISTS FOR (n:{quoted(label)})"
+    text = f"{head} ON EACH [{_listed((*properties, *optional))}]"
+    return SchemaObject(name, "fulltext", label, properties, optional=optional, statements=(text,))
+
+
+def _vector(name: str, label: str, setting: str, *, is_filtered: bool, vector: str) -> SchemaObject:
     """Return a vector index; where there are projects, `project_id` is its filter property."""
     statements = create_vector_index(name, label, is_filtered=is_filtered, vector=vector)
     properties = (vector, "project_id") if is_filtered else (vector,)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from drift.core.errors import GraphMisconfiguredError, GraphUnavailableError, UpstreamError
 from drift.graph.connection import Connection
+from drift.graph.cypher.schema import DEFAULT, FIRST_VECTOR
 from drift.graph.indexes import IndexNames, WantedIndex, read_indexes, unyielding
 from drift.local.ingest.neo4j.ddl import (
     FORMER_KEYS,
@@ -28,25 +29,26 @@ words."""
 
 
 async def ensure_schema(
-    connection: Connection, names: IndexNames, dimensions: int, wait_s: float
+    connection: Connection,
+    names: IndexNames,
+    dimensions: int,
+    wait_s: float,
+    vector: str = FIRST_VECTOR,
 ) -> tuple[str, ...]:
-    """Create what is missing and wait until it is online.
+    """Create what is missing, to be read by this vector, wait until it is online, and name it.
 
-    Return the names of what was created here.
-
-    Raises:
-        GraphMisconfiguredError: naming what stands in the way, failed, or is not online after
-            `wait_s` seconds.
-        GraphUnavailableError: when the server fails.
+    GraphMisconfiguredError names what stands in the way, failed, or is not online in time.
     """
-    whole = schema_objects("default", names.community, names.chunk, names.fulltext)
+    whole = schema_objects(DEFAULT, names, vector)
     created: list[str] = []
     give_up = time.monotonic() + wait_s
     for pause in (*_AGAIN_AFTER_S, None):
         stored = await read_indexes(connection)
         wanted = unyielding(whole, stored)
-        if pause is None or not _under_way(wanted, stored):
-            _refuse(wanted, stored, dimensions)
+        is_settled = pause is None or not _under_way(wanted, stored)
+        keys = _keys_of_one_generation(wanted, stored)
+        if is_settled and (reasons := [*obstacles(wanted, stored, dimensions), *keys]):
+            raise GraphMisconfiguredError(" ".join(reasons))
 
         failures = await _create(connection, wanted, stored, dimensions, created)
         if not failures:
@@ -92,12 +94,6 @@ async def _create(
     return failures
 
 
-def _refuse(wanted: Sequence[SchemaObject], stored: Sequence[Index], dimensions: int) -> None:
-    reasons = [*obstacles(wanted, stored, dimensions), *_keys_of_one_generation(wanted, stored)]
-    if reasons:
-        raise GraphMisconfiguredError(" ".join(reasons))
-
-
 def _keys_of_one_generation(wanted: Sequence[SchemaObject], stored: Sequence[Index]) -> list[str]:
     ranges = [w for w in wanted if w.kind == "range"]
     return [
@@ -113,10 +109,7 @@ def _keys_of_one_generation(wanted: Sequence[SchemaObject], stored: Sequence[Ind
 
 
 def _under_way(wanted: Sequence[SchemaObject], stored: Sequence[Index]) -> bool:
-    """Tell whether somebody is creating a constraint.
-
-    Its index is listed first, and belongs to nobody yet.
-    """
+    """Tell whether somebody is creating a constraint: its index is listed first, of nobody yet."""
     return any(
         w.kind == "constraint"
         and s.name == w.name
@@ -132,10 +125,7 @@ _FORMER_TEXTS = {"text", "project_key", "heading"}
 
 
 def former_texts(wanted: Sequence[WantedIndex], stored: Iterable[Index]) -> list[str]:
-    """Return the names of full-text indexes of an earlier version that stand where one is wanted.
-
-    They serve, but know nothing of documents' names.
-    """
+    """Return the names of full-text indexes of an earlier version: they lack documents' names."""
     names = {one.name for one in wanted if one.kind == "fulltext"}
     return [
         one.name

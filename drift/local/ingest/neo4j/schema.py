@@ -16,6 +16,7 @@ from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.indexes import (
     PREPARE,
     WantedIndex,
+    create_one_of,
     displaced,
     failed,
     find_index,
@@ -39,10 +40,7 @@ def missing(wanted: Iterable[SchemaObject], stored: Sequence[Index]) -> tuple[Sc
 def obstacles(
     wanted: Iterable[SchemaObject], stored: Sequence[Index], dimensions: int
 ) -> tuple[str, ...]:
-    """Return a sentence for everything that has to be dropped or renamed first.
-
-    Each names it, and says what to do.
-    """
+    """Return a sentence for everything that has to be dropped or renamed first."""
     return tuple(dict.fromkeys(o for w in wanted if (o := _obstacle(w, stored, dimensions))))
 
 
@@ -65,6 +63,9 @@ def _obstacle(wanted: WantedIndex, stored: Sequence[Index], dimensions: int) -> 
 
     if there.rival is None:
         return ""
+
+    if wanted.yields:
+        return _flaw(there.rival, dimensions)
 
     if wanted.kind == "constraint":
         return (
@@ -91,24 +92,12 @@ def _flaw(index: Index, dimensions: int) -> str:
 
 
 async def create(connection: Connection, wanted: SchemaObject, dimensions: int) -> bool:
-    """Create one constraint or index in the best form that the server knows.
+    """Create an index or constraint in the best form that the server knows.
 
-    False when it was there.
-
-    Raises:
-        GraphMisconfiguredError: when the server refuses every form, naming what was to be created
-            and what the server said.
-        GraphUnavailableError: when the server fails, the same way.
+    False when it was there. Errors name what was to be created and what the server said.
     """
-    *newer, oldest = wanted.statements
-    for text in newer:
-        try:
-            return await _creates(connection, text, dimensions)
-        except GraphMisconfiguredError:
-            continue  # the server does not know this form; the next one is older
-
     try:
-        return await _creates(connection, oldest, dimensions)
+        return await create_one_of(connection, wanted.statements, dimensions)
     except (GraphMisconfiguredError, GraphUnavailableError) as error:
         raise type(error)(_refused(wanted, error)) from error.__cause__
 
@@ -120,12 +109,6 @@ def _refused(wanted: SchemaObject, error: UpstreamError) -> str:
     return f"{wanted.name}, a {wanted.place}, could not be created. {error.detail}{words}"
 
 
-async def _creates(connection: Connection, text: str, dimensions: int) -> bool:
-    parameters = {"dimensions": dimensions} if "$dimensions" in text else {}
-    counters = (await connection.write(text, parameters)).summary.counters
-    return counters.indexes_added + counters.constraints_added > 0
-
-
 async def wait_until_online(
     connection: Connection,
     wanted: Sequence[SchemaObject],
@@ -135,11 +118,8 @@ async def wait_until_online(
 ) -> tuple[Index, ...]:
     """Wait until all that is wanted is there and online; return every index.
 
-    Raises:
-        GraphMisconfiguredError: naming what failed, is missing, or is not online after `wait_s`
-            seconds, and what to do.
-        GraphTimeoutError, GraphUnavailableError: the server does not answer, or was silent until
-        `wait_s` seconds were over.
+    GraphMisconfiguredError names what failed, is missing, or is late; GraphTimeoutError and
+    GraphUnavailableError where the server does not answer, or was silent until then.
     """
     give_up, looks = time.monotonic() + wait_s, 0
     told: dict[str, float] = {}

@@ -1,10 +1,10 @@
-"""GraphWriter on Neo4j: one writer a project at a time, repeatable after a break at any point."""
+"""Projects in Neo4j: one writer a project at a time, repeatable after a break at any point."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, Self
 
 import numpy as np
 from neo4j import Record
@@ -12,95 +12,111 @@ from neo4j import Record
 from drift.graph.connection import Connection
 from drift.graph.indexes import IndexNames
 from drift.graph.node_rows import score_threshold, threshold_properties
-from drift.local.ingest.graph_records import (
+from drift.graph.vector_copy import VectorCopy
+from drift.graph.versions import FIRST, OwnVectors, keep_format, read_known_format
+from drift.indexing import state_statements
+from drift.indexing.graph_records import (
+    ChunkFacts,
     ChunkRecord,
+    CommunityRecord,
     DocumentBatch,
     HeldProject,
     KeptTopics,
     KnowledgeBatch,
+    Member,
     ModelReply,
     ProjectState,
 )
+from drift.indexing.lease import LEASE_S, MAX_WAIT_S, Lease, holding
+from drift.indexing.records import embedding_of
+from drift.indexing.rows import ROWS, parts, read_defines, read_skipped, stored_document
+from drift.local.ingest.by_model.writing import embedded_text
 from drift.local.ingest.neo4j import statements
+from drift.local.ingest.neo4j.document_vectors import fill_documents
 from drift.local.ingest.neo4j.ensure import ensure_schema
-from drift.local.ingest.neo4j.lease import LEASE_S, Lease, holding
 from drift.local.ingest.neo4j.project import Neo4jProject
-from drift.local.ingest.neo4j.rows import ROWS, parts
 from drift.local.ingest.neo4j.schema import ONLINE_WAIT_S
 from drift.local.ingest.topics import Points
-from drift.local.ingest.writers import MAX_WAIT_S, ProjectWriter
 from drift.local.say import Say
 from drift.model.found_nodes import ScoreThreshold
+from drift.model.graph import Vector
+from drift.ports import VectorStore
 
 
 class Neo4jWriter:
     """Writes of one project at a time; building it opens nothing."""
 
-    def __init__(self, connection: Connection, names: IndexNames, lease_s: float = LEASE_S) -> None:
+    def __init__(  # noqa: PLR0913, PLR0917 - what to write, and where
+        self,
+        connection: Connection,
+        names: IndexNames,
+        lease_s: float = LEASE_S,
+        model: str = "",
+        dimensions: int = 0,
+        store: VectorStore | None = None,
+    ) -> None:
         """Write through the connection, into the indexes of these names.
 
-        A project stays held for `lease_s` seconds after a sign of life.
+        A project stays held for `lease_s` seconds after a sign of life. Where the graph has a
+        version of this embedding model's vectors, that one is written and read. A `store` beside
+        the graph follows whenever a project is given back.
         """
         self._connection = connection
         self._names = names
         self._lease_s = lease_s
-
-    @classmethod
-    def connect(
-        cls,
-        uri: str,
-        username: str,
-        password: str,
-        database: str,
-        *,
-        names: IndexNames | None = None,
-    ) -> Self:
-        """Return a writer with a connection of its own, not opened yet."""
-        return cls(Connection(uri, username, password, database), names or IndexNames())
+        self.own = OwnVectors(connection, model, dimensions, math.inf)
+        self.copy = VectorCopy(store, connection, self.own) if store else None
 
     async def close(self) -> None:
-        """Close the connection."""
+        """Close the connection, and the store's."""
+        if self.copy is not None:
+            await self.copy.store.close()
         await self._connection.close()
 
     async def prepare(self, dimensions: int, wait_s: float = ONLINE_WAIT_S) -> tuple[str, ...]:
-        """Create missing constraints and indexes; return what was created.
+        """Create missing constraints and indexes, wait until all are online, and name them.
 
-        Waits up to `wait_s` seconds until all are online.
-
-        Several processes may do so at the same time.
-
-        Raises:
-            GraphMisconfiguredError: when a vector index is there with other dimensions, under
-                another name, or not as needed.
+        Several processes may do so at the same time. GraphMisconfiguredError where an index is not
+        as needed, or a newer release wrote this graph.
         """
-        return await ensure_schema(self._connection, self._names, dimensions, wait_s)
+        said = await read_known_format(self._connection)
+        self.own.forget()
+        version = await self.own.version()
+        names = self._names.of(version)
+        created = await ensure_schema(self._connection, names, dimensions, wait_s, version.vector)
+        if names.documents in created:
+            await self.fill_documents()
+        if said.number is None:
+            await keep_format(self._connection)
+        return created
+
+    async def fill_documents(self) -> None:
+        """Give the documents of all projects that lack one their vector; no model is asked."""
+        await fill_documents(self._connection, (await self.own.version()).vector)
 
     # ---------------------------------------------------------------------------------------- reads
     async def project_state(self, project_id: str) -> ProjectState:
         """Return what the project holds, as the server counts it; empty for an unknown project."""
-        values: dict[str, Any] = {"project_id": project_id}
-        project = await self._row(statements.PROJECT_STATE, values)
-        values["generation"] = project["generation"]
-        knowledge = await self._row(statements.KNOWLEDGE_STATE, values)
+        project = (await self._found(state_statements.PROJECT_STATE, project_id))[0]
+        about = {"generation": project["generation"]}
+        knowledge = (await self._found(statements.KNOWLEDGE_STATE, project_id, **about))[0]
 
         levels = {level: number for level, number in knowledge["communities"] if level is not None}
-        counted = [
-            knowledge["entities"],
-            knowledge["relations"],
-            sum(number for _, number in knowledge["communities"]),
-        ]
+        communities = sum(number for _, number in knowledge["communities"])
+        counted = [knowledge["entities"], knowledge["relations"], communities]
         pairs = zip(project["written"], counted, strict=True)
         is_damaged = any(was is not None and was != now for was, now in pairs)
 
-        documents = project["documents"]
+        documents = map(stored_document, project["documents"])
+        skipped = map(read_skipped, project["skipped"])
         return ProjectState(
-            documents={str(id_): str(content_hash) for id_, content_hash, _ in documents},
+            documents={document.id: document for document in documents},
             fingerprint="" if is_damaged else str(project["fingerprint"]),
-            sources={str(id_): str(source) for id_, _, source in documents},
             chunks=project["chunks"],
             entities=knowledge["entities"],
             relations=knowledge["relations"],
             communities=dict(sorted(levels.items())),
+            skipped={place: (version, reason) for place, version, reason in skipped},
         )
 
     async def held_projects(self, project_id: str | None = None) -> tuple[HeldProject, ...]:
@@ -113,80 +129,146 @@ class Neo4jWriter:
             if row["id"] is not None
         )
 
-    async def read_chunks(self, project_id: str) -> tuple[ChunkRecord, ...]:
-        """Return every chunk that belongs to a document, without its vector; see the port."""
-        result = await self._connection.write(statements.READ_CHUNKS, {"project_id": project_id})
-        return tuple(
-            ChunkRecord(
-                str(r["id"]),
-                str(r["document_id"]),
-                r["ordinal"] or 0,
-                r["heading"] or "",
-                r["text"] or "",
-                title=r["title"],
-                topic=r["topic"],
-            )
-            for r in result.records
-        )
+    async def held_chunks(
+        self, project_id: str, document_ids: Sequence[str], embedding: str
+    ) -> dict[str, str]:
+        """Return the heading of each chunk that has a vector of this model, by the chunk's id."""
+        held: dict[str, str] = {}
+        for rows in parts([{"id": id_} for id_ in document_ids], ROWS):
+            about = {"embedding": embedding, "rows": rows}
+            found = await self._found(state_statements.HELD_CHUNKS, project_id, **about)
+            held |= {record["id"]: record["heading"] for record in found}
+        return held
 
-    async def read_vectors(
-        self, project_id: str, chunk_ids: Sequence[str], dimensions: int
-    ) -> Points:
-        """Return a row a chunk; zeros for one without a vector of this length."""
-        vectors = np.zeros((len(chunk_ids), dimensions), dtype=np.float32)
-        places = {id_: place for place, id_ in enumerate(chunk_ids)}
-        for rows in parts([{"id": id_} for id_ in chunk_ids], ROWS):
-            values = {"project_id": project_id, "rows": rows}
-            for record in (await self._connection.write(statements.READ_VECTORS, values)).records:
-                if len(record["embedding"] or ()) == dimensions:
-                    vectors[places[record["id"]]] = record["embedding"]
+    async def read_members(self, project_id: str) -> tuple[Member, ...]:
+        """Return every chunk that belongs to a document, in order of documents and places."""
+        members: dict[str, Member] = {}
+        for r in await self._found(statements.READ_MEMBERS, project_id):
+            for id_ in r["chunks"]:
+                members.setdefault(id_, Member(id_, str(r["document_id"]), r["title"]))
+        return tuple(members.values())
 
-        return vectors
+    async def read_chunks(
+        self, project_id: str, members: Sequence[Member], dimensions: int
+    ) -> dict[str, tuple[ChunkRecord, Points]]:
+        """Return these chunks by their ids, each with its vector; zeros for one without."""
+        member_of = {member.chunk_id: member for member in members}
+        chunks: dict[str, tuple[ChunkRecord, Points]] = {}
+        for rows in parts([{"id": id_} for id_ in member_of], ROWS):
+            for r in await self._found(statements.READ_CHUNKS, project_id, rows=rows):
+                member, vector = member_of[r["id"]], r["embedding"] or ()
+                chunk = ChunkRecord(
+                    member.chunk_id,
+                    member.document_id,
+                    r["ordinal"] or 0,
+                    r["heading"] or "",
+                    r["text"] or "",
+                    title=member.title,
+                )
+                usable = vector if len(vector) == dimensions else [0.0] * dimensions
+                chunks[chunk.id] = chunk, np.array(usable, dtype=np.float32)
+
+        return chunks
+
+    async def read_facts(self, project_id: str) -> list[ChunkFacts]:
+        """Return what chunks define and name, of those that do."""
+        found = await self._found(statements.READ_FACTS, project_id)
+        return [ChunkFacts(r["id"], read_defines(r["defines"]), tuple(r["names"])) for r in found]
 
     async def read_topics(self, project_id: str, embedding_model: str) -> KeptTopics | None:
         """Return the project's topics; None where they are of other vectors, or it has none."""
-        values = {"project_id": project_id}
-        found = (await self._connection.write(statements.READ_TOPICS, values)).records
-        if not found or (found[0]["embedding_models"] or [""]) != [embedding_model]:
+        found = await self._found(statements.READ_TOPICS, project_id)
+        if not found:
             return None
-        return KeptTopics(dict(found[0]["parents"]), found[0]["clustered"])
+        is_first = await self.own.version() == FIRST
+        if is_first and (found[0]["embedding_models"] or [""]) != [embedding_model]:
+            return None
+
+        rows = found[0]["communities"]
+        return KeptTopics(
+            {
+                row["community"]: CommunityRecord(
+                    row["community"],
+                    row["level"],
+                    row["parent"],
+                    row["title"],
+                    row["summary"],
+                    mean=tuple(row["mean"] or ()),
+                    says=row["says"] is not False,
+                    digest=row["digest"] or "",
+                )
+                for row in rows
+            },
+            {id_: row["community"] for row in rows for id_ in row["members"]},
+            {row["community"]: row["chunks"] or 0 for row in rows},
+            frozenset(row["community"] for row in rows if row["stale"]),
+            found[0]["clustered"],
+        )
 
     async def read_replies(self, project_id: str) -> tuple[ModelReply, ...]:
         """Return what models replied, by key."""
-        values = {"project_id": project_id}
-        found = (await self._connection.write(statements.READ_REPLIES, values)).records
+        found = await self._found(statements.READ_REPLIES, project_id)
         return tuple(
             ModelReply(r["kind"], r["model"], tuple(r["parts"]), r["text"], r["tokens"])
             for r in found
         )
 
+    async def read_entity_vectors(
+        self, project_id: str, embedding_model: str, titles: Sequence[str] | None = None
+    ) -> dict[str, Vector]:
+        """Return the vectors of the project's entities, or of those so titled, by their text."""
+        about = {"embedding_models": [embedding_model], "titles": titles}
+        found = await self._found(statements.READ_ENTITY_VECTORS, project_id, **about)
+        return {
+            embedded_text(r["title"], r["description"]): tuple(r["embedding"])
+            for r in found
+            if r["embedding"]
+        }
+
+    async def read_texts_off(self, project_id: str) -> list[str]:
+        """Return the texts of the chunks whose documents are switched off."""
+        found = await self._found(state_statements.READ_OFF, project_id)
+        return [record["text"] for record in found]
+
     async def kept_threshold(self, project_id: str) -> ScoreThreshold | None:
         """Return what was measured of the project; None where nothing was, or it is damaged."""
-        values = {"project_id": project_id}
-        found = (await self._connection.write(statements.KEPT_THRESHOLD, values)).records
+        found = await self._found(statements.KEPT_THRESHOLD, project_id)
         return score_threshold(found[0]["threshold"]) if found else None
 
-    async def _row(self, text: str, parameters: dict[str, Any]) -> Record:
+    async def _found(self, text: str, project_id: str, **more: object) -> list[Record]:
         # Asked of the server that writes: one that follows it may not have the last run yet.
-        return (await self._connection.write(text, parameters)).records[0]
+        version = await self.own.version()
+        values = {
+            "project_id": project_id,
+            "vector": version.vector,
+            "mean": version.named("mean"),
+            "embedding": embedding_of(self.own.model, self.own.dimensions),
+        }
+        return (await self._connection.write(text, values | more)).records
 
     # --------------------------------------------------------------------------------------- writes
     @asynccontextmanager
     async def writing(
-        self, project_id: str, *, wait_s: float = MAX_WAIT_S, say: Say = lambda _: None
-    ) -> AsyncIterator[ProjectWriter]:
-        """Hold the project, and clear away what a run that broke left behind; see the port.
+        self,
+        project_id: str,
+        *,
+        wait_s: float = MAX_WAIT_S,
+        say: Say = lambda _: None,
+        half_done: bool = False,
+    ) -> AsyncIterator[Neo4jProject]:
+        """Hold the project, and clear away what a broken run left behind; errors as for `holding`.
 
-        Raises:
-            ProjectBusyError: when another writer still holds it after `wait_s` seconds.
-            LeaseLostError: as soon as the project is no longer held; the block is cancelled.
+        One that is half restored or deleted is held where `half_done` says so, else an IngestError.
         """
         async with holding(
             Lease(self._connection, project_id, self._lease_s), wait_s=wait_s, say=say
         ) as lease:
-            project = Neo4jProject(self._connection, lease)
-            await project.settle()
+            project = Neo4jProject(self._connection, lease, await self.own.version())
+            if not half_done:
+                await project.settle()
             yield project
+            if self.copy is not None:
+                await self.copy.follow(project_id)
 
     async def keep_threshold(self, project_id: str, threshold: ScoreThreshold) -> None:
         """Keep at the project's node what was measured; without such a node nothing is kept."""

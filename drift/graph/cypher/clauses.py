@@ -1,0 +1,29 @@
+"""What statements share that write or read the vectors of several models."""
+
+from __future__ import annotations
+
+NODE = "(f:__DriftFormat__ {id: 'drift'})"
+"""The node that says which format the graph is of, and whose vectors it holds."""
+
+NUMBER = f"COLLECT {{ MATCH {NODE} RETURN f.format }}[0]"
+"""The number of the format as an expression; null where nothing says it."""
+
+HAS_VERSIONS = f"EXISTS {{ MATCH {NODE} WHERE size(f.versions) > 0 }}"
+"""Whether several models have vectors, as an expression."""
+
+WRITTEN_AT = "toString(coalesce(p.generation, 0)) + ':' + toString(coalesce(p.written_at, 0))"
+"""The write after which the project `p` is as it is."""
+
+
+def vectors_of(n: str) -> str:
+    """Return the list of the names of a node's vectors, of whichever model.
+
+    `embedding_version` names the model of a document's, and is none.
+    """
+    others = "name STARTS WITH 'embedding_' AND name <> 'embedding_version'"
+    return f"[name IN keys({n}) WHERE name = 'embedding' OR {others}]"
+
+
+def without_vectors(n: str) -> str:
+    """Return the clause that takes every vector from a node, of whichever model."""
+    return f"FOREACH (name IN {vectors_of(n)} | REMOVE {n}[name])"

@@ -1,0 +1,123 @@
+"""The routes that index documents one by one; the right to write is known before all else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass
+from http import HTTPStatus
+from typing import TYPE_CHECKING
+
+from drift.auth.caller import Caller, Project
+from drift.contracts.documents import IndexedOut, NewDocument, RawDocument
+from drift.contracts.reading import Parameters, ProjectParameters
+from drift.core.deadline import Deadline
+from drift.core.errors import (
+    FieldProblem,
+    IngestError,
+    InvalidRequestError,
+    LeaseLostError,
+    ProjectBusyError,
+    ProjectHeldError,
+    UnsupportedMediaTypeError,
+)
+from drift.http import http
+from drift.http.http import Reply
+from drift.http.query import parse_query, path_id
+from drift.http.reading import Sent
+
+if TYPE_CHECKING:  # they load what only a first request shall
+    from drift.http.service import Service
+    from drift.indexing.documents import ReadFile, SourceDocument
+    from drift.indexing.indexer import Indexer
+
+DOCUMENTS = "documents"
+DOCUMENT = "documents/{*id}"
+
+DEADLINE_S = 120.0
+FILE = "application/octet-stream"
+RAW = {"text/markdown": ".md", "text/plain": "", FILE: ""}
+"""Bodies that are a document themselves, with the ending that counts where the id has none."""
+
+_TEXT_ALONE = "; text and Markdown alone are read here, and other files by `drift ingest`"
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """A document as it was sent, whatever form that had."""
+
+    project_id: str | None
+    id: str
+    content: bytes
+    title: str = ""
+    source_uri: str = ""
+    default: str = ""
+    is_file: bool = False
+
+
+async def add(asked: Sent, content_type: str, body: bytes, service: Service) -> Reply:
+    """Have a project hold a document: 200 with what became of it."""
+    given = _given(asked, content_type.partition(";")[0].strip().lower(), body)
+    project = asked.caller.project(given.project_id, "write")
+    async with _indexing(asked.caller, project, service) as indexer:
+        done = await indexer.add(await asyncio.to_thread(_read, given, service.read_file))
+
+    return http.read(IndexedOut(project_id=project.id, **asdict(done)))
+
+
+async def remove(asked: Sent, service: Service) -> Reply:
+    """Take a document out: 204."""
+    named = parse_query(asked.query, ProjectParameters).project_id
+    document_id = path_id(asked.path, DOCUMENT)
+    project = asked.caller.project(named, "write")
+    async with _indexing(asked.caller, project, service) as indexer:
+        await indexer.remove(document_id)
+
+    return Reply(HTTPStatus.NO_CONTENT)
+
+
+def _given(asked: Sent, media_type: str, body: bytes) -> _Given:
+    if media_type == http.JSON:
+        parse_query(asked.query, Parameters)  # an id there would be another one
+        new = http.parse(body, NewDocument)
+        return _Given(new.project_id, new.id, new.text.encode(), new.title, new.source_uri)
+    if media_type in RAW:
+        named = parse_query(asked.query, RawDocument)
+        ending, is_file = RAW[media_type], media_type == FILE
+        return _Given(named.project_id, named.id, body, default=ending, is_file=is_file)
+
+    wanted = ", ".join((http.JSON, *RAW))
+    raise UnsupportedMediaTypeError(f"The content type must be one of {wanted}.")
+
+
+def _read(given: _Given, read_file: ReadFile | None) -> SourceDocument:
+    from drift.indexing.documents import Skipped, document_of  # noqa: PLC0415 - where documents come
+
+    if given.is_file and read_file is not None:
+        read = read_file(given.id, given.content)
+    else:
+        read = document_of(
+            given.id,
+            given.content,
+            title=given.title,
+            source_uri=given.source_uri,
+            default=given.default,
+        )
+    if isinstance(read, Skipped):
+        alone = _TEXT_ALONE if given.is_file and read_file is None else ""
+        raise InvalidRequestError((FieldProblem("text", read.reason + alone),))
+    return read
+
+
+@asynccontextmanager
+async def _indexing(caller: Caller, project: Project, service: Service) -> AsyncIterator[Indexer]:
+    """Give what indexes documents, for so long; its errors become those of a request."""
+    await service.quotas.admit(caller)
+    try:
+        async with Deadline.after(DEADLINE_S).enforced():
+            yield await service.indexer(project)
+    except (ProjectBusyError, LeaseLostError) as error:
+        raise ProjectHeldError(project.id) from error
+    except IngestError as error:
+        raise InvalidRequestError((FieldProblem("id", error.detail),)) from error

@@ -1,0 +1,240 @@
+"""One document into a project, or out of it, without a run over all of a source.
+
+It writes documents, chunks and vectors. What is made of all documents together is brought up to
+date by the next `drift ingest`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from drift.contracts.documents import document_id_problem
+from drift.contracts.request import project_id_problem
+from drift.core.errors import (
+    ConflictError,
+    GraphMisconfiguredError,
+    IngestError,
+    NotFoundError,
+    TooLargeError,
+)
+from drift.graph.connection import Connection
+from drift.graph.cypher.schema import DEFAULT
+from drift.graph.indexes import IndexNames
+from drift.graph.inventory import Probe
+from drift.graph.vector_copy import VectorCopy
+from drift.graph.vector_models import other_models
+from drift.graph.versions import FIRST, OwnVectors
+from drift.indexing import state_statements, statements
+from drift.indexing.batch_embedder import BatchEmbedder
+from drift.indexing.documents import Skipped, SourceDocument, document_of
+from drift.indexing.graph_records import DocumentBatch, DocumentRecord
+from drift.indexing.lease import Lease, holding
+from drift.indexing.project import CHUNKS_AT_ONCE, ProjectDocuments
+from drift.indexing.records import chunk_records, embedding_of, version_of
+from drift.indexing.rows import stored_document
+from drift.ports import Embedder
+
+SOURCE = "api"
+"""The source of documents that are handed over one by one; an ingest has places for sources."""
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What became of a document, and how many `chunks` it has."""
+
+    id: str
+    title: str
+    outcome: Literal["added", "changed", "unchanged"]
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Indexer:
+    """Writes documents of one project, each under the project's lease; building it opens nothing.
+
+    `model` makes vectors of so many `dimensions`, and `names` are those of the indexes. A project
+    that is held is waited for up to `wait_s` seconds. `spent` is told the tokens of each document
+    that was embedded.
+    """
+
+    connection: Connection
+    project_id: str
+    embedder: Embedder
+    model: str
+    dimensions: int
+    names: IndexNames = field(default_factory=IndexNames)
+    wait_s: float = 0.0
+    spent: Callable[[int], None] = lambda _: None
+    copy: VectorCopy | None = None
+    _own: OwnVectors = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Ask once which vectors are the model's."""
+        own = OwnVectors(self.connection, self.model, self.dimensions, math.inf)
+        object.__setattr__(self, "_own", own)
+
+    async def add(
+        self,
+        document: SourceDocument | str,
+        content: str | bytes = b"",
+        *,
+        title: str = "",
+        source_uri: str = "",
+    ) -> Indexed:
+        """Have the project hold a document in this state; the same state again writes nothing.
+
+        It is a document that was read, or an id with its content: Markdown, reStructuredText or
+        text, as the id's ending says. The next question sees it.
+
+        Raises:
+            IngestError: the ids or the content cannot be used.
+            ConflictError: another source's document has the id.
+            TooLargeError: it makes more than 2,000 chunks.
+            ProjectBusyError, LeaseLostError: the project cannot be held, or no longer.
+            GraphMisconfiguredError: also when indexes are missing or of other vectors.
+            GraphUnavailableError, ModelUnavailableError, ModelMisconfiguredError: as the ports do.
+        """
+        if isinstance(document, str):
+            document = _read(document, content, title, source_uri)
+        self._check_ids(document.id)
+        inventory = await Probe(self._own, self.connection, self.names, DEFAULT).look()
+        inventory.require_vector_indexes()
+        inventory.require_dimensions(self.dimensions)
+
+        record = self._record(document)
+        known, chunks = await self._held_document(document.id)
+        if not _are_same(known, record):
+            async with self._holding(document.id) as project:
+                known, chunks = await self._held_document(document.id)
+                if not _are_same(known, record):
+                    return await self._write(project, record, document, known)
+
+        return Indexed(record.id, record.title, "unchanged", chunks)
+
+    async def remove(self, document_id: str) -> None:
+        """Take a document out, with its chunks; NotFoundError for none, others as for `add`."""
+        self._check_ids(document_id)
+        async with self._holding(document_id) as project:
+            known, _ = await self._held_document(document_id)
+            if known is None:
+                raise NotFoundError("The project holds nothing under this id.")
+            await project.remove_documents([document_id])
+
+    # ------------------------------------------------------------------------------------- writing
+    async def _write(
+        self,
+        project: ProjectDocuments,
+        record: DocumentRecord,
+        document: SourceDocument,
+        known: DocumentRecord | None,
+    ) -> Indexed:
+        if known is not None:
+            record = replace(record, key=known.key, is_off=known.is_off)
+
+        # In a thread, so that the loop goes on with other requests.
+        chunks = await asyncio.to_thread(chunk_records, self.project_id, record, document)
+        if not chunks:
+            raise IngestError(f"The document {record.id!r} holds no text.")
+        if len(chunks) > CHUNKS_AT_ONCE:
+            raise TooLargeError(
+                f"The document makes {len(chunks):,} chunks, and {CHUNKS_AT_ONCE:,} are the most: "
+                f"divide it, or ingest it as a file."
+            )
+
+        headings = await self._held_chunks(record.id) if known is not None else {}
+        embedder = BatchEmbedder(self.embedder, self.dimensions)
+        batch = await embedder.embed_chunks(DocumentBatch((record,), chunks).keeping(headings))
+        self.spent(embedder.tokens)
+
+        await project.write_documents(batch)
+        about = {"model": self.model, "dimensions": self.dimensions, "careful": False}
+        await project.once(statements.JOIN_TOPICS, {**await self._named(record.id), **about})
+        outcome: Literal["added", "changed"] = "added" if known is None else "changed"
+        return Indexed(record.id, record.title, outcome, len(chunks))
+
+    def _record(self, document: SourceDocument) -> DocumentRecord:
+        version = version_of(document.content_hash, document.source_uri, self._embedding)
+        updated_at = document.updated_at or round(1000 * time.time())
+        return DocumentRecord(document.id, document.title, SOURCE, version, updated_at)
+
+    @property
+    def _embedding(self) -> str:
+        return embedding_of(self.model, self.dimensions)
+
+    @asynccontextmanager
+    async def _holding(self, document_id: str) -> AsyncIterator[ProjectDocuments]:
+        lease = Lease(self.connection, self.project_id)
+        async with holding(lease, wait_s=self.wait_s, say=lambda _: None):
+            project = ProjectDocuments(lease, await self._own.version())
+            if self.copy is None:
+                yield project
+                return
+
+            before = await self.copy.state(self.project_id)
+            ids = await self.copy.chunks_of(self.project_id, document_id)
+            yield project
+            ids |= await self.copy.chunks_of(self.project_id, document_id)
+            after = await self.copy.state(self.project_id)
+            await self.copy.changed(self.project_id, ids, before["at"], after["at"])
+
+    # ------------------------------------------------------------------------------------- reading
+    async def _held_document(self, document_id: str) -> tuple[DocumentRecord | None, int]:
+        """Return the document under an id, and its chunks; ConflictError for another source's."""
+        values = await self._named(document_id)
+        row = (await self.connection.write(state_statements.STANDING, values)).records[0]
+        is_first = await self._own.version() == FIRST  # another version says its model itself
+        if is_first and (others := other_models(row["models"], self.model)):
+            raise GraphMisconfiguredError(
+                f"The project's vectors were made by {' and '.join(others)}, and not by "
+                f"{self.model}: set OAI_EMBED_MODEL_NAME to {others[0]}, or ingest it all anew."
+            )
+        if row["document"] is None:
+            return None, 0
+
+        document = stored_document(row["document"])
+        if document.source != SOURCE:
+            raise ConflictError(
+                f"The project has a document {document_id!r} of another source already: change it "
+                "there and ingest it, or choose another id."
+            )
+        return document, row["document"]["chunks"]
+
+    async def _held_chunks(self, document_id: str) -> Mapping[str, str]:
+        """Return the heading of each chunk that has its vector, by the chunk's id."""
+        values = await self._named(document_id)
+        found = await self.connection.write(state_statements.HELD_CHUNKS, values)
+        return {record["id"]: record["heading"] for record in found.records}
+
+    async def _named(self, document_id: str) -> dict[str, Any]:
+        named = {"id": document_id, "rows": [{"id": document_id}], "embedding": self._embedding}
+        version = await self._own.version()
+        about = {"vector": version.vector, "mean": version.named("mean")}
+        return {"project_id": self.project_id, **named, **about}
+
+    def _check_ids(self, document_id: str) -> None:
+        problems = {
+            f"project's id {self.project_id!r}": project_id_problem(self.project_id),
+            f"document's id {document_id!r}": document_id_problem(document_id),
+        }
+        for name, problem in problems.items():
+            if problem:
+                raise IngestError(f"The {name} cannot be used: {problem}.")
+
+
+def _are_same(known: DocumentRecord | None, record: DocumentRecord) -> bool:
+    return known is not None and (known.version, known.title) == (record.version, record.title)
+
+
+def _read(name: str, content: str | bytes, title: str, source_uri: str) -> SourceDocument:
+    # What is no text becomes bytes that are refused like those of a file.
+    read = content.encode(errors="surrogatepass") if isinstance(content, str) else content
+    document = document_of(name, read, title=title, source_uri=source_uri)
+    if isinstance(document, Skipped):
+        raise IngestError(f"The document {name!r} cannot be read: it {document.reason}.")
+    return document

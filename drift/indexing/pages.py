@@ -1,0 +1,53 @@
+"""Pure: pages of a text, between form feeds, without what stands on every one of them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+_LINES_AT_AN_EDGE = 2
+_LEAST_PAGES = 3
+_SHARE = 0.3
+"""Of the pages, on which a line at the edge is a running head; left and right ones may differ."""
+_DIGITS = re.compile(r"\d+")
+
+
+def joined(pages: Sequence[str]) -> str:
+    """Return pages as one text; what a page begins with goes on where the one before ended."""
+    parts: list[str] = []
+    for number, page in enumerate(pages):
+        body = page.strip("\n")
+        if number:
+            parts.append("\n\n\f\n\n" if body.startswith("#") else "\n\f")
+        parts.append(body)
+    return "".join(parts)
+
+
+def without_running_heads(pages: Sequence[str]) -> list[str]:
+    """Return pages in which heads, feet and page numbers, alike on many, are empty lines."""
+    if len(pages) < _LEAST_PAGES:
+        return list(pages)
+
+    split = [page.split("\n") for page in pages]
+    seen: Counter[tuple[bool, str]] = Counter()
+    for lines in split:
+        seen.update({(is_top, key) for _, is_top, key in _edges(lines)})
+
+    least = max(_LEAST_PAGES, _SHARE * len(pages))
+    for lines in split:
+        for place, is_top, key in list(_edges(lines)):
+            if seen[is_top, key] >= least:
+                lines[place] = ""
+    return ["\n".join(lines) for lines in split]
+
+
+def _edges(lines: Sequence[str]) -> Iterator[tuple[int, bool, str]]:
+    """Yield the place of each line at the top or the bottom, which of them, and what it says."""
+    filled = [place for place, line in enumerate(lines) if line.strip()]
+    for is_top, places in (
+        (True, filled[:_LINES_AT_AN_EDGE]),
+        (False, filled[-_LINES_AT_AN_EDGE:]),
+    ):
+        for place in places:
+            yield place, is_top, _DIGITS.sub("0", " ".join(lines[place].split())).casefold()

@@ -1,0 +1,116 @@
+"""Pure: documents and chunks as they are stored, with their ids and hashes."""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import AsyncIterable, AsyncIterator, Iterator, Sequence
+from pathlib import PurePosixPath
+
+from drift.indexing.chunking import CHUNKING_VERSION, cut
+from drift.indexing.documents import DECODING_VERSION, Piece, SourceDocument
+from drift.indexing.graph_records import (
+    ChunkRecord,
+    Definition,
+    DocumentBatch,
+    DocumentRecord,
+    DocumentVersion,
+)
+from drift.indexing.links import addresses_in
+
+CHUNKS_A_BATCH = 128
+RULES = f"{DECODING_VERSION}.{CHUNKING_VERSION}"
+"""How a document is read and cut: what other rules made is written again."""
+
+_NAMESPACE = uuid.UUID("6f6f0a3e-0d3f-5d0e-9a55-1f1c5c0f7d11")
+
+
+def stable_id(*parts: str) -> str:
+    """Return the same UUID for the same parts, on every machine."""
+    return str(uuid.uuid5(_NAMESPACE, "\x1f".join(parts)))
+
+
+def possible_ids(source: str, path: str) -> tuple[str, str, str]:
+    """Return the ids that a document may have, the first one that no other source has."""
+    folder = PurePosixPath(source).name
+    return path, f"{folder}/{path}", f"{folder}-{stable_id(source)[:8]}/{path}"
+
+
+def embedding_of(model: str, dimensions: int) -> str:
+    """Return what names a project's vectors: they are all made anew when it changes."""
+    return f"{model}/{dimensions}"
+
+
+def version_of(content_hash: str, source_uri: str, embedding: str) -> DocumentVersion:
+    """Return what a document is made of; `embedding` names what makes its vectors."""
+    return DocumentVersion(content_hash, RULES, embedding, source_uri)
+
+
+def chunk_id(project_id: str, key: str, repeat: int, text: str) -> str:
+    """Return the id of a chunk: the `repeat`th of its document that has this text, from 1."""
+    return stable_id(project_id, key, str(repeat), text)
+
+
+def chunk_records(
+    project_id: str, record: DocumentRecord, document: SourceDocument
+) -> tuple[ChunkRecord, ...]:
+    """Return the chunks of a document, without vectors; one keeps its id while its words stay."""
+    chunks: list[ChunkRecord] = []
+    repeats: Counter[str] = Counter()
+    line, page, counted = 1, 1, 0
+    pieces = document.pieces or [
+        Piece(one.start, one.end, one.heading) for one in cut(document.text, document.format)
+    ]
+    for ordinal, piece in enumerate(pieces):
+        line += document.text.count("\n", counted, piece.start)
+        page += document.text.count("\f", counted, piece.start)
+        counted = piece.start
+        text = document.text[piece.start : piece.end]
+        repeats[text] += 1
+        chunks.append(
+            ChunkRecord(
+                chunk_id(project_id, record.key, repeats[text], text),
+                record.id,
+                ordinal,
+                piece.heading or record.title,
+                text,
+                start=piece.start,
+                end=piece.end,
+                first_line=line if document.has_lines else None,
+                page=page if document.has_pages else None,
+                defines=(*piece.defines, *_addresses(document, piece, text)),
+                names=piece.names,
+            )
+        )
+
+    return tuple(chunks)
+
+
+def _addresses(document: SourceDocument, piece: Piece, text: str) -> Iterator[Definition]:
+    yield from addresses_in(text)
+    for at, address in document.links:
+        if piece.start <= at < piece.end:
+            yield address
+
+
+async def batches(changed: AsyncIterable[DocumentBatch]) -> AsyncIterator[DocumentBatch]:
+    """Join documents to batches of about CHUNKS_A_BATCH chunks; a document is never divided."""
+    joined: list[DocumentBatch] = []
+    chunks = 0
+    async for one in changed:
+        joined.append(one)
+        chunks += len(one.chunks)
+        if chunks >= CHUNKS_A_BATCH:
+            yield _joined(joined)
+            joined, chunks = [], 0
+
+    if joined:
+        yield _joined(joined)
+
+
+def _joined(parts: Sequence[DocumentBatch]) -> DocumentBatch:
+    return DocumentBatch(
+        tuple(document for part in parts for document in part.documents),
+        tuple(chunk for part in parts for chunk in part.chunks),
+        {name: others for part in parts for name, others in part.replaced.items()},
+    )

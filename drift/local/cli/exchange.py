@@ -1,0 +1,148 @@
+"""`drift projects export`, `restore`, `copy` and `delete`: projects as a whole."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from drift.local.cli import options
+from drift.local.cli.console import say
+from drift.local.cli.run import command, stoppable
+
+if TYPE_CHECKING:
+    from drift.local.cli.work.projects import Projects
+    from drift.local.exchange.folder import Manifest
+    from drift.local.stack.stack import StackOptions
+
+Folder = Annotated[
+    Path,
+    typer.Argument(help="The folder of the export.", metavar="FOLDER", parser=options.checked_path),
+]
+
+
+@command(stoppable)
+async def export(stack_options: StackOptions, folder: Folder, project: options.Project) -> None:
+    """Write a project into a new folder, as it is at one moment, with its vectors.
+
+    Nobody writes the project meanwhile. Questions go on.
+    """
+    from drift.local.cli.work.projects import projects_of_graph
+    from drift.local.exchange.transfer import export_project
+
+    async with projects_of_graph(stack_options, "export") as graph:
+        await graph.held(project)
+        manifest = await export_project(project, folder, graph.writer, say)
+    _tell(manifest, f"Project {project} is in {folder}")
+
+
+@command(stoppable)
+async def restore(
+    stack_options: StackOptions,
+    folder: Folder,
+    project: Annotated[
+        str | None,
+        typer.Option(
+            "--project",
+            "-p",
+            help="The project's id, where it is to be another one.",
+            callback=options.checked_text,
+        ),
+    ] = None,
+) -> None:
+    """Make a project of an exported folder, with its vectors: no model is asked.
+
+    A project that is there is never written over. Nobody sees it before it is whole.
+    """
+    from drift.local.cli.work.projects import projects_of_graph
+
+    async with projects_of_graph(stack_options, "restore") as graph:
+        manifest = await _restored(graph, folder, project)
+    _tell(manifest, f"Project {project or manifest.project_id} is there")
+
+
+@command(stoppable)
+async def copy(
+    stack_options: StackOptions,
+    project: options.Project,
+    to: Annotated[
+        str, typer.Option("--to", help="The id of the copy.", callback=options.checked_text)
+    ],
+) -> None:
+    """Make a second project of all that a project holds now."""
+    from drift.local.cli.work.projects import projects_of_graph
+    from drift.local.exchange.transfer import export_project
+
+    async with projects_of_graph(stack_options, "copy") as graph:
+        await graph.held(project)
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place) / "project"
+            await export_project(project, folder, graph.writer, say)
+            manifest = await _restored(graph, folder, to)
+    _tell(manifest, f"Project {to} is a copy of {project}")
+
+
+@command(stoppable)
+async def delete(
+    stack_options: StackOptions,
+    project: options.Project,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete it without a question.")] = False,
+) -> None:
+    """Delete a project for good, with the nodes of your own in it.
+
+    It says what will go and has its name typed; without a terminal it wants --yes. Files stay.
+    """
+    from drift.local.cli.work.projects import projects_of_graph
+    from drift.local.exchange.facts import held_nodes
+    from drift.local.exchange.transfer import delete_project
+
+    async with projects_of_graph(stack_options, "delete") as graph:
+        await graph.held(project)
+        say(f"To delete: {_in_words(await held_nodes(project, graph.connection))} of {project}.")
+        agreed = yes or await _is_typed(project)
+        if agreed:
+            await delete_project(project, graph.writer, say)
+
+    say(f"Project {project} is gone." if agreed else "Nothing was deleted.")
+    if not agreed:
+        raise typer.Exit(1)
+
+
+async def _restored(graph: Projects, folder: Path, project: str | None) -> Manifest:
+    from drift.graph.node_store import Neo4jNodeStore
+    from drift.local.exchange.transfer import restore_project
+    from drift.local.prepare.vectors import fill_second_vectors
+
+    nodes = Neo4jNodeStore(graph.connection, graph.writer.own)
+    dimensions = graph.values.vector_index_dimensions
+    manifest = await restore_project(folder, project, graph.writer, nodes, dimensions, say)
+    await fill_second_vectors(graph.values, project or manifest.project_id, say)
+    return manifest
+
+
+async def _is_typed(project: str) -> bool:
+    if not sys.stdin.isatty():
+        say("Without a terminal, --yes says that this is meant.")
+        return False
+    say("Type the project's name to delete it for good:")
+    typed: str = await asyncio.to_thread(sys.stdin.readline)
+    return typed.rstrip("\n") == project
+
+
+def _in_words(nodes: Mapping[str, int]) -> str:
+    """Return how many nodes of each kind there are, on one line."""
+    return (
+        ", ".join(f"{number:,} {kind}" for kind, number in nodes.items() if number)
+        or "what is left"
+    )
+
+
+def _tell(manifest: Manifest, what: str) -> None:
+    say(f"{what}: {_in_words(manifest.nodes)}.")
+    if manifest.left_out:
+        say(f"{manifest.left_out:,} edges to nodes outside of the project are not in it.")

@@ -1,0 +1,142 @@
+"""`drift reindex`: another model's vectors. `drift upgrade`: the format of this release."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from drift.local.cli import options
+from drift.local.cli.console import say, stderr
+from drift.local.cli.prepare import graph_alone
+from drift.local.cli.run import command, stoppable
+
+if TYPE_CHECKING:
+    from drift.http.settings import Settings
+    from drift.local.prepare.reindex import Reindexing
+    from drift.local.stack.stack import StackOptions
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what there is to do, no more.")]
+
+
+@command(stoppable)
+async def reindex(
+    stack_options: StackOptions,
+    model_version: Annotated[
+        str | None,
+        typer.Option(
+            metavar="V",
+            help="What the vectors of the configured model are called, such as v2.",
+        ),
+    ] = None,
+    drop: Annotated[
+        str | None,
+        typer.Option(
+            metavar="V",
+            help="Remove a version instead; `first` is what was there before any other.",
+            callback=options.checked_text,
+        ),
+    ] = None,
+    project: Annotated[
+        str | None,
+        typer.Option(
+            "--project",
+            "-p",
+            help="Say what there is to do of this project alone.",
+            callback=options.checked_text,
+        ),
+    ] = None,
+    dry_run: DryRun = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove it; without it nothing is.")] = False,
+) -> None:
+    """Embed everything with another model, beside the old vectors, and use them once all are there.
+
+    OAI_EMBED_MODEL_NAME and VECTOR_INDEX_DIMENSIONS name the new model. Questions go on meanwhile
+    with the old one. A run that ends is continued by the same command.
+    """
+    from drift.graph.connection import Connection
+    from drift.graph.versions import is_version_name
+    from drift.http import wiring
+    from drift.local.cli.work.servers import running
+    from drift.local.prepare.reindex import Reindexing
+
+    if (model_version is None) == (drop is None):
+        raise typer.BadParameter("give either --model-version or --drop")
+    if project is not None and not dry_run:
+        raise typer.BadParameter("goes with --dry-run: a version is of all projects")
+    if model_version is not None and not is_version_name(model_version):
+        raise typer.BadParameter(
+            "wants lower-case letters, digits and _, such as v2, and does not begin with first, "
+            "local, model, hash or version",
+            param_hint="--model-version",
+        )
+
+    embeds = model_version is not None and not dry_run
+    async with (
+        running(graph_alone(stack_options, embeds=embeds)) as (_, values),
+        Connection(*wiring.database(values)) as connection,
+    ):
+        work = Reindexing(connection, wiring.index_names(values), values.graph_schema)
+        if model_version is not None:
+            await _build(work, values, model_version, project, dry_run=dry_run)
+        elif drop is not None:
+            await work.drop(drop, say=say, is_meant=yes)
+            say(f"Version {drop} is removed.")
+
+
+async def _build(
+    work: Reindexing, values: Settings, name: str, project: str | None, *, dry_run: bool
+) -> None:
+    from drift.graph.versions import VectorVersion
+    from drift.http import wiring
+    from drift.indexing.batch_embedder import BatchEmbedder
+    from drift.local.ingest.by_model.estimate import CHARACTERS_A_TOKEN
+    from drift.local.ingest.progress_bar import progress_bar
+    from drift.local.prepare.reindex import KINDS
+
+    version = VectorVersion(name, values.oai_embed_model_name, values.vector_index_dimensions)
+    texts = await work.count(version, project)
+    number = sum(one.lacking for one in texts.values())
+    tokens = sum(one.characters for one in texts.values()) // CHARACTERS_A_TOKEN
+    kinds = [f"{one.lacking:,} {KINDS[label]}" for label, one in texts.items() if one.lacking]
+    said = ", ".join(kinds) or "nothing"
+    say(f"To embed for version {name}: {said}; {number:,} texts, about {tokens:,} tokens.")
+    if dry_run:
+        return
+
+    _, embedder = wiring.build_models(values)
+    batches = BatchEmbedder(embedder.of_passages, version.dimensions)
+    with progress_bar(stderr) as show:
+        await work.build(version, batches, report=show, say=say)
+    say(f"Version {name} is whole: who asks with {version.model} uses it within a minute.")
+
+
+@command(stoppable)
+async def upgrade(
+    stack_options: StackOptions, dry_run: DryRun = False, wait: options.Wait = 600
+) -> None:
+    """Bring a graph of the release before to the format of this one.
+
+    No chunk is embedded, neither now nor by the next ingest. A run that ends is continued by the
+    same command.
+    """
+    from drift.graph.connection import Connection
+    from drift.http import wiring
+    from drift.local.cli.work.servers import running
+    from drift.local.ingest.progress_bar import progress_bar
+    from drift.local.prepare import upgrade as work
+
+    async with (
+        running(graph_alone(stack_options, embeds=False)) as (_, values),
+        Connection(*wiring.database(values)) as connection,
+    ):
+        older = await work.older_documents(connection)
+        for project, (documents, chunks) in older.items():
+            counts = f"{documents:,} documents, {chunks:,} chunks"
+            say(f"Project {project}: {counts} of the release before.")
+        if not older:
+            say("Nothing is of the release before.")
+        if not dry_run:
+            with progress_bar(stderr) as show:
+                await work.upgrade(connection, report=show, say=say, wait_s=wait)
+            say("The graph is of this release's format.")

@@ -1,0 +1,72 @@
+"""`drift search`: the passages, or the documents, of a project that are nearest to a question."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from drift.local.cli import options
+from drift.local.cli.console import print_json, stdout
+from drift.local.cli.run import command
+from drift.local.cli.terminal import on_one_line
+
+if TYPE_CHECKING:
+    from drift.local.stack.stack import StackOptions
+
+
+@command()
+async def search(
+    stack_options: StackOptions,
+    question: Annotated[str, typer.Argument(help="The question.", callback=options.checked_text)],
+    project: options.Project,
+    documents: Annotated[
+        bool, typer.Option("--documents", help="Whole documents in the place of passages.")
+    ] = False,
+    top: Annotated[int, typer.Option(help="How many at most.", min=1, max=50)] = 5,
+    as_json: options.Json = False,
+) -> None:
+    """Find what is nearest to a question, without asking a chat model.
+
+    A line says the rank, what it is, how near it is, and where it stands. Documents are ordered by
+    their vectors, and where those tie by their words; exit code 1 says that nothing was found.
+    """
+    options.check_request({"query": question, "project_id": project, "top_k": top})
+
+    from drift.local.cli.work.servers import recommend_up, running
+
+    async with running(stack_options, reads=True) as (stack, _):
+        find = _documents if documents else _passages
+        found, lines = await find(project, question, top)
+        recommend_up(stack)
+
+    if as_json:
+        print_json({"project_id": project, "documents" if documents else "passages": found})
+    for rank, line in enumerate([] if as_json else lines, 1):
+        stdout.print(on_one_line(f"{rank}. {line}"), markup=False)
+    if not found:
+        raise typer.Exit(1)
+
+
+_Found = tuple[list[dict[str, Any]], list[str]]
+"""What was found for programs, and the same as lines for people."""
+
+
+async def _documents(project: str, question: str, top: int) -> _Found:
+    from drift.local.retriever import retrieve
+
+    found = await retrieve(question, project, top)
+    lines = [f"{d.title} | {d.path} | {d.confidence:.0%} match | {d.label}" for d in found]
+    return [asdict(one) for one in found], lines
+
+
+async def _passages(project: str, question: str, top: int) -> _Found:
+    from drift.integrations import passages
+
+    try:
+        found = await passages.find(project, question, top)
+    finally:
+        await passages.close()
+    lines = [f"{one.document_name} | {one.score:.0%} match | {one.label}" for one in found]
+    return [one.model_dump() for one in found], lines

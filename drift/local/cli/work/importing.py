@@ -1,0 +1,71 @@
+"""An import of a GraphRAG index with its progress on the terminal: for `ingest --graphrag`."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from drift.core.errors import IngestError
+from drift.http import wiring
+from drift.local.cli.console import say, stderr
+from drift.local.cli.work.ingestion import (
+    as_document,
+    require_default_schema,
+    say_report,
+    tend_vectors,
+)
+from drift.local.cli.work.placing import placed
+from drift.local.cli.work.servers import recommend_up, running
+from drift.local.ingest.graphrag.importing import import_index
+from drift.local.ingest.graphrag.index import read_index
+from drift.local.ingest.progress_bar import progress_bar
+from drift.local.ingest.reading_process import ReadingProcess
+from drift.local.stack.stack import StackOptions
+from drift.local.wiring import build_writer
+
+
+async def import_graphrag(
+    stack_options: StackOptions,
+    folder: Path,
+    project: str,
+    force: bool,
+    wait_s: float,
+) -> dict[str, Any]:
+    """Import the index in a folder, say what that changed, and return it as JSON.
+
+    Raises:
+        IngestError: it cannot be read or written, as `read_index` and `import_index` say.
+    """
+    if find_spec("duckdb") is None:
+        raise IngestError(
+            "Nothing was read: the tables of GraphRAG need `pip install 'drift-neo4j[graphrag]'`."
+        )
+
+    with ReadingProcess() as process:
+        index = await asyncio.to_thread(read_index, folder, process.guarded)
+    async with running(stack_options) as (stack, values), placed(values) as place:
+        require_default_schema(values, "ingest")
+        writer = build_writer(values)
+        try:
+            with progress_bar(stderr, lambda: str(place.usage())) as show:
+                report = await import_index(
+                    index,
+                    project,
+                    writer,
+                    place.models,
+                    values.vector_index_dimensions,
+                    report=show,
+                    embedding_model=values.oai_embed_model_name,
+                    force=force,
+                    wait_s=wait_s,
+                    say=say,
+                )
+            report.usage = place.usage()
+            await tend_vectors(values, writer, wiring.build_models(values)[1], report)
+        finally:
+            await writer.close()
+        say_report(report)
+        recommend_up(stack)
+    return as_document(report)

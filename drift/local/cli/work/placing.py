@@ -1,0 +1,78 @@
+"""Where an ingestion's files are read and its models called: here, or on workers; at what pace."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass
+
+from pydantic import SecretStr
+
+from drift.http import wiring
+from drift.http.settings import Settings
+from drift.llm.chat import Chat
+from drift.local.ingest.files import Guard, guarded
+from drift.local.ingest.pacing import Pace, Paced
+from drift.local.ingest.report import Usage
+from drift.local.ingest.scheduling import InProcess, Stages, workers
+from drift.model.calls import Spending
+from drift.nodes.embedding_calls import EmbeddingCalls
+from drift.ports import Embedder
+from drift.search.prices import PriceTable
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where files are read, and the models, whose calls are paced and counted."""
+
+    stages: Stages
+    models: Paced
+    prices: PriceTable
+
+    def usage(self) -> Usage:
+        """Return what the calls of models took so far, with what that costs where it is known."""
+        spent = self.models.spent
+        uses = spent.models.values()
+        return Usage(
+            sum(use.prompt for use in uses),
+            sum(use.completion for use in uses),
+            spent.uncounted,
+            self.prices.cost(Spending(spent.models)),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsOf:
+    """Makes the models of these settings, wherever it is called."""
+
+    settings: Settings
+
+    def __call__(self) -> tuple[Chat, Embedder]:
+        """Return the chat model, and the embedder of what is stored, of any number of texts."""
+        chat, embedder = wiring.build_models(self.settings)
+        return chat, EmbeddingCalls(embedder.of_passages, self.settings.vector_index_dimensions)
+
+
+@asynccontextmanager
+async def placed(
+    values: Settings,
+    guard: Guard = guarded,
+    scheduler: str | None = None,
+    calls: int = 0,
+    tokens: int = 0,
+) -> AsyncGenerator[Place]:
+    """Yield where files are read, with the models: the workers', or our own.
+
+    `calls` and `tokens` are what models may take in a minute, 0 for any.
+
+    Raises:
+        IngestError: as for `workers`.
+    """
+    # Nothing of a worker opens the graph, so it is not told how.
+    secret = {"neo4j_password": SecretStr(""), "redis_url": None, "project_keys": None}
+    make = ModelsOf(values.model_copy(update=secret))
+    prices, (own_chat, own_embedder) = wiring.build_prices(values), make()
+    names = own_chat.model, values.oai_embed_model_name
+    async with workers(scheduler, make) if scheduler else nullcontext() as there:
+        models = Paced(there or own_chat, there or own_embedder, Pace(calls), Pace(tokens), names)
+        yield Place(there or InProcess(guard), models, prices)

@@ -1,0 +1,271 @@
+"""A project into a folder, back into the graph, and out of it for good.
+
+What questions would see at once is written where they do not look, and shown when all is there; a
+project is hidden before it is removed. So they see all of it or nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import islice
+from pathlib import Path
+
+from neo4j.exceptions import DriverError
+
+from drift.contracts.request import project_id_problem
+from drift.core.errors import IngestError
+from drift.graph.connection import Statement
+from drift.graph.indexes import project_key
+from drift.graph.node_store import Neo4jNodeStore
+from drift.indexing.clauses import STAGED
+from drift.indexing.project import REVEAL_TIMEOUT_S
+from drift.indexing.rows import ROWS, ROWS_WITH_VECTORS
+from drift.local.exchange import folder as files
+from drift.local.exchange import statements
+from drift.local.exchange.folder import FolderWriter, Manifest, Row
+from drift.local.exchange.values import decode_all, encode_all
+from drift.local.ingest.neo4j.project import Neo4jProject
+from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.local.say import Say
+
+AT_ONCE = 20_000
+"""Documents, chunks and own nodes that are shown, or hidden, in one transaction: a project of more
+is so in several."""
+
+_FIRST: tuple[str | float, ...] = ("", float("-inf"))
+"""What keys stand behind: those that are text, and those that are numbers."""
+
+
+# ------------------------------------------------------------------------------------------- export
+async def export_project(project_id: str, folder: Path, writer: Neo4jWriter, say: Say) -> Manifest:
+    """Write a project into a new folder, as it is at one moment, and return what stands there.
+
+    Raises:
+        IngestError: the folder is there already, or a node holds what a folder cannot.
+        ProjectBusyError, LeaseLostError, GraphUnavailableError: as for any write.
+    """
+    with files.made_whole(folder) as beside, ExitStack() as stack:
+        async with writer.writing(project_id, say=say) as project:
+            about: Row = {"project_id": project_id, "most": ROWS_WITH_VECTORS}
+            found = (await project.once(statements.GENERATION, about))[0]
+            about["generation"] = found["generation"]
+            kept = found["properties"].keys() - {*statements.OF_LEASE, "building"}
+            properties = encode_all({name: found["properties"][name] for name in sorted(kept)})
+            versions = [str(one) for one in (await writer.own.said()).versions]
+            manifest = Manifest(project_id=project_id, properties=properties, versions=versions)
+            await _write_all(project, about, FolderWriter(beside, manifest, stack))
+    return manifest
+
+
+async def _write_all(project: Neo4jProject, about: Row, into: FolderWriter) -> None:
+    counts = (await project.once(statements.COUNTS, about))[0]["nodes"]
+    for kind, key in statements.KINDS.items():
+        for after in _FIRST:
+            values = {**about, "after": after}
+            while records := await project.once(statements.page(kind), values):
+                for record in records:
+                    if record["key"] != values["after"]:  # of two with one key the count tells
+                        _write_node(kind, record, into)
+                    values["after"] = record["key"]
+        if (written := into.manifest.nodes[kind]) != counts[kind]:
+            raise IngestError(
+                f"The project has {counts[kind]:,} nodes {kind}, and only {written:,} of them have "
+                f"a `{key}` of their own: give each one, and export again."
+            )
+    into.end()
+
+
+def _write_node(kind: str, record: Row, into: FolderWriter) -> None:
+    key = record["key"]
+    try:
+        stored = {n: v for n, v in sorted(record["properties"].items()) if n != "project_id"}
+        vectors = files.vectors_among(stored)
+        told = encode_all({n: v for n, v in stored.items() if n not in vectors})
+        edges = [one | {"properties": encode_all(one["properties"])} for one in record["edges"]]
+    except (TypeError, DriverError) as error:
+        raise IngestError(
+            f"{kind} {key}, or an edge of it, holds what an export cannot hold ({error}): remove "
+            f"it, or store it as text."
+        ) from error
+
+    node = {"kind": kind, "key": key, "labels": record["labels"], "properties": told}
+    into.node({**node, "in_project": record["in_project"]}, vectors)
+    for edge in edges:
+        if edge["to"] is None:
+            into.manifest.left_out += 1
+        else:
+            into.edge({**edge, "from": [kind, key]})
+
+
+# ------------------------------------------------------------------------------------------ restore
+async def restore_project(  # noqa: PLR0913, PLR0917 - one argument a collaborator
+    folder: Path,
+    project_id: str | None,
+    writer: Neo4jWriter,
+    nodes: Neo4jNodeStore,
+    dimensions: int,
+    say: Say,
+) -> Manifest:
+    """Make a project of an exported folder, and return what the folder says of itself.
+
+    Without an id it has the one that it had.
+
+    Raises:
+        IngestError: the folder is none that this release reads, or damaged; there is a project of
+            this name; its vectors are of another length than `dimensions`. Nothing is changed.
+        GraphMisconfiguredError: a vector index of the database is of another length.
+        ProjectBusyError, LeaseLostError, GraphUnavailableError: as for any write.
+    """
+    manifest = await asyncio.to_thread(files.read_manifest, folder)
+    project_id = manifest.project_id if project_id is None else project_id
+    if problem := project_id_problem(project_id):
+        raise IngestError(f"The project's id cannot be used: {problem}.")
+    vector = (await writer.own.version()).vector
+    if others := manifest.vectors.get(vector, {}).keys() - {str(dimensions)}:
+        raise IngestError(
+            f"Vectors in {folder} have {', '.join(sorted(others))} floats, and those of this "
+            f"database {dimensions} (VECTOR_INDEX_DIMENSIONS): it cannot hold them."
+        )
+
+    await writer.prepare(dimensions)
+    if any(manifest.nodes.get(kind) for kind in statements.OWN):
+        await nodes.prepare(dimensions)
+    async with writer.writing(project_id, say=say, half_done=True) as project:
+        own = {str(one) for one in (await writer.own.said()).versions}
+        foreign = [one.split()[0] for one in manifest.versions if one not in own]
+        await _Restore(project, folder, manifest, foreign).write(say)
+    await writer.fill_documents()  # those of an earlier release's folder have no vector
+    return manifest
+
+
+class _Restore:
+    def __init__(
+        self, project: Neo4jProject, folder: Path, manifest: Manifest, foreign: Sequence[str]
+    ) -> None:
+        self._project = project
+        self._folder = folder
+        self._manifest = manifest
+        # A version of the same name may be of another model here.
+        vectors = ("embedding", "embedding_hash", "mean")
+        self._left_out = {f"{name}_{one}" for name in vectors for one in foreign}
+        self._about: Row = {"project_id": project.project_id, "most": AT_ONCE}
+        self._ids: dict[tuple[str, object], str] = {}  # in the graph, by kind and key
+
+    async def write(self, say: Say) -> None:
+        """Write everything, and show it at the end."""
+        mark = hashlib.sha256(self._manifest.model_dump_json().encode()).hexdigest()
+        await self._make_room({**self._about, "restoring": mark}, say)
+        for rows in _batches(files.read_nodes(self._folder, self._manifest), ROWS_WITH_VECTORS):
+            with _fitting(self._folder):
+                put = [{**self._row(row), "place": place} for place, row in enumerate(rows)]
+            found = await self._project.once(statements.PUT_NODES, {**self._about, "rows": put})
+            for record in found:
+                row = rows[record["place"]]
+                self._ids[row["kind"], row["key"]] = record["id"]
+
+        for rows in _batches(files.read_edges(self._folder), ROWS):
+            with _fitting(self._folder):
+                put = [
+                    row | {end: self._ids[tuple(row[end])] for end in ("from", "to")}
+                    for row in rows
+                ]
+            await self._project.once(statements.PUT_EDGES, {"rows": put})
+
+        while await self._project.transaction(self._show, REVEAL_TIMEOUT_S):
+            pass
+
+    async def _make_room(self, about: Row, say: Say) -> None:
+        """Remove what a restore of this folder left half-done; refuse what else is there."""
+        about |= {"of_lease": statements.OF_LEASE}
+        found = (await self._project.once(statements.STANDING, about))[0]
+        name = f"project {self._project.project_id}"
+        if found["restoring"] == about["restoring"]:
+            number = f"{found['edges']:,} nodes, which no question sees"
+            say(f"Half of {name} was restored from this folder: its {number}, are removed first.")
+            await _drop_members(self._project)
+            await self._project.once(statements.FORGET, about)
+            found = (await self._project.once(statements.STANDING, about))[0]
+
+        if found["is_there"]:
+            raise IngestError(
+                f"There is a {name}, and nothing is written over it: restore under another name "
+                f"(--project), or remove that one first (drift projects delete)."
+            )
+        await self._project.once(statements.BEGIN_RESTORE, about)
+
+    def _row(self, row: Row) -> Row:
+        """Return a node as it is written; what questions would see at once waits to be shown."""
+        if row["kind"] not in row["labels"] or row["kind"] not in statements.KINDS:
+            raise ValueError(row["kind"])
+        kept = {n: v for n, v in row["properties"].items() if n not in self._left_out}
+        vectors = [one for one in row["vectors"] if one["name"] not in self._left_out]
+        row = {**row, "vectors": vectors}
+        properties = {**kept, "project_id": self._project.project_id}
+        if "project_key" in properties:
+            properties["project_key"] = project_key(self._project.project_id)
+        if row["kind"] not in statements.SEEN_AT_ONCE:
+            return {**row, "properties": properties}
+
+        alone = None if row["in_project"] else True
+        properties |= {"staged_labels": row["labels"], "staged_alone": alone}
+        return {**row, "labels": (STAGED,), "properties": properties, "in_project": True}
+
+    async def _show(self, run: Statement) -> bool:
+        if (await run(statements.REVEAL, self._about)).records[0]["revealed"] == AT_ONCE:
+            return True
+        properties = decode_all(self._manifest.properties)
+        about = {"properties": properties, "generation": properties.get("generation")}
+        await run(statements.END_RESTORE, {**self._about, **about})
+        return False
+
+
+@contextmanager
+def _fitting(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except (LookupError, TypeError, ValueError) as error:
+        raise IngestError(f"The lines in {folder} do not fit together: it was changed.") from error
+
+
+def _batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
+    waiting = iter(rows)
+    while batch := list(islice(waiting, size)):
+        yield batch
+
+
+# ------------------------------------------------------------------------------------------- delete
+async def delete_project(project_id: str, writer: Neo4jWriter, say: Say) -> None:
+    """Remove a project with everything in it, people's own nodes as well.
+
+    No question sees anything of it from the first write on, up to 20,000 chunks. One that was
+    killed is finished by the next.
+
+    Raises:
+        ProjectBusyError, LeaseLostError, GraphUnavailableError: as for any write.
+        VectorStoreError: what it holds of the project could not be removed; do it again.
+    """
+    about = {"project_id": project_id, "most": AT_ONCE}
+
+    async def hide(run: Statement) -> bool:
+        await run(statements.BEGIN_DELETE, about)
+        hidden = [(await run(text, about)).records[0]["dropped"] for text in statements.HIDING]
+        return AT_ONCE in hidden
+
+    async with writer.writing(project_id, say=say, half_done=True) as project:
+        while await project.transaction(hide, REVEAL_TIMEOUT_S):
+            pass
+        await _drop_members(project)
+        for kind in ("__Entity__", "__Community__"):  # those of others may have no edge to it
+            await project.until_none(statements.drop(kind), about)
+        if writer.copy is not None:  # what is not to be reached now would have no project later
+            await writer.copy.mend(project_id)
+        await project.once(statements.FORGET, about)
+
+
+async def _drop_members(project: Neo4jProject) -> None:
+    """Remove the documents of a project with all that was made of them, in parts."""
+    for text in (statements.DROP_OFF, statements.DROP_MEMBERS, statements.drop("__ModelReply__")):
+        await project.until_none(text, {"project_id": project.project_id})

@@ -1,0 +1,1 @@
+"""Source code: its definitions, and the chunks that follow them."""

@@ -1,0 +1,249 @@
+"""What a project's documents make together, derived once they are written, where it has changed."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+
+from drift.core.deadline import task_group
+from drift.core.errors import IngestError
+from drift.indexing.batch_embedder import BatchEmbedder
+from drift.indexing.documents import Skipped
+from drift.indexing.graph_records import (
+    ChunkRecord,
+    DocumentRecord,
+    EntityRecord,
+    KnowledgeBatch,
+    Member,
+    ModelReply,
+)
+from drift.local.ingest.by_model.replies import outdated, part_of
+from drift.local.ingest.by_model.writing import (
+    ByModel,
+    embed_entities,
+    with_entities,
+    write_by_model,
+)
+from drift.local.ingest.changes import SourceChanges
+from drift.local.ingest.communities import between
+from drift.local.ingest.defined_entities import defined_entities
+from drift.local.ingest.knowledge import assign, derive, fingerprint
+from drift.local.ingest.neo4j.project import Neo4jProject
+from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.local.ingest.places import require_own_graph
+from drift.local.ingest.report import STAGES, Clock, IngestReport, Reach
+from drift.local.ingest.stamps import stamps_of
+from drift.local.say import Say
+from drift.ports import Embedder
+
+DERIVE, ASK, EMBED, KNOWLEDGE = STAGES[2:]
+
+
+@dataclass(slots=True)
+class Derivation:
+    """Derives the knowledge of a project that a run holds.
+
+    `by_model` says what a chat model is asked to write. `stamp` is the fingerprint of the knowledge
+    once that is known, and `reach` what was derived, if anything was.
+    """
+
+    changes: SourceChanges
+    graph: Neo4jWriter
+    writer: Neo4jProject
+    embedder: Embedder
+    by_model: ByModel | None = None
+    say: Say = lambda _: None
+    stamp: str = ""
+    reach: Reach | None = None
+    clock: Clock = field(init=False)
+    calls: BatchEmbedder = field(init=False)
+
+    def __post_init__(self) -> None:
+        changes, stages = self.changes, self.changes.stages
+        self.clock = Clock(changes.result.seconds)
+        self.calls = BatchEmbedder(
+            self.embedder, changes.dimensions, stages.at_once, stages.texts_a_call
+        )
+
+    @property
+    def project_id(self) -> str:
+        """The project that is written."""
+        return self.changes.project_id
+
+    @property
+    def result(self) -> IngestReport:
+        """What the run did so far."""
+        return self.changes.result
+
+    async def derive(
+        self, seen: Sequence[DocumentRecord], removed: Sequence[str], held: str
+    ) -> None:
+        """Derive what the documents that questions see make together, unless it is there already.
+
+        What is to be `removed` goes in the moment in which the knowledge without it is the
+        project's. `held` is the fingerprint of the knowledge that is there. IngestError when the
+        topics cannot be found, or the graph was imported.
+        """
+        report = self.changes.report
+        self.stamp = fingerprint(seen, self.changes.embedding)
+        if self._is_written(held) and not (self.changes.force or removed):
+            self.stamp = held
+            return
+
+        require_own_graph(self.project_id, seen)
+        with self.clock.timed(DERIVE):
+            report(DERIVE, 0, 1)
+            every = await self.graph.read_members(self.project_id)
+            members = [one for one in every if one.document_id not in set(removed)]
+            replies = await self.graph.read_replies(self.project_id)
+            is_read_whole = bool(replies or self.by_model)
+            async with task_group() as group:
+                topics = group.create_task(self._topics(members, is_read_whole=is_read_whole))
+                entities = group.create_task(self._defined(members))
+
+            knowledge, chunks = topics.result()
+            report(DERIVE, 1, 1)
+
+        reports = 0
+        if is_read_whole:
+            with self.clock.timed(ASK):
+                knowledge, reports = await self._with_replies(knowledge, chunks, replies)
+
+        with self.clock.timed(EMBED):
+            if defined := entities.result():
+                knowledge = with_entities(knowledge, defined)
+            knowledge = replace(knowledge, embedding_model=self.changes.model)
+            knowledge = await self._embed_new(knowledge)
+
+        with self.clock.timed(KNOWLEDGE):
+            report(KNOWLEDGE, 0, 1)
+            await self.writer.write_knowledge(knowledge, removed)
+            if replies:
+                await self._drop_replies(replies, chunks)
+            report(KNOWLEDGE, 1, 1)
+
+        self.reach = reach_of(knowledge, reports)
+
+    def _is_written(self, held: str) -> bool:
+        """Tell whether the knowledge is there, with all that a model is asked to write."""
+        is_same = held.partition(" ")[0] == self.stamp
+        return is_same and (self.by_model is None or self.by_model.covers(held))
+
+    async def _topics(
+        self, members: Sequence[Member], *, is_read_whole: bool
+    ) -> tuple[KnowledgeBatch, list[ChunkRecord]]:
+        """Return the topics of these chunks, and the chunks read: of changed topics, or all."""
+        project_id, dimensions = self.project_id, self.changes.dimensions
+        kept = None
+        if not self.changes.force:
+            kept = await self.graph.read_topics(project_id, self.changes.model)
+
+        assignment = None
+        if kept is not None:
+            new = [one for one in members if one.chunk_id not in kept.topic_of]
+            read = await self.graph.read_chunks(project_id, new, dimensions)
+            vectors = np.array([read[one.chunk_id][1] for one in new], dtype=np.float32)
+            assignment = assign(members, vectors.reshape(len(new), dimensions), kept)
+
+        wanted = members
+        if assignment is not None and not is_read_whole:
+            placed = zip(members, assignment.topics, strict=True)
+            wanted = [one for one, topic in placed if topic in assignment.affected]
+        chunks = await self.graph.read_chunks(project_id, wanted, dimensions)
+
+        # In a thread, so that the loop goes on renewing the lease on the project.
+        work = partial(derive, members, chunks, self.stamp, kept, assignment)
+        knowledge = await asyncio.to_thread(self.changes.guard, "knowledge", work, None)
+        if isinstance(knowledge, Skipped):
+            raise IngestError(
+                f"The knowledge of project {project_id} {knowledge.reason}. Its documents "
+                f"are stored, and the next run derives it again."
+            )
+        return knowledge, [chunks[one.chunk_id][0] for one in wanted]
+
+    async def _defined(self, members: Sequence[Member]) -> list[EntityRecord]:
+        """Return what the chunks define or lead to."""
+        facts = await self.graph.read_facts(self.project_id)
+        return await asyncio.to_thread(defined_entities, members, facts)
+
+    async def _embed_new(self, knowledge: KnowledgeBatch) -> KnowledgeBatch:
+        """Return the knowledge with the vectors of what is not as it was before."""
+        model = self.changes.model
+        kept = stamps_of(knowledge).kept(await self.writer.stamps(model))
+        new = len(knowledge.communities) - len(kept.communities)
+        self.changes.report(EMBED, 0, new)
+
+        bare = [e for e in knowledge.entities if not e.embedding and e.id not in kept.entities]
+        if bare:
+            # By title: what moved with its file has another id, and says the same.
+            titles = list({entity.title for entity in bare})
+            known = await self.graph.read_entity_vectors(self.project_id, model, titles)
+            made = {one.id: one for one in await embed_entities(bare, known, self.calls)}
+            entities = tuple(made.get(entity.id, entity) for entity in knowledge.entities)
+            knowledge = replace(knowledge, entities=entities)
+
+        embedded = await embed_communities(self.calls, knowledge, kept.communities)
+        self.changes.report(EMBED, new, new)
+        return embedded
+
+    async def _with_replies(
+        self,
+        knowledge: KnowledgeBatch,
+        chunks: Sequence[ChunkRecord],
+        held: Sequence[ModelReply],
+    ) -> tuple[KnowledgeBatch, int]:
+        """Return the knowledge with what a model writes and wrote before, and its reports."""
+        known = await self.graph.read_entity_vectors(self.project_id, self.changes.model)
+        knowledge, is_whole, reports = await write_by_model(
+            knowledge,
+            chunks,
+            held,
+            known,
+            keep=self.writer.keep_replies,
+            embedder=self.calls,
+            by_model=self.by_model,
+            done=partial(self.changes.report, ASK),
+            say=self.say,
+        )
+        if self.by_model is not None and is_whole:
+            self.stamp = f"{self.stamp} {self.by_model.mark}"
+        return replace(knowledge, fingerprint=self.stamp), reports
+
+    async def _drop_replies(
+        self, held: Sequence[ModelReply], chunks: Sequence[ChunkRecord]
+    ) -> None:
+        """Remove the replies whose texts are gone; those of documents that are off stay."""
+        texts = [chunk.text for chunk in chunks]
+        texts += await self.graph.read_texts_off(self.project_id)
+        await self.writer.drop_replies(outdated(held, map(part_of, texts)))
+
+
+def reach_of(knowledge: KnowledgeBatch, reports: int) -> Reach:
+    """Return how many chunks the search comes to by this knowledge, with so many reports."""
+    topics = [one for one in knowledge.communities if not one.level]
+    return Reach(
+        topics=len(topics),
+        told=len({id_ for one in topics if one.says for id_ in one.chunk_ids}),
+        reports=reports,
+        linked=len({id_ for entity in knowledge.entities for id_ in entity.chunk_ids}),
+    )
+
+
+async def embed_communities(
+    embedder: BatchEmbedder, knowledge: KnowledgeBatch, kept: Collection[int] = frozenset()
+) -> KnowledgeBatch:
+    """Return the knowledge with the vectors of its communities, but of those that are kept."""
+    new = [c for c in knowledge.communities if c.says and c.community not in kept]
+    vectors = await embedder.embed([community.summary for community in new])
+    made = dict(zip((c.community for c in new), vectors, strict=True))
+    return replace(
+        knowledge,
+        communities=tuple(
+            replace(c, embedding=between(made[c.community], c.mean)) if c.community in made else c
+            for c in knowledge.communities
+        ),
+    )

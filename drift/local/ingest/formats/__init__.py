@@ -1,0 +1,59 @@
+"""Readers of formats: each gives Markdown, with a form feed between pages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a reader found in a file.
+
+    `text` is Markdown, with a form feed before each page but the first where it `has_pages`.
+    `title` is the one of the file's own metadata, or empty, and `note` says what was left out.
+    """
+
+    text: str
+    title: str = ""
+    has_pages: bool = False
+    note: str = ""
+
+
+class NoDocumentError(Exception):
+    """A file holds nothing that can be read, for the reason that is told."""
+
+
+_READERS = {
+    ".pdf": ("pdf", "read_pdf"),
+    ".docx": ("word", "read_word"),
+    ".pptx": ("slides", "read_slides"),
+    ".xlsx": ("sheets", "read_workbook"),
+    ".ods": ("sheets", "read_workbook"),
+    ".csv": ("sheets", "read_csv"),
+    ".tsv": ("sheets", "read_csv"),
+    ".ipynb": ("notebook", "read_notebook"),
+}
+"""The module of this package, and the function in it, by the ending of a file."""
+
+ENDINGS = frozenset(_READERS)
+
+NOT_TAKEN = {
+    **dict.fromkeys((".doc", ".odt", ".rtf", ".pages"), "save it as .docx or .pdf"),
+    **dict.fromkeys((".xls", ".xlsb", ".numbers"), "save it as .xlsx or .csv"),
+    **dict.fromkeys((".ppt", ".odp", ".key"), "save it as .pptx or .pdf"),
+    **dict.fromkeys((".docm", ".xlsm", ".pptm"), "save it without macros"),
+    **dict.fromkeys((".epub", ".mobi"), "convert it to .html"),
+    **dict.fromkeys((".zip", ".tar", ".gz", ".7z"), "unpack it"),
+    **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff"), "pictures are not read"),
+    **dict.fromkeys((".eml", ".msg"), "save the message as .html or .txt"),
+}
+"""What to do about endings that people may expect to be read."""
+
+
+def reader_of(ending: str) -> Callable[[bytes], Read]:
+    """Return what reads files of an ending; its parser is loaded only now."""
+    module, name = _READERS[ending]
+    read: Callable[[bytes], Read] = getattr(import_module(f"{__name__}.{module}"), name)
+    return read

@@ -1,0 +1,74 @@
+"""PDF: the text of each page; headings are those of its outline."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from contextlib import closing
+
+from pypdfium2 import PdfDocument, PdfiumError
+
+from drift.core.folding import as_typed
+from drift.indexing.pages import joined, without_running_heads
+from drift.local.ingest.formats import NoDocumentError, Read
+
+_PASSWORD = "password"  # noqa: S105 - a word of pdfium's message
+_NO_TITLE = re.compile(r"\s*|untitled.*|(?:microsoft \w+ - )?.*\.\w{2,5}", re.IGNORECASE)
+"""Titles that programs make of a file's name."""
+_MOST_HEADINGS = 5_000
+
+
+def read_pdf(content: bytes) -> Read:
+    """Return the text of all pages in their order; nothing is read of pictures."""
+    try:
+        with closing(PdfDocument(content)) as document:
+            headings = _headings(document)
+            pages = [_page(document, n, headings.get(n, {})) for n in range(len(document))]
+            title = document.get_metadata_dict().get("Title", "")
+    except PdfiumError as error:
+        reason = str(error).lower()
+        if _PASSWORD in reason:
+            raise NoDocumentError("has a password: save it anew, without one") from error
+        raise NoDocumentError(f"is damaged, or no PDF ({error})") from error
+
+    empty = sum(not page.strip() for page in pages)
+    if empty == len(pages):
+        raise NoDocumentError("holds pictures alone: have the text of its pages recognised first")
+
+    note = f"{empty:,} of {len(pages):,} pages hold no text; pictures are not read"
+    text = joined(without_running_heads(pages))
+    title = "" if _NO_TITLE.fullmatch(title) else title
+    return Read(text, title, has_pages=True, note=note if empty else "")
+
+
+def _page(document: PdfDocument, number: int, headings: dict[str, int]) -> str:
+    """Return the text of a page, in which lines that are headings are marked as such."""
+    with closing(document[number]) as page, closing(page.get_textpage()) as text_page:
+        said = text_page.get_text_range()
+    # The sign stands for a hyphen at the end of a line, and takes the line's end with it.
+    said = re.sub("[\ufffe\x02]\n?", "-\n", said.replace("\r\n", "\n").replace("\r", "\n"))
+    if not headings:
+        return said
+
+    left = dict(headings)
+    lines = said.split("\n")
+    for place, line in enumerate(lines):
+        if level := left.pop(_key(line), 0):
+            lines[place] = f"\n{'#' * min(level, 6)} {line.strip()}\n"
+    return "\n".join(lines)
+
+
+def _headings(document: PdfDocument) -> dict[int, dict[str, int]]:
+    found: dict[int, dict[str, int]] = defaultdict(dict)
+    for number, mark in enumerate(document.get_toc()):
+        if number == _MOST_HEADINGS:
+            break
+        place = mark.get_dest()
+        page = place.get_index() if place else None
+        if page is not None and (key := _key(mark.get_title())):
+            found[page][key] = mark.level + 1
+    return found
+
+
+def _key(title: str) -> str:
+    return " ".join(as_typed(title).casefold().split())

@@ -1,0 +1,1 @@
+"""The output of Microsoft GraphRAG as a project: its tables become our records."""

@@ -1,0 +1,193 @@
+"""A GraphRAG index into a project: its documents, then its graph, written as of any ingestion."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from drift.contracts.request import project_id_problem
+from drift.core.errors import IngestError
+from drift.core.folding import as_typed
+from drift.indexing.graph_records import (
+    ChunkRecord,
+    DocumentBatch,
+    DocumentRecord,
+    KnowledgeBatch,
+    ProjectState,
+)
+from drift.indexing.lease import MAX_WAIT_S
+from drift.indexing.records import batches, embedding_of
+from drift.local.ingest.by_model.writing import embedded_text
+from drift.local.ingest.derivation import reach_of
+from drift.local.ingest.graphrag.index import Index
+from drift.local.ingest.graphrag.vectors import KINDS, Vectors, fitting
+from drift.local.ingest.knowledge import fingerprint
+from drift.local.ingest.neo4j.project import Neo4jProject
+from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.local.ingest.places import IMPORTED
+from drift.local.ingest.report import STAGES, Clock, IngestReport, Reach, Report, say_nothing
+from drift.local.say import Say
+from drift.model.graph import Vector
+from drift.nodes.embedding_calls import EmbeddingCalls
+from drift.ports import Embedder
+
+MAX_EMBEDDED_CHARS = 8000
+"""A text of GraphRAG has 1,200 tokens, more than ours have; no model takes over 8,191."""
+
+_, CHUNKS, _, _, EMBED, KNOWLEDGE = STAGES
+_TEXTS, _ENTITIES, _REPORTS = KINDS
+
+
+async def import_index(  # noqa: PLR0913 - one argument a collaborator
+    index: Index,
+    project_id: str,
+    writer: Neo4jWriter,
+    embedder: Embedder,
+    dimensions: int,
+    *,
+    report: Report = say_nothing,
+    embedding_model: str = "",
+    force: bool = False,
+    wait_s: float = MAX_WAIT_S,
+    say: Say = lambda _: None,
+) -> IngestReport:
+    """Make the project hold exactly this index: documents, chunks, entities and communities.
+
+    It takes the place of an index that was imported before. The same index again writes nothing,
+    unless `force` says so. `say` is told of another run, and of vectors.
+
+    Raises:
+        IngestError: the project's id cannot be used, it holds documents of other sources, or the
+            graph does not hold at the end what was written.
+        Others as for an ingestion.
+    """
+    if problem := project_id_problem(project_id):
+        raise IngestError(f"The project's id cannot be used: {problem}.")
+
+    created = await writer.prepare(dimensions)
+    async with writer.writing(project_id, wait_s=wait_s, say=say) as project:
+        state = await writer.project_state(project_id)
+        _require_room(project_id, state)
+        calls = EmbeddingCalls(embedder, dimensions)
+        notes = dict(index.notes)
+        result = IngestReport(index.source, project_id, created=created, notes=notes)
+        run = _Import(index, project, calls, embedding_model, report, say, result)
+        await run.write(state, force=force)
+        held = await writer.project_state(project_id)
+        run.look_back(held)
+        return result
+
+
+def _require_room(project_id: str, state: ProjectState) -> None:
+    others = sorted({one for one in state.sources.values() if not one.startswith(IMPORTED)})
+    if others:
+        raise IngestError(
+            f"Project {project_id} holds documents of {', '.join(map(str, others[:3]))}, and an "
+            f"imported graph tells of its own documents alone: nothing was changed. Import it into "
+            f"a project of its own (--project)."
+        )
+
+
+@dataclass(slots=True)
+class _Import:
+    """An import while the project is held."""
+
+    index: Index
+    writer: Neo4jProject
+    calls: EmbeddingCalls
+    model: str
+    report: Report
+    say: Say
+    result: IngestReport
+    stamp: str = ""
+    reach: Reach | None = None
+    _vectors: dict[str, Vectors] = field(default_factory=dict)
+
+    async def write(self, state: ProjectState, *, force: bool) -> None:
+        """Write what is not there yet."""
+        embedding = embedding_of(self.model, self.calls.dimensions)
+        documents = [
+            replace(one, version=replace(one.version, embedding=embedding))
+            for one in self.index.documents
+        ]
+        self.stamp = fingerprint(documents, embedding)
+        held = {} if force else state.documents
+        new = [one for one in documents if held.get(one.id) != one]
+        names, written = {one.id for one in documents}, {one.id for one in new}
+        result = self.result
+        result.unchanged = sorted(names - written)
+        result.added = sorted(written - state.documents.keys())
+        result.changed = sorted(written & state.documents.keys())
+        result.removed = sorted(state.documents.keys() - names)
+        if not (new or result.removed or state.fingerprint != self.stamp):
+            return
+
+        clock = Clock(result.seconds)
+        with clock.timed(CHUNKS):
+            for kind, texts in self.index.texts.items():
+                stored = self.index.vectors.get(kind)
+                self._vectors[kind] = await fitting(stored, texts, self.calls, self.say)
+            await self._write_documents(new)
+        with clock.timed(EMBED):
+            graph = await self._graph()
+        with clock.timed(KNOWLEDGE):
+            self.report(KNOWLEDGE, 0, 1)
+            await self.writer.write_knowledge(graph, result.removed)
+            self.report(KNOWLEDGE, 1, 1)
+        self.reach = reach_of(graph, sum(one.says for one in graph.communities))
+
+    def look_back(self, state: ProjectState) -> None:
+        """Report what the graph holds now; IngestError when it is not what was written."""
+        result = self.result
+        if state.fingerprint != self.stamp or state.chunks != len(self.index.chunks):
+            raise IngestError(
+                f"Project {result.project_id} does not hold what was written, so something else "
+                f"changes it. Run this again."
+            )
+        result.tell(state, self.reach)
+
+    async def _write_documents(self, documents: Sequence[DocumentRecord]) -> None:
+        chunks: defaultdict[str, list[ChunkRecord]] = defaultdict(list)
+        for chunk in self.index.chunks:
+            chunks[chunk.document_id].append(chunk)
+
+        async def one_by_one() -> AsyncIterator[DocumentBatch]:
+            for one in documents:
+                yield DocumentBatch((one,), tuple(chunks[one.id]))
+
+        total = sum(len(chunks[one.id]) for one in documents)
+        async for batch in batches(one_by_one()):
+            vectors = await self._of(_TEXTS, {one.id: one.text for one in batch.chunks})
+            embedded = (replace(one, embedding=vectors[one.id]) for one in batch.chunks)
+            await self.writer.write_documents(replace(batch, chunks=tuple(embedded)))
+            self.result.chunks += len(batch.chunks)
+            self.report(CHUNKS, self.result.chunks, total)
+
+    async def _graph(self) -> KnowledgeBatch:
+        index = self.index
+        total = len(index.entities) + len(index.communities)
+        self.report(EMBED, 0, total)
+        about = {one.id: embedded_text(one.title, one.description) for one in index.entities}
+        named = await self._of(_ENTITIES, about)
+        said = {index.reports[one.community]: one.summary for one in index.communities if one.says}
+        told = await self._of(_REPORTS, said)
+        self.report(EMBED, total, total)
+        communities = (
+            replace(one, embedding=told.get(index.reports.get(one.community, ""), ()))
+            for one in index.communities
+        )
+        return KnowledgeBatch(
+            tuple(replace(one, embedding=named[one.id]) for one in index.entities),
+            index.relations,
+            tuple(communities),
+            self.stamp,
+            self.model,
+        )
+
+    async def _of(self, kind: str, texts: Mapping[str, str]) -> dict[str, Vector]:
+        """Return a vector for each of these texts: that of the index, or else one of ours."""
+        known = {key: self._vectors[kind].of(key) for key in texts}
+        new = [as_typed(texts[key])[:MAX_EMBEDDED_CHARS] for key in texts if not known[key]]
+        made = iter((await self.calls.embed(new)).vectors)
+        return {key: vector or next(made) for key, vector in known.items()}

@@ -1,0 +1,136 @@
+"""One run over a source, in its order: documents, what they make together, and a look back."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from drift.core.errors import IngestError
+from drift.graph.vector_models import other_models
+from drift.indexing.graph_records import DocumentBatch, ProjectState
+from drift.indexing.records import batches
+from drift.indexing.rows import skipped_line
+from drift.local.ingest.derivation import Derivation
+from drift.local.ingest.identity import Identity
+from drift.local.ingest.report import STAGES, IngestReport
+from drift.local.ingest.scheduling import LostBatchError, ahead
+
+READ, CHUNKS = STAGES[:2]
+
+
+@dataclass(slots=True)
+class Run(Derivation):
+    """A run while it holds the project."""
+
+    async def complete(self, state: ProjectState, identity: Identity) -> IngestReport:
+        """Take all steps in order, and return what they did."""
+        self.refuse_two_models(state, identity)
+        with self.clock.timed(CHUNKS):
+            await self.write_documents(state, identity)
+        self.clock.add(READ, self.changes.waited_s)
+        self.clock.add(CHUNKS, -self.changes.waited_s)
+
+        self.result.kept += identity.kept
+        self.result.removed = sorted({*self.result.removed, *identity.gone})
+        self.result.left = dict(identity.left)
+        await self.derive_knowledge(state)
+        await self.remember(state, identity)
+        await self.look_back()
+        return self.result
+
+    def refuse_two_models(self, state: ProjectState, identity: Identity) -> None:
+        """Raise IngestError where a document would stay whose vectors another model made."""
+        own, dimensions = self.changes.model, str(self.changes.dimensions)
+        others = {one for claimed in identity.others.values() for one in claimed}
+        written = {*identity.names.values(), *identity.gone, *others}
+        for name, document in state.documents.items():
+            embedding = document.version.embedding
+            model, _, length = embedding.rpartition("/")
+            is_other = length != dimensions or other_models([model], own)
+            if model and is_other and name not in written:
+                raise IngestError(
+                    f"Project {self.project_id} has documents, {name} among them, that this run "
+                    f"would leave with the vectors of {embedding}, beside its own of "
+                    f"{self.changes.embedding}: nothing was written. Use that model, or first have "
+                    f"`drift reindex --model-version NAME` build the vectors of {own} "
+                    f"beside them."
+                )
+
+    async def remember(self, state: ProjectState, identity: Identity) -> None:
+        """Write down what was moved, and which files hold no document.
+
+        Last, so that the next run after one that broke knows a folder of another name again.
+        """
+        stay = {name: name for name in self.result.moved if name in state.documents}
+        moved = self.changes.renamed | stay
+        if moved:
+            places = {former: (name, identity.owner) for former, name in moved.items()}
+            await self.writer.relocate(places)
+
+        skipped = self.changes.skipped_files(state, identity)
+        if skipped != dict(state.skipped):
+            lines = [skipped_line(place, *known) for place, known in sorted(skipped.items())]
+            await self.writer.keep_skipped(lines)
+
+    async def write_documents(self, state: ProjectState, identity: Identity) -> None:
+        """Read, embed and write, the next documents being read and embedded meanwhile."""
+
+        async def embedded(batch: DocumentBatch) -> DocumentBatch | None:
+            batch = await self._with_kept_vectors(batch, state)
+            try:
+                return await self.calls.embed_chunks(batch)
+            except LostBatchError as error:
+                self.changes.leave_out(batch, error.detail, state)
+                return None
+
+        async with (
+            aclosing(self.changes.compare(state, identity)) as changed,
+            aclosing(ahead(batches(changed), embedded, self.changes.stages.at_once)) as made,
+        ):
+            async for batch in made:
+                if batch is not None:
+                    await self.writer.write_documents(batch)
+                    self.result.chunks += len(batch.chunks)
+                    self.changes.report(CHUNKS, self.result.chunks, self.changes.expected)
+
+        self.changes.report(CHUNKS, self.result.chunks, self.result.chunks)
+
+    async def _with_kept_vectors(self, batch: DocumentBatch, state: ProjectState) -> DocumentBatch:
+        """Return the documents; chunks whose words stay are not embedded again."""
+        names = [
+            name
+            for document in batch.documents
+            for name in (document.id, *batch.replaced.get(document.id, ()))
+            if name in state.documents
+        ]
+        if not names or self.changes.force:
+            return batch
+        embedding = self.changes.embedding
+        return batch.keeping(await self.graph.held_chunks(self.project_id, names, embedding))
+
+    async def derive_knowledge(self, state: ProjectState) -> None:
+        """Derive what the documents make together that the project is to hold now."""
+        removed = sorted({*self.result.removed, *self.changes.replaced})
+        stays = {**state.documents, **self.changes.documents}
+        for gone in (*removed, *self.changes.renamed):
+            stays.pop(gone, None)
+        seen = [document for document in stays.values() if not document.is_off]
+        await self.derive(seen, removed, state.fingerprint)
+
+    async def look_back(self) -> None:
+        """Report what the graph holds now; IngestError when it is not what this run wrote."""
+        state = await self.graph.project_state(self.project_id)
+        lost = sorted(
+            name
+            for name, written in self.changes.documents.items()
+            if name not in state.documents or state.documents[name].version != written.version
+        )
+        lost += sorted(state.documents.keys() & {*self.result.removed, *self.changes.replaced})
+        if lost or state.fingerprint != self.stamp:
+            raise IngestError(
+                f"Project {self.project_id} does not hold what was written: "
+                f"{', '.join(lost[:5]) or 'its knowledge'} is not whole, so something else changes "
+                f"it. Run this again."
+            )
+
+        self.result.tell(state, self.reach)

@@ -1,0 +1,32 @@
+"""Statements that bring what the release before wrote to the format of this one."""
+
+from __future__ import annotations
+
+from drift.indexing import clauses
+
+DOCUMENTS = """
+MATCH (p:__Project__ {id: $project_id})
+MATCH (d:__Document__ {project_id: $project_id})
+WHERE d.content_hash <> '' AND d.key IS NULL
+WITH p, d LIMIT $most
+RETURN d.id AS id, head(p.embedding_models) AS model, COLLECT {
+  MATCH (d)-[:HAS_CHUNK]->(ch:__Chunk__)
+  WITH ch ORDER BY ch.ordinal
+  RETURN {id: ch.id, text: ch.text, length: size(ch.embedding)}
+} AS chunks
+"""
+
+RENAME_CHUNKS = """
+UNWIND $rows AS row
+MATCH (ch:__Chunk__ {project_id: $project_id, id: row.id})
+SET ch.id = row.to
+"""
+
+MARK_DOCUMENTS = f"""
+MATCH (p:__Project__ {{id: $project_id}})
+SET p.written_at = {clauses.NOW}
+WITH p
+UNWIND $rows AS row
+MATCH (d:__Document__ {{project_id: $project_id, id: row.id}})
+SET d.key = row.id, d.embedding_version = row.embedding
+"""

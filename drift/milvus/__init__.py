@@ -1,0 +1,1 @@
+"""Milvus as a second place for vectors; deployed only with the extra `milvus`."""

@@ -1,0 +1,152 @@
+"""A graph that the release before wrote is brought over, and nothing of it is embedded again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from drift.auth.caller import EVERYBODY
+from drift.core.deadline import Deadline
+from drift.core.errors import GraphMisconfiguredError
+from drift.graph.connection import Connection
+from drift.graph.indexes import IndexNames
+from drift.graph.node_store import Neo4jNodeStore
+from drift.graph.versions import read_format
+from drift.indexing.lease import Lease, holding
+from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.local.ingest.pipeline import remove
+from drift.local.prepare import upgrade as upgrading
+from drift.local.prepare.preparer import Neo4jPreparer
+from drift.local.prepare.reindex import Reindexing
+from drift.local.prepare.upgrade import older_documents, upgrade
+from drift.model.nodes import OwnNode
+from tests.contract.two_models import cleared, found, function, graph, old, put
+
+__all__ = ["cleared", "graph"]
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
+
+FORMAT_1 = json.loads(Path("tests/fixtures/graph_format_1.json").read_text(encoding="utf-8"))
+"""Three documents as the code of 91b22cc has ingested them, with every node and edge."""
+CHUNKS = "MATCH (ch:__Chunk__) RETURN elementId(ch) AS node, ch.id AS id ORDER BY node"
+QUESTION = "berth number harbour office"
+
+
+async def load(connection: Connection) -> None:
+    """Write the graph as it was, with what the release before had of the schema."""
+    writer = Neo4jWriter(connection, IndexNames())
+    await writer.prepare(FORMAT_1["dimensions"])
+    await connection.write("MATCH (f:__DriftFormat__) DELETE f", {})
+    await connection.write(
+        """UNWIND range(0, size($nodes) - 1) AS place
+        WITH place, $nodes[place] AS row
+        CREATE (n:$(row.labels)) SET n = row.properties, n.place = place""",
+        {"nodes": FORMAT_1["nodes"]},
+    )
+    edges = [
+        dict(zip(("from", "type", "to", "more"), one, strict=True)) for one in FORMAT_1["edges"]
+    ]
+    await connection.write(
+        """UNWIND $edges AS row
+        MATCH (a {place: row.from}), (b {place: row.to})
+        CREATE (a)-[r:$(row.type)]->(b) SET r = row.more""",
+        {"edges": edges},
+    )
+    await connection.write("MATCH (n) REMOVE n.place", {})
+
+
+@pytest.mark.deep
+async def test_what_is_upgraded_is_ingested_again_without_embedding_a_chunk(
+    graph: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await load(graph)
+    model = old()
+    before = await graph.rows(CHUNKS)
+    assert "Harbour Office" in await found(graph, model, QUESTION), "an older graph answers"
+    said = (await function(graph, model).health()).readiness(model.dimensions)
+    assert said.is_ok
+    assert "3 documents are of the release before: `python -m drift upgrade`" in said.reason
+    assert await older_documents(graph) == {"harbour": (3, 5)}
+
+    # one document a transaction, and a run that breaks behind the first
+    monkeypatch.setattr(upgrading, "DOCUMENTS_AT_ONCE", 1)
+    async with holding(Lease(graph, "harbour"), wait_s=0, say=lambda _: None) as lease:
+        await upgrading._upgrade_some(lease)
+    assert await older_documents(graph) == {"harbour": (2, 4)}
+    told: list[tuple[str, int, int]] = []
+    await upgrade(graph, report=lambda *one: told.append(one))
+    assert told[-1] == ("documents", 2, 2)
+    assert (await read_format(graph)).number == 2
+    assert await older_documents(graph) == {}
+    documents = "MATCH (d:Document) RETURN count(d.embedding) AS n"
+    assert await graph.rows(documents) == [{"n": 3}], "the mean of their chunks', by no model"
+
+    after = await graph.rows(CHUNKS)
+    assert [row["node"] for row in after] == [row["node"] for row in before]
+    assert len({row["id"] for row in after}) == len(after)
+    edges = await graph.rows(
+        "MATCH (:__Chunk__)-[r:HAS_ENTITY|IN_COMMUNITY]->() RETURN count(r) AS n"
+    )
+    assert edges[0]["n"] == sum(
+        "__Chunk__" in FORMAT_1["nodes"][one[0]]["labels"]
+        and one[1] in {"HAS_ENTITY", "IN_COMMUNITY"}
+        for one in FORMAT_1["edges"]
+    )
+
+    report = await put(graph, model, FORMAT_1["documents"])
+    assert report.chunks == 5
+    summaries = [
+        row["s"] for row in await graph.rows("MATCH (c:__Community__) RETURN c.summary AS s")
+    ]
+    assert sorted(model.texts) == sorted(summaries), (
+        "topics are found anew, and no chunk is embedded"
+    )
+    kept = await graph.rows(CHUNKS)
+    assert kept == after
+    assert "Harbour Office" in await found(graph, model, QUESTION)
+
+    model.texts.clear()
+    assert not (await put(graph, model, FORMAT_1["documents"])).wrote
+    assert model.texts == []
+
+
+async def test_a_newer_format_is_read_and_never_written(graph: Connection) -> None:
+    model = old()
+    await put(graph, model, FORMAT_1["documents"])
+    await graph.write("MATCH (f:__DriftFormat__) SET f.format = 3", {})
+    says = r"The graph is of format 3, and this release knows formats up to 2: nothing was written"
+    writer = Neo4jWriter(graph, IndexNames())
+    reindexing = Reindexing(graph, IndexNames(), "default")
+    for write in (
+        lambda: put(graph, model, {}),
+        lambda: remove("handbook", "harbour", writer, model, model.dimensions),
+        lambda: writer.remove_documents("harbour", ["ferry.md"]),
+        lambda: Neo4jPreparer(graph).prepare(model.dimensions),
+        lambda: Neo4jNodeStore(graph).prepare(model.dimensions),
+        lambda: Neo4jNodeStore(graph).create_node(
+            EVERYBODY.project("harbour"), OwnNode("n", "Person", {}), None, Deadline.after(60)
+        ),
+        lambda: reindexing.drop("v2", say=lambda _: None),
+        lambda: upgrade(graph),
+    ):
+        with pytest.raises(GraphMisconfiguredError, match=says):
+            await write()
+
+    assert "Harbour Office" in await found(graph, model, QUESTION)
+    said = (await function(graph, model).health()).readiness(model.dimensions)
+    assert said.serves
+    assert not said.is_ok
+    assert "format 3" in said.reason
+
+
+async def test_an_older_graph_is_ingested_into_without_harm(graph: Connection) -> None:
+    await load(graph)
+    model = old()
+    await put(graph, model, FORMAT_1["documents"])
+    assert len(model.texts) > 5, "each chunk is embedded again"
+    assert await older_documents(graph) == {}
+    assert "Harbour Office" in await found(graph, model, QUESTION)
+    await put(graph, model, FORMAT_1["documents"])
+    assert (await read_format(graph)).number == 2

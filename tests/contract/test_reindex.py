@@ -1,0 +1,231 @@
+"""Another embedding model: its vectors stand beside the old ones, and no function mixes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from drift.auth.caller import EVERYBODY
+from drift.core.deadline import Deadline
+from drift.core.errors import GraphMisconfiguredError, IngestError, ModelUnavailableError
+from drift.graph.connection import Connection
+from drift.graph.cypher.legs import PERSONAL
+from drift.graph.indexes import IndexNames, read_indexes
+from drift.graph.versions import FIRST, VectorVersion, read_format
+from drift.indexing.batch_embedder import BatchEmbedder
+from drift.local.prepare import filling
+from drift.local.prepare.reindex import Reindexing
+from drift.model.found_nodes import NodesQuery
+from drift.model.nodes import Embedded, OwnNode
+from drift.nodes.node_text import text_hash
+from tests.contract.two_models import (
+    PROJECT,
+    Words,
+    cleared,
+    found,
+    found_by_search,
+    function,
+    graph,
+    lengths,
+    new,
+    old,
+    put,
+)
+
+__all__ = ["cleared", "graph"]
+
+pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
+
+TEXTS = {
+    "ferry.md": "# Ferry\n\nThe ferry leaves the North Quay at seven. It carries forty cars.\n",
+    "berth.md": "# Berths\n\nThe Harbour Office gives every berth a number. A boat waits.\n",
+    "lamp.md": "# Lamp\n\nThe keeper lights the lamp at sunset. He writes the hour down.\n",
+}
+QUESTION = "the ferry leaves the North Quay at seven"
+PERSON = {"title": "Ann Quill", "description": "She keeps the lighthouse ledger."}
+
+
+async def reindex(graph: Connection, model: Words, name: str = "v2") -> None:
+    version = VectorVersion(name, model.name, model.dimensions)
+    embedder = BatchEmbedder(model, model.dimensions)
+    work = Reindexing(graph, IndexNames(), "default")
+    await work.build(version, embedder, report=lambda *_: None, say=lambda _: None)
+
+
+async def person(graph: Connection, model: Words) -> None:
+    """Make a node of people's own, as a function with this model does."""
+    text = f"{PERSON['title']}\n{PERSON['description']}"
+    hashed = text_hash(text, model.name, model.dimensions)
+    await (
+        function(graph, model)
+        .node_store()
+        .create_node(
+            EVERYBODY.project(PROJECT),
+            OwnNode("ann", "Person", PERSON),
+            Embedded(model.vector(text), model.name, hashed),
+            Deadline.after(60),
+        )
+    )
+
+
+async def people(graph: Connection, model: Words) -> list[str]:
+    query = NodesQuery(PROJECT, model.vector("lighthouse ledger"), ("Person",))
+    nodes = await function(graph, model).finder().nearest_nodes(query, Deadline.after(60))
+    return [one.title for one in nodes.nodes]
+
+
+@pytest.mark.deep
+async def test_both_models_answer_side_by_side_and_a_killed_run_goes_on(
+    graph: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filling, "NODES_A_BATCH", 2)
+    before, after = old(), new()
+    await put(graph, before, TEXTS)
+    await put(graph, before, TEXTS, "another")
+    await person(graph, before)
+    first = function(graph, before)
+    second = function(graph, after)
+    assert "North Quay" in await found(first, before, QUESTION)
+
+    after.left = 4
+    with pytest.raises(ModelUnavailableError):
+        await reindex(graph, after)
+    assert len(after.texts) == 4
+    assert "North Quay" in await found(first, before, QUESTION), "killed, the old one answers"
+    with pytest.raises(GraphMisconfiguredError):
+        await found(second, after, QUESTION)
+    said = (await function(graph, before).health()).readiness(before.dimensions)
+    assert said.is_ok
+    assert "version v2 is being built: 4 of 9 texts" in said.reason
+
+    after.left = 100
+    await reindex(graph, after)
+    assert len(after.texts) == len(set(after.texts)) + 4 == 9, "two projects have the same texts"
+    version = (await read_format(graph)).versions
+    assert version == (VectorVersion("v2", after.name, after.dimensions),)
+    assert await lengths(graph, "embedding") == {before.dimensions}
+    assert await lengths(graph, "embedding_v2") == {after.dimensions}
+    names = {one.name: one.dimensions for one in await read_indexes(graph) if one.kind == "vector"}
+    ours = ("graphrag_comm_index", "graphrag_chunk_index", "drift_entity_index")
+    for one in (*ours, "document_embedding"):
+        assert (names[one], names[f"{one}_v2"]) == (before.dimensions, after.dimensions)
+
+    # learned within a minute, by those that run, without a word to them
+    second._own._ask_at = 0.0
+    for asked, model in ((first, before), (second, after)):
+        assert "North Quay" in await found(asked, model, QUESTION)
+        assert all("North Quay" in text for text in await found_by_search(asked, model, QUESTION))
+        assert await people(graph, model) == ["Ann Quill"]
+    said = (await function(graph, after).health()).readiness(after.dimensions)
+    assert said.is_ok
+    assert said.reason == "vectors of version v2 are used"
+
+    after.texts.clear()
+    await reindex(graph, after)
+    assert after.texts == [], "nothing is left to embed"
+
+
+@pytest.mark.deep
+async def test_ingestion_writes_the_vectors_of_its_own_model_and_others_lose_theirs(
+    graph: Connection,
+) -> None:
+    before, after = old(), new()
+    await put(graph, before, TEXTS)
+    await reindex(graph, after)
+    after.texts.clear()
+    report = await put(graph, after, TEXTS)
+    assert sorted(report.unchanged) == sorted(TEXTS)
+    assert after.texts == [], "what reindexing has embedded, ingestion need not"
+    assert "North Quay" in await found(graph, before, QUESTION)
+
+    changed = {**TEXTS, "lamp.md": "# Lamp\n\nThe lamp is electric now. No keeper is needed.\n"}
+    await put(graph, after, changed)
+    assert "# Lamp" in after.texts[0]
+    bare = (
+        "MATCH (ch:__Chunk__) RETURN count(CASE WHEN ch.embedding IS NULL THEN 1 END) AS old, "
+        "count(CASE WHEN ch.embedding_v2 IS NULL THEN 1 END) AS new"
+    )
+    of_documents = bare.replace("__Chunk__", "__Document__")
+    assert await graph.rows(bare) == [{"old": 1, "new": 0}]
+    assert await graph.rows(of_documents) == [{"old": 1, "new": 0}]
+    assert await lengths(graph, "embedding") == {before.dimensions}
+    assert "electric" in await found(graph, after, "the lamp is electric now")
+
+    before.texts.clear()
+    await put(graph, before, changed)
+    assert [text for text in before.texts if "ferry" in text.lower() and "#" in text] == []
+    for text in (bare, of_documents):
+        assert await graph.rows(text) == [{"old": 0, "new": 0}], "each has what it lacked"
+    assert "electric" in await found(graph, before, "the lamp is electric now")
+
+    await put(graph, before, TEXTS)
+    assert await graph.rows(bare) == [{"old": 0, "new": 1}]
+    said = (await function(graph, after).health()).readiness(after.dimensions)
+    assert "1 chunks or more have no vector of version v2" in said.reason
+    assert "drift reindex --model-version v2" in said.reason
+
+
+async def test_a_text_of_people_has_the_vectors_of_the_model_that_wrote_it_last(
+    graph: Connection,
+) -> None:
+    before, after = old(), new()
+    await put(graph, before, TEXTS)
+    await person(graph, before)
+    await reindex(graph, after)
+    project, deadline = EVERYBODY.project(PROJECT), Deadline.after(60)
+    store = function(graph, after).node_store()
+    text = f"{PERSON['title']}\n{PERSON['description']}"
+    kept = text_hash(text, after.name, after.dimensions)
+    assert (await store.find_node(project, "ann", deadline)).text_hash == kept
+
+    aged = OwnNode("ann", "Person", {**PERSON, "age": 61})
+    assert await store.replace_node(project, aged, None, kept, deadline)
+    assert await people(graph, before) == await people(graph, after) == ["Ann Quill"]
+
+    described = {**PERSON, "description": "She has left the lighthouse ledger to her son."}
+    embedded = Embedded(after.vector("lighthouse ledger"), after.name, "hash")
+    await store.replace_node(project, OwnNode("ann", "Person", described), embedded, "", deadline)
+    assert await people(graph, before) == [], "until it is embedded by the first model again"
+    assert await people(graph, after) == ["Ann Quill"]
+    row = (await graph.rows(f"MATCH (n:{PERSONAL}) RETURN keys(n) AS names"))[0]
+    assert not {"embedding", "embedding_hash", "embedding_model"} & set(row["names"])
+
+
+async def test_two_models_never_meet_in_one_index(graph: Connection) -> None:
+    before, after = old(), Words("other-words", 16)
+    await put(graph, before, TEXTS)
+    await graph.write("MATCH (d:__Document__ {id: 'lamp.md'}) SET d.source = 'elsewhere'", {})
+    with pytest.raises(IngestError, match=r"lamp.md among them, .* of old-words/16.*drift reindex"):
+        await put(graph, after, {name: TEXTS[name] for name in ("ferry.md", "berth.md")})
+    await reindex(graph, after, "other")
+    with pytest.raises(IngestError, match="Version other is of other-words with 16 floats already"):
+        await reindex(graph, after, "v3")
+    with pytest.raises(IngestError, match="Version other is of other-words with 16 floats, and"):
+        await reindex(graph, new(), "other")
+    await put(graph, after, {name: TEXTS[name] for name in ("ferry.md", "berth.md")})
+
+
+async def test_a_version_is_dropped_unless_it_is_the_only_one(graph: Connection) -> None:
+    before, after = old(), new()
+    work = Reindexing(graph, IndexNames(), "default")
+    await put(graph, before, TEXTS)
+    with pytest.raises(IngestError, match="first is the only version"):
+        await work.drop(FIRST.name, say=lambda _: None)
+    with pytest.raises(IngestError, match=r"There is no version v9.*There are: first"):
+        await work.drop("v9", say=lambda _: None)
+
+    await reindex(graph, after)
+    await work.drop(FIRST.name, say=lambda _: None)
+    assert await lengths(graph, "embedding") == set()
+    assert "North Quay" in await found(graph, after, QUESTION)
+    await put(graph, after, {**TEXTS, "new.md": "# New\n\nA buoy marks the wreck. It is red.\n"})
+    assert "buoy" in await found(graph, after, "a buoy marks the wreck")
+    assert await lengths(graph, "embedding") == set()
+    with pytest.raises(IngestError, match="v2 is the only version"):
+        await work.drop("v2", say=lambda _: None)
+
+    await reindex(graph, before, "v3")
+    await work.drop("v2", say=lambda _: None)
+    assert await lengths(graph, "embedding_v2") == set()
+    assert [one.name for one in (await read_format(graph)).versions] == ["v3"]
+    assert not [one for one in await read_indexes(graph) if one.name.endswith("_v2")]
+    assert "buoy" in await found(graph, before, "a buoy marks the wreck")

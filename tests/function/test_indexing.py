@@ -1,0 +1,210 @@
+"""Documents sent to the function: the next question knows them, and only who may send them does."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+import pytest
+
+import function_app
+from drift.contracts.documents import MAX_DOCUMENT_BYTES
+from drift.http.settings import load
+from drift.integrations.indexer import Indexer
+from drift.local.wiring import build_writer
+from tests.function.access_keys import entry, use_keys
+from tests.function.calling import Caller, assert_is_problem, citations
+from tests.function.corpus import PROJECT
+from tests.ingest import made_files as made
+
+QUESTION = "When does the ferry to Skarv leave?"
+NOON = "# Ferry\n\nThe ferry to Skarv leaves at noon from the East Jetty.\n"
+DUSK = "# Ferry\n\nThe ferry to Skarv leaves at dusk from the West Jetty.\n"
+
+
+@pytest.fixture
+def own(environment: pytest.MonkeyPatch) -> str:
+    """A project of the test's own, with the routes open, where answers are kept."""
+    environment.setenv("ENABLE_INDEXING", "true")
+    environment.setenv("CACHE_ANSWERS", "true")
+    environment.setenv("PROGRESS_CHANNEL", f"test:{uuid4()}")
+    return f"notes-{uuid4()}"
+
+
+async def add(function: Caller, project: str | None, **more: Any) -> httpx2.Response:
+    body = {"id": "sea/ferry.md", "text": NOON, **more}
+    named = {} if project is None else {"project_id": project}
+    return await function.client.post("/documents", json={**named, **body})
+
+
+async def send(function: Caller, project: str, name: str, content: bytes) -> httpx2.Response:
+    """Send a file as it is."""
+    return await function.client.post(
+        "/documents",
+        params={"project_id": project, "id": name},
+        headers={"content-type": "application/octet-stream"},
+        content=content,
+    )
+
+
+async def remove(function: Caller, project: str, name: str = "sea%2Fferry.md") -> httpx2.Response:
+    return await function.client.delete(f"/documents/{name}?project_id={project}")
+
+
+async def answer(function: Caller, project: str) -> tuple[str, set[str]]:
+    """Return the answer, and the documents that it cites."""
+    asked = await function.answer(QUESTION, project, depth="quick")
+    return asked["final_answer"], {one["document_name"] for one in citations(asked)}
+
+
+async def test_the_next_question_knows_a_document_its_change_and_that_it_is_gone(
+    own: str, function: Caller
+) -> None:
+    told = {"id": "sea/ferry.md", "project_id": own, "title": "Ferry", "chunks": 1}
+    for outcome in ("added", "unchanged"):
+        added = await add(function, own)
+        assert (added.status_code, added.json()) == (200, {**told, "outcome": outcome}), added.text
+        for _ in range(2):  # the second one is kept
+            text, cited = await answer(function, own)
+            assert ("noon" in text, cited) == (True, {"Ferry"})
+
+    changed = await add(function, own, text=DUSK, title="Timetable")
+    assert changed.json() == {**told, "title": "Timetable", "outcome": "changed"}
+    text, cited = await answer(function, own)
+    assert ("dusk" in text, "noon" in text, cited) == (True, False, {"Timetable"})
+    ready = (await function.client.get("/health/ready")).json()
+    assert ready["knowledge"].startswith("ok: documents changed since knowledge was derived: ")
+
+    assert (await remove(function, own)).status_code == 204
+    assert (await function.answer(QUESTION, own))["no_data_found"]
+    assert_is_problem(await remove(function, own), 404, "not_found")
+
+
+async def test_a_body_may_be_the_document_itself_and_programs_index_without_http(
+    own: str, function: Caller
+) -> None:
+    for media_type, name, title in (
+        ("text/markdown; charset=utf-8", "ferry", "Ferry"),
+        ("text/plain", "ferry.pdf", "Ferry"),
+    ):
+        named = {"project_id": own, "id": name}
+        headers = {"content-type": media_type}
+        added = await function.client.post(
+            "/documents", params=named, headers=headers, content=NOON.encode()
+        )
+        assert added.json()["title"] == title, added.text
+
+    async with Indexer.from_env(own) as index:
+        assert (await index.add("ferry", DUSK)).outcome == "changed"
+        await index.remove("ferry.pdf")
+    text, _ = await answer(function, own)
+    assert ("dusk" in text, "noon" in text) == (True, False)
+
+
+async def test_a_file_is_read_by_its_ending_where_the_service_reads_files(
+    own: str, function: Caller
+) -> None:
+    harbour = made.pdf([["The harbour is old."], ["The ferry to Skarv leaves at noon."]], "Harbour")
+    sent = await send(function, own, "a/Report.PDF", harbour)
+    assert (sent.json().get("title"), sent.json().get("chunks")) == ("Harbour", 1), sent.text
+    asked = await function.answer(QUESTION, own, depth="quick", include=["locations"])
+    assert [one["page"] for one in citations(asked)] == [2]
+
+    assert (await send(function, own, "ferry.py", b"# It leaves at noon")).status_code == 200
+    for name, content, told in (
+        ("a.pdf", harbour[:200], "is damaged"),
+        ("a.docx", b"no zip", "is damaged"),
+        ("a.doc", b"\xd0\xcf", "save it as .docx"),
+        ("a.pdf", b"", "is empty"),
+    ):
+        problem = assert_is_problem(
+            await send(function, own, name, content), 400, "invalid_request"
+        )
+        assert told in problem["errors"][0]["message"], problem
+
+
+async def test_a_deployed_service_reads_text_alone(
+    own: str, function: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(function_app.provider, "read_file", None)
+    assert (await send(function, own, "ferry.md", NOON.encode())).json()["title"] == "Ferry"
+    for name in ("a.pdf", "a.html"):
+        refused = await send(function, own, name, b"%PDF\0")
+        problem = assert_is_problem(refused, 400, "invalid_request")
+        assert "other files by `drift ingest`" in problem["errors"][0]["message"]
+
+
+async def test_what_cannot_be_indexed_is_refused_by_name(own: str, function: Caller) -> None:
+    for fields, wrong in (
+        ({"id": "page.html"}, "text"),
+        ({"id": ""}, "id"),
+        ({"text": " \n"}, "text"),
+        ({"source_uri": "/etc/passwd"}, "source_uri"),
+        ({"surprise": 1}, "surprise"),
+    ):
+        problem = assert_is_problem(await add(function, own, **fields), 400, "invalid_request")
+        assert [one["field"] for one in problem["errors"]] == [wrong], problem
+    assert_is_problem(await add(function, None), 400, "invalid_request")
+
+    plain = {"content-type": "text/plain"}
+    for query in ("", "?id=a", f"?project_id={own}", f"?project_id={own}&id=a&x=1"):
+        answered = await function.client.post(f"/documents{query}", headers=plain, content=b"x")
+        assert_is_problem(answered, 400, "invalid_request")
+    page = await function.client.post(
+        "/documents?id=a", headers={"content-type": "text/html"}, content=b"x"
+    )
+    assert_is_problem(page, 415, "unsupported_media_type")
+
+    for long in ("x" * MAX_DOCUMENT_BYTES, "# 1\nx\n# 2\ny\n" * 2000):
+        assert_is_problem(await add(function, own, text=long), 413, "too_large")
+    foreign = await function.client.post(
+        "/documents", json={"project_id": PROJECT, "id": "Lighthouse.md", "text": NOON}
+    )
+    assert_is_problem(foreign, 409, "conflict")
+    assert (await function.answer(QUESTION, own))["no_data_found"]
+
+
+async def test_a_held_project_is_not_written(own: str, function: Caller) -> None:
+    await add(function, own)
+    writer = build_writer(load())
+    async with writer.writing(own):
+        for refused in (await add(function, own, text=DUSK), await remove(function, own)):
+            assert_is_problem(refused, 409, "project_held")
+            assert int(refused.headers["retry-after"]) > 0
+        assert (await add(function, own)).json()["outcome"] == "unchanged"
+    await writer.close()
+    assert (await add(function, own, text=DUSK)).json()["outcome"] == "changed"
+
+
+async def test_a_route_that_is_closed_is_not_there(
+    own: str, environment: pytest.MonkeyPatch, function: Caller
+) -> None:
+    environment.setenv("ENABLE_INDEXING", "false")
+    for refused in (await add(function, own), await remove(function, own)):
+        assert_is_problem(refused, 404, "not_found")
+
+
+async def test_only_who_may_write_a_project_writes_it(
+    own: str, environment: pytest.MonkeyPatch, function: Caller
+) -> None:
+    """Nobody else learns what it holds, and the tokens count for who has sent the document."""
+    rights = ["read", "write"]
+    writer, written = entry("writer", [own], rights=rights, tokens_per_day=1000)
+    reader, read = entry("reader", [own])
+    stranger, other = entry("stranger", [f"{own}-not"], rights=rights)
+    use_keys(environment, written, read, other)
+
+    async def statuses(key: str) -> list[int]:
+        function.client.headers["x-api-key"] = key
+        answers = await add(function, own), await remove(function, own)
+        return [one.status_code for one in answers]
+
+    assert await statuses(writer) == [200, 204]
+    used = (await function.client.get("/usage")).json()["tokens_per_day"]["used"]
+    assert used > 0
+    assert (await add(function, None)).json()["project_id"] == own
+    for key in (reader, stranger, "unknown"):
+        assert set(await statuses(key)) == {401 if key == "unknown" else 403}
+    function.client.headers["x-api-key"] = reader
+    assert (await answer(function, own))[1] == {"Ferry"}

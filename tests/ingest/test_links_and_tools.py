@@ -1,0 +1,131 @@
+"""Addresses in texts, and what is told of tools, without what is secret."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+from drift.indexing.documents import Skipped, SourceDocument
+from drift.indexing.graph_records import DocumentRecord, DocumentVersion
+from drift.indexing.links import MOST_OF_A_CHUNK, addresses_in
+from drift.indexing.records import chunk_records
+from drift.local.ingest.files import document_in
+from drift.local.ingest.sources import read_source
+
+ADDRESSES = {
+    "[the *book*](https://Example.com/a_(b)#x) and <https://a.example>.": [
+        ("https://example.com/a_(b)", "the *book*"),
+        ("https://a.example/", ""),
+    ],
+    "(http://a.example/x?y=1), http://a.example/x?y=1; [http://a.example/x?y=1]": [
+        ("http://a.example/x?y=1", "")
+    ],
+    "![a picture](https://a.example/p.png) ftp://a.example https://localhost/x": [],
+    "https://me:secret@a.example/ https://a.example/?sig=0123456789abcdef0123&se=1": [],
+    "https://{host}.example/ https://<host>/ https://[::1/": [],
+}
+
+
+@pytest.mark.parametrize("text", ADDRESSES)
+def test_addresses_are_told_apart_as_readers_do(text: str) -> None:
+    found = addresses_in(text)
+    assert [(one.title, one.description) for one in found] == ADDRESSES[text]
+
+
+def test_addresses_are_bounded_and_found_in_linear_time() -> None:
+    many = " ".join(f"https://a.example/{number}" for number in range(1000))
+    assert len(addresses_in(many)) == MOST_OF_A_CHUNK
+    began = time.perf_counter()
+    for part in ("[", "https://", "[a](https://", "https://a.example" + ")" * 4000):
+        addresses_in(part * 20_000)
+    assert time.perf_counter() - began < 10
+
+
+PAGES = {
+    "page.html": """<title>Mills</title><nav><a href="https://menu.example/">all our mills</a></nav>
+        <article><h1>Mills</h1><p>Corn is ground by <a href="https://A.example/mill#top">water
+        mills</a>, and in <a href="/here">other ways</a>; it takes a
+        <a href="https://a.example/day">day</a> for each sack of corn.</p></article>""",
+    "page.md": """# Mills
+
+[home](https://menu.example/) [shop](https://menu.example/shop) [all our mills](https://menu.example/all)
+
+Corn is ground by [water mills](https://A.example/mill#top), and in [other ways](/here); it takes a
+[day](https://a.example/day) for each sack of corn, as everybody knows who ever had to do it.
+""",
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_whose_text_has_lost_its_links_still_leads_to_them(name: str) -> None:
+    document = document_in(PAGES[name].encode(), name, None)
+    assert isinstance(document, SourceDocument)
+    assert "http" not in document.text
+
+    record = DocumentRecord("d", "t", "s", DocumentVersion("h"))
+    chunks = chunk_records("p", record, document)
+    found = [(one.title, one.description) for chunk in chunks for one in chunk.defines]
+    assert found == [("https://a.example/mill", "water mills"), ("https://a.example/day", "day")]
+
+
+def test_of_hidden_folders_of_editors_only_the_tools_are_read(tmp_path: Path) -> None:
+    for path in (".vscode/mcp.json", ".vscode/notes.md", ".git/mcp.json", "a/.cursor/mcp.json"):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("{}")
+    found = read_source(tmp_path)
+    assert [one.id for one in found.documents] == [".vscode/mcp.json", "a/.cursor/mcp.json"]
+    assert [(one.kind, one.count) for one in found.ignored] == [("hidden", 2)]
+
+
+def _read(told: object, name: str = "mcp.json") -> SourceDocument | Skipped:
+    return document_in(json.dumps(told).encode(), name, None)
+
+
+def test_of_servers_and_tools_everything_is_read_but_what_is_secret() -> None:
+    arguments = ["-y", "@a/oauth", "--api-key", "hush", "--token=hush", "--header"]
+    arguments += ["Authorization: Bearer hush", "postgresql://me:hush@db.example/x?sslkey=hush"]
+    servers = {
+        "files": {"command": "npx", "args": arguments, "env": {"GITHUB_TOKEN": "hush"}},
+        "web": {"url": "https://a.example/sse?k=hush", "headers": {"X-Key": "hush"}},
+    }
+    schema = {"properties": {"corn": {"description": "what to grind"}, "fast": True}}
+    tools = [{"name": "grind", "description": "Grinds.", "inputSchema": schema}]
+    document = _read({"mcpServers": servers, "tools": tools})
+    assert isinstance(document, SourceDocument)
+    assert "hush" not in repr(document)
+    shown = "-y @a/oauth --api-key *** --token=*** --header Authorization:***"
+    assert document.text.split("\n\n") == [
+        f"MCP server files\nCommand: npx {shown} postgresql://***@db.example/x\nTakes GITHUB_TOKEN",
+        "MCP server web\nAddress: https://a.example/sse\nTakes X-Key",
+        "tool grind\nGrinds.\n- corn: what to grind\n- fast",
+        "",
+    ]
+    defined = [(one.title, one.type) for piece in document.pieces for one in piece.defines]
+    assert defined == [("files", "MCP server"), ("web", "MCP server"), ("grind", "tool")]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"mcpServers": {}},
+        {"mcpServers": ["a"], "tools": {"name": "b"}},
+        {"tools": [None, {"name": 1}, {"function": []}]},
+        [[[]]],
+        "text",
+        None,
+    ],
+)
+def test_what_names_no_tool_is_skipped_with_the_reason(told: object) -> None:
+    skipped = _read(told)
+    assert isinstance(skipped, Skipped)
+    assert "names no server or tool" in skipped.reason
+
+
+def test_a_configuration_with_comments_or_endless_nesting_is_no_json() -> None:
+    for content in (b"// mine\n{}", b"[" * 100_000):
+        skipped = document_in(content, "mcp.json", None)
+        assert isinstance(skipped, Skipped)
+        assert "not valid JSON" in skipped.reason
