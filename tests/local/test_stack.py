@@ -257,8 +257,8 @@ def test_servers_end_when_their_owner_is_killed(
     servers = command.children(recursive=True)
     assert {server.name() for server in servers} > {"valkey-server"}
     command.kill()
-    assert until(lambda: is_free(options))
-    assert not any(runs(one.pid) for one in servers)
+    # the kernel lets a lock go a moment before the process is gone
+    assert until(lambda: is_free(options) and not any(runs(one.pid) for one in servers))
 
 
 def test_a_start_ends_with_a_killed_command(options: StackOptions) -> None:
@@ -300,7 +300,7 @@ def test_a_killed_owner_and_killed_guards_leave_what_the_next_command_needs(
     with Stack(options) as stack:
         assert not stack.attached
         assert answers(stack)
-    assert not any(runs(one.pid) for one in servers)
+    assert until(lambda: not any(runs(one.pid) for one in servers))
 
 
 async def test_a_command_learns_that_the_data_folder_was_removed(options: StackOptions) -> None:
