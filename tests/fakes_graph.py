@@ -35,7 +35,7 @@ from drift.indexing.graph_records import (
 )
 from drift.indexing.lease import MAX_WAIT_S
 from drift.local.ingest.neo4j.project import Neo4jProject
-from drift.local.ingest.stamps import Stamps
+from drift.local.ingest.stamps import Comparison, Stamps, stamps_of
 from drift.local.ingest.topics import Points
 from drift.model.graph import (
     Candidate,
@@ -340,13 +340,18 @@ class FakeGraph(KeptReplies):
     async def keep_skipped(self, project_id: str, skipped: Sequence[str]) -> None:
         """Keep nothing: a fake has such files read again."""
 
-    async def stamps(self, project_id: str, embedding_model: str) -> Stamps:
-        del project_id, embedding_model
-        return Stamps()
+    async def compare(self, project_id: str, batch: KnowledgeBatch) -> Comparison:
+        del project_id
+        return Comparison(stamps_of(batch), Stamps())
 
     async def write_knowledge(
-        self, project_id: str, batch: KnowledgeBatch, removed: Sequence[str] = ()
+        self,
+        project_id: str,
+        batch: KnowledgeBatch,
+        removed: Sequence[str] = (),
+        compared: Comparison | None = None,
     ) -> None:
+        del compared
         _require_one_length(
             [*(e.embedding for e in batch.entities), *(c.embedding for c in batch.communities)]
         )

@@ -28,7 +28,7 @@ from drift.indexing.lease import MAX_WAIT_S
 from drift.indexing.rows import read_skipped
 from drift.local.ingest.by_model.writing import embedded_text
 from drift.local.ingest.neo4j.project import Neo4jProject
-from drift.local.ingest.stamps import Stamps, stamps_of
+from drift.local.ingest.stamps import Comparison, Stamps, stamps_of
 from drift.local.ingest.topics import Points
 from drift.model.calls import Embeddings
 from drift.model.graph import Vector
@@ -162,9 +162,10 @@ class MemoryWriter(KeptReplies):
     async def keep_skipped(self, project_id: str, skipped: Sequence[str]) -> None:
         self.project(project_id).skipped = tuple(skipped)
 
-    async def stamps(self, project_id: str, embedding_model: str) -> Stamps:
-        knowledge = self.project(project_id).knowledge
-        return stamps_of(knowledge) if knowledge.embedding_model == embedding_model else Stamps()
+    async def compare(self, project_id: str, batch: KnowledgeBatch) -> Comparison:
+        held = self.project(project_id).knowledge
+        is_own = held.embedding_model == batch.embedding_model
+        return Comparison(stamps_of(batch), stamps_of(held) if is_own else Stamps())
 
     async def remove_documents(self, project_id: str, document_ids: Sequence[str]) -> None:
         breaks = self._call("remove_documents")
@@ -231,7 +232,11 @@ class MemoryWriter(KeptReplies):
         return [c.text for own in project.chunks.values() for c in own if c.id not in seen]
 
     async def write_knowledge(
-        self, project_id: str, batch: KnowledgeBatch, removed: Sequence[str] = ()
+        self,
+        project_id: str,
+        batch: KnowledgeBatch,
+        removed: Sequence[str] = (),
+        compared: Comparison | None = None,
     ) -> None:
         breaks = self._call("write_knowledge")
         project = self.project(project_id)
@@ -241,7 +246,7 @@ class MemoryWriter(KeptReplies):
         self._drop(project, removed)
         # What is as it was keeps its vectors.
         held = project.knowledge
-        kept = stamps_of(batch).kept(stamps_of(held))
+        kept = (compared or Comparison(stamps_of(batch), stamps_of(held))).kept
         communities = {c.community: c.embedding for c in held.communities}
         entities = {e.id: e.embedding for e in held.entities}
         project.knowledge = replace(

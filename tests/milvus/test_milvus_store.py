@@ -61,7 +61,7 @@ async def test_what_is_wrong_with_milvus_is_said_in_time(tmp_path: Path) -> None
         began = time.monotonic()
         with pytest.raises(VectorStoreError, match=r"Milvus (did not answer|cannot be reached)"):
             await away.search("embedding", "p", row.vector, ["Chunk"], 5, 1.0)
-        assert time.monotonic() - began < 3
+        assert time.monotonic() - began < 10
     silent.close()
     for one in (right, other, foreign):
         await one.close()

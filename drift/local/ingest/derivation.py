@@ -36,7 +36,7 @@ from drift.local.ingest.neo4j.project import Neo4jProject
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.places import require_own_graph
 from drift.local.ingest.report import STAGES, Clock, IngestReport, Reach
-from drift.local.ingest.stamps import stamps_of
+from drift.local.ingest.stamps import Stamps
 from drift.local.say import Say
 from drift.ports import Embedder
 
@@ -117,11 +117,12 @@ class Derivation:
             if defined := entities.result():
                 knowledge = with_entities(knowledge, defined)
             knowledge = replace(knowledge, embedding_model=self.changes.model)
-            knowledge = await self._embed_new(knowledge)
+            compared = await self.writer.compare(knowledge)
+            knowledge = await self._embed_new(knowledge, compared.kept)
 
         with self.clock.timed(KNOWLEDGE):
             report(KNOWLEDGE, 0, 1)
-            await self.writer.write_knowledge(knowledge, removed)
+            await self.writer.write_knowledge(knowledge, removed, compared)
             if replies:
                 await self._drop_replies(replies, chunks)
             report(KNOWLEDGE, 1, 1)
@@ -170,10 +171,8 @@ class Derivation:
         facts = await self.graph.read_facts(self.project_id)
         return await asyncio.to_thread(defined_entities, members, facts)
 
-    async def _embed_new(self, knowledge: KnowledgeBatch) -> KnowledgeBatch:
+    async def _embed_new(self, knowledge: KnowledgeBatch, kept: Stamps) -> KnowledgeBatch:
         """Return the knowledge with the vectors of what is not as it was before."""
-        model = self.changes.model
-        kept = stamps_of(knowledge).kept(await self.writer.stamps(model))
         new = len(knowledge.communities) - len(kept.communities)
         self.changes.report(EMBED, 0, new)
 
@@ -181,7 +180,9 @@ class Derivation:
         if bare:
             # By title: what moved with its file has another id, and says the same.
             titles = list({entity.title for entity in bare})
-            known = await self.graph.read_entity_vectors(self.project_id, model, titles)
+            known = await self.graph.read_entity_vectors(
+                self.project_id, self.changes.model, titles
+            )
             made = {one.id: one for one in await embed_entities(bare, known, self.calls)}
             entities = tuple(made.get(entity.id, entity) for entity in knowledge.entities)
             knowledge = replace(knowledge, entities=entities)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
+from operator import attrgetter
 
-from drift.indexing.graph_records import KnowledgeBatch
+from drift.indexing.graph_records import KnowledgeBatch, RelationRecord
 from drift.local.ingest.communities import by_parent
+
+_parts_of = attrgetter(*(one.name for one in fields(RelationRecord)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,18 @@ class Stamps:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The stamps of a new generation beside those of the one that questions see."""
+
+    new: Stamps
+    earlier: Stamps
+    kept: Stamps = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kept", self.new.kept(self.earlier))
+
+
 def stamps_of(batch: KnowledgeBatch) -> Stamps:
     """Return the stamps of a generation: of all that is stored of a node, but its vectors.
 
@@ -34,8 +49,9 @@ def stamps_of(batch: KnowledgeBatch) -> Stamps:
     """
     related: dict[str, list[str]] = defaultdict(list)
     for relation in batch.relations:
+        hashed = _hash(*_parts_of(relation))
         for end in {relation.source_id, relation.target_id}:
-            related[end].append(_hash(*asdict(relation).values()))
+            related[end].append(hashed)
 
     entities = {
         one.id: _hash(

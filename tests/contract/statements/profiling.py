@@ -230,7 +230,7 @@ async def _write(profiler: Profiler) -> None:
         await writer.read_texts_off(MINE)
         await own.switch([second], on=True)
         await own.keep_skipped([])
-        await own.stamps("")
+        await own.compare(contents.knowledge)
     await writer.read_entity_vectors(MINE, "")
     await writer.held_projects()
     await writer.keep_threshold(MINE, ScoreThreshold(0.5, 500, DIMENSIONS))

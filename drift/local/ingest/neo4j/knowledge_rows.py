@@ -15,19 +15,18 @@ from drift.indexing.graph_records import (
 )
 from drift.indexing.rows import ROWS, ROWS_WITH_VECTORS, Row, Rows, stored
 from drift.local.ingest.neo4j import statements
-from drift.local.ingest.stamps import Stamps
+from drift.local.ingest.stamps import Comparison, Stamps
 
 Step = tuple[str, Rows, int]
 """A statement, its rows, and how many of them it takes at once."""
 
 
-def knowledge_steps(
-    batch: KnowledgeBatch, stamps: Stamps, kept: Stamps, mean: str
-) -> Iterator[Step]:
+def knowledge_steps(batch: KnowledgeBatch, compared: Comparison, mean: str) -> Iterator[Step]:
     """Yield what writes a generation beside the one before: its new nodes, then their edges.
 
     `mean` is the property of the mean of a community's vectors.
     """
+    stamps, kept = compared.new, compared.kept
     entities = {entity.id: entity for entity in batch.entities}.values()
     communities = {community.community: community for community in batch.communities}.values()
     new_entities = [one for one in entities if one.id not in kept.entities]
@@ -64,8 +63,9 @@ def knowledge_steps(
     )
 
 
-def retire_steps(earlier: Stamps, kept: Stamps) -> Iterator[Step]:
+def retire_steps(compared: Comparison) -> Iterator[Step]:
     """Yield what marks the nodes that the generation replaces or has no more."""
+    earlier, kept = compared.earlier, compared.kept
     for label, ids in (
         ("__Entity__", earlier.entities.keys() - set(kept.entities)),
         ("__Community__", earlier.communities.keys() - set(kept.communities)),

@@ -18,7 +18,7 @@ from drift.indexing.project import REVEAL_TIMEOUT_S, ProjectDocuments
 from drift.indexing.rows import ROWS, require_one_length
 from drift.local.ingest.neo4j import statements
 from drift.local.ingest.neo4j.knowledge_rows import knowledge_steps, reply_row, retire_steps
-from drift.local.ingest.stamps import Stamps, stamps_of
+from drift.local.ingest.stamps import Comparison, Stamps, stamps_of
 
 READERS_WAIT_S = 30.0
 """No question's statement takes longer."""
@@ -37,14 +37,19 @@ class Neo4jProject(ProjectDocuments):
         super().__init__(lease, version)
         self._connection = connection
 
-    async def write_knowledge(self, batch: KnowledgeBatch, removed: Sequence[str] = ()) -> None:
+    async def write_knowledge(
+        self,
+        batch: KnowledgeBatch,
+        removed: Sequence[str] = (),
+        compared: Comparison | None = None,
+    ) -> None:
         """Make the project's knowledge exactly this, and set the fingerprint.
 
         What is new of it is written beside what is there. One transaction makes that the project's,
         together with what stays, and removes the documents that are to go; then what is old is
         removed. References to chunks or entities that the project does not hold are left out.
         IngestError where vectors differ in length, or somebody else removed what was written; the
-        old knowledge stays.
+        old knowledge stays. `compared` is what `compare` told of it, where the caller asked.
         """
         vectors = [entity.embedding for entity in batch.entities]
         vectors += [community.embedding for community in batch.communities]
@@ -53,23 +58,22 @@ class Neo4jProject(ProjectDocuments):
         await self.settle()
         begun = (await self.once(statements.BEGIN_KNOWLEDGE, self._named))[0]
         generations = {"generation": begun["generation"], "visible": begun["visible"]}
-        stamps = stamps_of(batch)
-        earlier = await self.stamps(batch.embedding_model)
-        kept = stamps.kept(earlier)
-        new = knowledge_steps(batch, stamps, kept, self._version.named("mean"))
+        compared = compared or await self.compare(batch)
+        new = knowledge_steps(batch, compared, self._version.named("mean"))
         # What is replaced is marked first: an edge to its successor finds one node of the name.
-        for text, rows, size in (*retire_steps(earlier, kept), *new):
+        for text, rows, size in (*retire_steps(compared), *new):
             await self.rows(text, rows, size, **generations)
 
         await self._switch(generations, batch, removed)
         await self.settle()
 
-    async def stamps(self, embedding_model: str) -> Stamps:
-        """Return the stamps of the knowledge that questions see, empty for other vectors."""
-        models = [embedding_model] if embedding_model else None
+    async def compare(self, batch: KnowledgeBatch) -> Comparison:
+        """Compare knowledge with what questions see, none of which is kept for other vectors."""
+        models = [batch.embedding_model] if batch.embedding_model else None
         values = {**self._named, "embedding_models": models}
         row = (await self.once(statements.READ_STAMPS, values))[0]
-        return Stamps(dict(row["entities"]), dict(row["communities"]))
+        earlier = Stamps(dict(row["entities"]), dict(row["communities"]))
+        return Comparison(await asyncio.to_thread(stamps_of, batch), earlier)
 
     async def keep_replies(self, replies: Sequence[ModelReply]) -> None:
         """Keep what a model replied; a run that breaks afterwards has it."""
