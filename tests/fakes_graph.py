@@ -262,11 +262,13 @@ class FakeGraph(KeptReplies):
         del project_id, document_ids, embedding
         return {}  # a fake embeds all of them again
 
-    async def read_members(self, project_id: str) -> tuple[Member, ...]:
+    async def read_members(self, project_id: str) -> tuple[list[Member], list[ChunkFacts]]:
         project = self._answer(project_id, Deadline.after(1))
         first = {k: min(d for d, held in project.held if held == k) for _, k in project.held}
         ordered = sorted(first.items(), key=lambda one: (one[1], project.chunks[one[0]].ordinal))
-        return tuple(Member(k, d, project.documents[d].title) for k, d in ordered)
+        chunks = [project.chunks[k] for k, _ in ordered]
+        facts = [ChunkFacts(c.id, c.defines, c.names) for c in chunks if c.defines or c.names]
+        return [Member(k, d, project.documents[d].title) for k, d in ordered], facts
 
     async def read_chunks(
         self, project_id: str, members: Sequence[Member], dimensions: int
@@ -279,6 +281,7 @@ class FakeGraph(KeptReplies):
                     document_id=one.document_id,
                     embedding=(),
                     title=one.title,
+                    names=(),
                     start=None,
                     end=None,
                     first_line=None,
@@ -297,10 +300,6 @@ class FakeGraph(KeptReplies):
         return {}
 
     async def read_texts_off(self, project_id: str) -> list[str]:
-        del project_id
-        return []
-
-    async def read_facts(self, project_id: str) -> list[ChunkFacts]:
         del project_id
         return []
 

@@ -187,6 +187,6 @@ class ProjectDocuments:
             await self.once(text, {**self._named, **more, "rows": part})
 
     async def until_none(self, text: str, values: Mapping[str, Any]) -> None:
-        """Run a statement that drops some nodes until it drops no more."""
-        while (await self.once(text, {**values, "most": ROWS}))[0]["dropped"]:
+        """Run a statement that drops up to $most nodes until there were fewer."""
+        while (await self.once(text, {**values, "most": ROWS}))[0]["dropped"] == ROWS:
             pass

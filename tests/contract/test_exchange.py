@@ -292,7 +292,7 @@ async def test_a_restore_killed_anywhere_is_seen_by_nobody_and_done_by_the_next(
         steps += 5
     await delete_project(other, backend.writer, str)
 
-    assert await killed_after(monkeypatch, steps - 12, lambda: restore(backend, folder, other))
+    assert await killed_after(monkeypatch, 20, lambda: restore(backend, folder, other))
     await _expire(backend, other)
     await restore(backend, folder, other, say=told.append)
     assert steps > 20

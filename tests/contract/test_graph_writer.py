@@ -9,6 +9,7 @@ import pytest
 from drift.core.errors import GraphMisconfiguredError, IngestError
 from drift.graph.indexes import IndexNames
 from drift.indexing.graph_records import (
+    ChunkFacts,
     DocumentBatch,
     DocumentRecord,
     DocumentVersion,
@@ -87,16 +88,15 @@ async def test_a_project_holds_what_was_written_and_its_fingerprint(
 async def test_members_are_read_in_order_and_chunks_with_their_vectors(
     backend: Backend, project: str
 ) -> None:
-    second = replace(CHUNKS[0], ordinal=1, heading="Part > One")
+    second = replace(CHUNKS[0], ordinal=1, heading="Part > One", names=("ferry",))
     await fill(backend, project, [CHUNKS[2], second, CHUNKS[1]])
     expected = (CHUNKS[1], second, CHUNKS[2])
-    members = await backend.writer.read_members(project)
-    assert members == tuple(
-        Member(c.id, c.document_id, f"Title of {c.document_id}") for c in expected
-    )
+    members, facts = await backend.writer.read_members(project)
+    assert members == [Member(c.id, c.document_id, f"Title of {c.document_id}") for c in expected]
+    assert facts == [ChunkFacts(second.id, (), second.names)]
     read = await backend.writer.read_chunks(project, members[:2], DIMENSIONS)
     assert [chunk for chunk, _ in read.values()] == [
-        replace(c, embedding=(), title=f"Title of {c.document_id}") for c in expected[:2]
+        replace(c, embedding=(), names=(), title=f"Title of {c.document_id}") for c in expected[:2]
     ]
     assert [tuple(vector) for _, vector in read.values()] == [c.embedding for c in expected[:2]]
 

@@ -186,14 +186,16 @@ class MemoryWriter(KeptReplies):
             for c in project.chunks[name]
         }
 
-    async def read_members(self, project_id: str) -> tuple[Member, ...]:
+    async def read_members(self, project_id: str) -> tuple[list[Member], list[ChunkFacts]]:
         if self._call("read_members"):
             raise GraphUnavailableError("down")
         project = self.project(project_id)
         ordered = sorted(project.seen().values(), key=lambda c: (c.document_id, c.ordinal))
-        return tuple(
+        members = [
             Member(c.id, c.document_id, project.documents[c.document_id].title) for c in ordered
-        )
+        ]
+        facts = [ChunkFacts(c.id, c.defines, c.names) for c in ordered if c.defines or c.names]
+        return members, facts
 
     async def read_chunks(
         self, project_id: str, members: Sequence[Member], dimensions: int
@@ -206,10 +208,6 @@ class MemoryWriter(KeptReplies):
             )
             for one in members
         }
-
-    async def read_facts(self, project_id: str) -> list[ChunkFacts]:
-        seen = self.project(project_id).seen().values()
-        return [ChunkFacts(c.id, c.defines, c.names) for c in seen if c.defines or c.names]
 
     async def read_topics(self, project_id: str, embedding_model: str) -> KeptTopics | None:
         project = self.project(project_id)

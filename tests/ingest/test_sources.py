@@ -268,8 +268,8 @@ def test_comments_are_dropped_and_lone_brackets_are_text(tmp_path: Path) -> None
         "<p><b>",
     ],
 )
-def test_a_megabyte_of_broken_html_does_not_hang(tmp_path: Path, part: str) -> None:
-    (tmp_path / "page.html").write_text("<p>before</p>" + part * (1_000_000 // len(part)))
+def test_a_large_page_of_broken_html_does_not_hang(tmp_path: Path, part: str) -> None:
+    (tmp_path / "page.html").write_text("<p>before</p>" + part * (300_000 // len(part)))
     ((document,), _) = read_whole(tmp_path)
     assert document.text.startswith("before")
 

@@ -68,7 +68,7 @@ async def load_set(own: QuestionSet, writer: Neo4jWriter, embedder: TextEmbedder
         ]
         await writer.write_documents(project_id, DocumentBatch(written, tuple(chunks)))
 
-    members = await writer.read_members(project_id)
+    members, _ = await writer.read_members(project_id)
     held = await writer.read_chunks(project_id, members, embedder.dimensions)
     calls = BatchEmbedder(PassageEmbedder(embedder), embedder.dimensions)
     knowledge = await embed_communities(calls, derive(members, held, stamp))

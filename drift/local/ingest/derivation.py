@@ -16,7 +16,6 @@ from drift.indexing.documents import Skipped
 from drift.indexing.graph_records import (
     ChunkRecord,
     DocumentRecord,
-    EntityRecord,
     KnowledgeBatch,
     Member,
     ModelReply,
@@ -97,13 +96,13 @@ class Derivation:
         require_own_graph(self.project_id, seen)
         with self.clock.timed(DERIVE):
             report(DERIVE, 0, 1)
-            every = await self.graph.read_members(self.project_id)
+            every, facts = await self.graph.read_members(self.project_id)
             members = [one for one in every if one.document_id not in set(removed)]
             replies = await self.graph.read_replies(self.project_id)
             is_read_whole = bool(replies or self.by_model)
             async with task_group() as group:
                 topics = group.create_task(self._topics(members, is_read_whole=is_read_whole))
-                entities = group.create_task(self._defined(members))
+                entities = group.create_task(asyncio.to_thread(defined_entities, members, facts))
 
             knowledge, chunks = topics.result()
             report(DERIVE, 1, 1)
@@ -165,11 +164,6 @@ class Derivation:
                 f"are stored, and the next run derives it again."
             )
         return knowledge, [chunks[one.chunk_id][0] for one in wanted]
-
-    async def _defined(self, members: Sequence[Member]) -> list[EntityRecord]:
-        """Return what the chunks define or lead to."""
-        facts = await self.graph.read_facts(self.project_id)
-        return await asyncio.to_thread(defined_entities, members, facts)
 
     async def _embed_new(self, knowledge: KnowledgeBatch, kept: Stamps) -> KnowledgeBatch:
         """Return the knowledge with the vectors of what is not as it was before."""

@@ -208,10 +208,10 @@ async def _write(profiler: Profiler) -> None:
     writer, contents = Neo4jWriter(profiler, NAMES), _with_embedded_entities(pair(SIZE)[0])
     for part in (contents, _less(contents)):
         await writer.write_documents(MINE, part.documents)
-        await writer.read_chunks(MINE, await writer.read_members(MINE), DIMENSIONS)
+        members, _ = await writer.read_members(MINE)
+        await writer.read_chunks(MINE, members, DIMENSIONS)
         await writer.held_chunks(MINE, [d.id for d in part.documents.documents], "")
         await writer.read_topics(MINE, "")
-        await writer.read_facts(MINE)
         await writer.write_knowledge(MINE, part.knowledge)
         await writer.project_state(MINE)
     with pytest.MonkeyPatch.context() as small:

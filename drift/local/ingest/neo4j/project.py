@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 
+from drift.core.deadline import task_group
 from drift.core.errors import GraphMisconfiguredError, IngestError
 from drift.graph.connection import Connection, Statement
 from drift.graph.versions import FIRST, VectorVersion
@@ -71,9 +72,10 @@ class Neo4jProject(ProjectDocuments):
         """Compare knowledge with what questions see, none of which is kept for other vectors."""
         models = [batch.embedding_model] if batch.embedding_model else None
         values = {**self._named, "embedding_models": models}
-        row = (await self.once(statements.READ_STAMPS, values))[0]
-        earlier = Stamps(dict(row["entities"]), dict(row["communities"]))
-        return Comparison(await asyncio.to_thread(stamps_of, batch), earlier)
+        async with task_group() as group:
+            new = group.create_task(asyncio.to_thread(stamps_of, batch))
+            row = (await self.once(statements.READ_STAMPS, values))[0]
+        return Comparison(new.result(), Stamps(dict(row["entities"]), dict(row["communities"])))
 
     async def keep_replies(self, replies: Sequence[ModelReply]) -> None:
         """Keep what a model replied; a run that breaks afterwards has it."""
@@ -102,9 +104,13 @@ class Neo4jProject(ProjectDocuments):
         values = {**self._named, "generation": unsettled[0]["generation"]}
         for label in _KNOWLEDGE:
             await self.until_none(statements.drop_other_generations(label), values)
-            await self.once(statements.reinstate(label), values)
 
-        await self.once(statements.SETTLE, self._named)
+        async def work(run: Statement) -> None:
+            for label in _KNOWLEDGE:
+                await run(statements.reinstate(label), self._named)
+            await run(statements.SETTLE, self._named)
+
+        await self._lease.transaction(work, REVEAL_TIMEOUT_S)
 
     async def _switch(
         self, generations: Mapping[str, int], batch: KnowledgeBatch, removed: Sequence[str]

@@ -54,7 +54,8 @@ WITH d ORDER BY d.id
 RETURN d.id AS document_id, coalesce(d.title, '') AS title, COLLECT {{
   MATCH (d)-[:HAS_CHUNK]->(ch)
   WHERE '__Chunk__' IN labels(ch)
-  RETURN ch.id ORDER BY ch.ordinal, ch.id
+  WITH ch ORDER BY ch.ordinal, ch.id
+  RETURN [ch.id, coalesce(ch.defines, []), coalesce(ch.names, [])]
 }} AS chunks
 """
 
@@ -63,12 +64,6 @@ UNWIND $rows AS row
 {one("n", "__Chunk__", "id")}
 RETURN n.id AS id, n.ordinal AS ordinal, n.heading AS heading, n.text AS text,
   n[$vector] AS embedding
-"""
-
-READ_FACTS = """
-MATCH (ch:__Chunk__) USING INDEX SEEK ch:__Chunk__(project_id)
-WHERE ch.project_id = $project_id AND (ch.defines IS NOT NULL OR ch.names IS NOT NULL)
-RETURN ch.id AS id, coalesce(ch.defines, []) AS defines, coalesce(ch.names, []) AS names
 """
 
 # Communities of an earlier release have no `stamp`: they are all found anew.

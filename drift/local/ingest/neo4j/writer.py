@@ -140,13 +140,21 @@ class Neo4jWriter:
             held |= {record["id"]: record["heading"] for record in found}
         return held
 
-    async def read_members(self, project_id: str) -> tuple[Member, ...]:
-        """Return every chunk that belongs to a document, in order of documents and places."""
+    async def read_members(self, project_id: str) -> tuple[list[Member], list[ChunkFacts]]:
+        """Return every chunk that belongs to a document, in order of documents and places.
+
+        Beside them stands what chunks define and name, of those that do.
+        """
         members: dict[str, Member] = {}
+        facts: list[ChunkFacts] = []
         for r in await self._found(statements.READ_MEMBERS, project_id):
-            for id_ in r["chunks"]:
-                members.setdefault(id_, Member(id_, str(r["document_id"]), r["title"]))
-        return tuple(members.values())
+            for id_, defines, names in r["chunks"]:
+                if id_ in members:
+                    continue
+                members[id_] = Member(id_, str(r["document_id"]), r["title"])
+                if defines or names:
+                    facts.append(ChunkFacts(id_, read_defines(defines), tuple(names)))
+        return list(members.values()), facts
 
     async def read_chunks(
         self, project_id: str, members: Sequence[Member], dimensions: int
@@ -169,11 +177,6 @@ class Neo4jWriter:
                 chunks[chunk.id] = chunk, np.array(usable, dtype=np.float32)
 
         return chunks
-
-    async def read_facts(self, project_id: str) -> list[ChunkFacts]:
-        """Return what chunks define and name, of those that do."""
-        found = await self._found(statements.READ_FACTS, project_id)
-        return [ChunkFacts(r["id"], read_defines(r["defines"]), tuple(r["names"])) for r in found]
 
     async def read_topics(self, project_id: str, embedding_model: str) -> KeptTopics | None:
         """Return the project's topics; None where they are of other vectors, or it has none."""
