@@ -20,6 +20,8 @@ GRACE_S = 3.0
 """How long requests that have been told to end may take to do so."""
 ARRIVAL_S = 30.0
 """How long a request may take to arrive, head and body, from the connection or the last answer."""
+KEEP_ALIVE_S = 20
+"""How long a connection without a request is kept; `httpx` keeps its own for five seconds."""
 MAX_AHEAD_BYTES = 1 << 17
 """What a client may send before its request is answered: a next one with the largest body, and its
 head."""
@@ -52,6 +54,8 @@ async def listening(  # noqa: PLR0913 - all by name but the ports
         log_level="error",
         access_log=False,
         lifespan="off",
+        # longer than clients keep one: a request into a connection that is being closed is lost
+        timeout_keep_alive=KEEP_ALIVE_S,
     )
     server = _Server(config)
     task = asyncio.create_task(server.serve(sockets=[listener]))
