@@ -104,22 +104,26 @@ class Neo4jGraph:
         """
         with parts.round_trip():
             async with deadline.enforced():
-                inventory = await self._inventory(query.vector)
-                values = self._parameters.primer(query, inventory)
-                index = await self._asked(inventory, values, _SAMPLED, deadline)
-                row = await self._row(_primer(index, inventory.schema), values, deadline)
-
-                require_model_of_primer(row, self._compared(inventory.schema))
-                evidence = primer_evidence(row)
-                self._reads.left_out(query.project_id, odd_nodes(row))
-                if evidence.is_empty:
-                    about = (self.connection, inventory.schema, query.project_id)
-                    if row["chunk_count"]:
-                        await refuse_unusable(*about, len(query.vector), deadline.require())
-                    else:
-                        await require_empty(*about, deadline.require())
+                evidence = await self._probe.as_it_is(lambda: self._primed(query, deadline))
 
         await self._turns.mine()  # what is made of it takes milliseconds
+        return evidence
+
+    async def _primed(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
+        inventory = await self._inventory(query.vector)
+        values = self._parameters.primer(query, inventory)
+        index = await self._asked(inventory, values, _SAMPLED, deadline)
+        row = await self._row(_primer(index, inventory.schema), values, deadline)
+
+        require_model_of_primer(row, self._compared(inventory.schema))
+        evidence = primer_evidence(row)
+        self._reads.left_out(query.project_id, odd_nodes(row))
+        if evidence.is_empty:
+            about = (self.connection, inventory.schema, query.project_id)
+            if row["chunk_count"]:
+                await refuse_unusable(*about, len(query.vector), deadline.require())
+            else:
+                await require_empty(*about, deadline.require())
         return evidence
 
     async def has_topics(self, project_id: str, deadline: Deadline) -> bool:
@@ -152,11 +156,7 @@ class Neo4jGraph:
         """
         async with deadline.enforced():
             with parts.round_trip():
-                inventory = await self._inventory(query.vector)
-                values = self._parameters.followup(query, inventory)
-                index = await self._asked(inventory, values, SEARCHED_ROWS, deadline)
-                text = _followup(index, inventory.schema)
-                found = candidates(await self._row(text, values, deadline))
+                found = await self._probe.as_it_is(lambda: self._candidates(query, deadline))
 
             if anchors := anchors_of_named(query, found):
                 values = self._parameters.named(query, anchors)
@@ -174,6 +174,12 @@ class Neo4jGraph:
 
         await self._turns.mine()
         return found
+
+    async def _candidates(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
+        inventory = await self._inventory(query.vector)
+        values = self._parameters.followup(query, inventory)
+        index = await self._asked(inventory, values, SEARCHED_ROWS, deadline)
+        return candidates(await self._row(_followup(index, inventory.schema), values, deadline))
 
     async def health(self) -> GraphHealth:
         """Return how the server calls itself, the indexes, and what searches have to do without."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from drift.core.deadline import task_group
 from drift.core.errors import GraphMisconfiguredError
@@ -31,6 +32,8 @@ from drift.model.health import GraphHealth, Index, Lack
 
 MOST_TYPES = 50
 """Types of relations that are named in a statement: more make it long to plan."""
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +237,19 @@ class Probe:
             self._fresh_until = time.monotonic() + 30
 
         return known
+
+    async def as_it_is(self, search: Callable[[], Awaitable[_T]]) -> _T:
+        """Return what a search finds; where what was known of the graph is no longer so, it is made
+        again with what is there now.
+        """
+        known = self._known
+        try:
+            return await search()
+        except GraphMisconfiguredError:
+            self.forget()
+            if known is None or replace(await self.look(), can_search=known.can_search) == known:
+                raise
+        return await search()
 
     async def look(self, timeout_s: float = READ_TIMEOUT_S) -> Inventory:
         """Return what SHOW INDEXES says now; which vectors are the own is asked beside it."""

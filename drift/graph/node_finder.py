@@ -80,25 +80,28 @@ class Neo4jNodeFinder:
         with parts.round_trip():
             async with deadline.enforced():
                 require_direction(query.vector)
-                inventory = await self._probe.inventory(self._is_settled)
-                schema = inventory.schema
-                legs = self._legs(query.labels, inventory, len(query.vector))
-                if not legs:
-                    return FoundNodes()
+                return await self._probe.as_it_is(lambda: self._found(query, deadline))
 
-                records = await self._given(query, legs, schema, deadline)
-                if len(records) < query.limit:
-                    text = _nearest(legs, schema)
-                    found = await self._reads.read(text, self._values(query, legs), deadline)
-                    records = found.records
-                if not records and set(LABELS) <= set(query.labels):
-                    about = (self._connection, schema, query.project_id)
-                    await require_empty(*about, deadline.require())
-                    await refuse_unusable(*about, len(query.vector), deadline.require())
+    async def _found(self, query: NodesQuery, deadline: Deadline) -> FoundNodes:
+        inventory = await self._probe.inventory(self._is_settled)
+        schema = inventory.schema
+        legs = self._legs(query.labels, inventory, len(query.vector))
+        if not legs:
+            return FoundNodes()
 
-                is_first = schema.is_first  # a version says its own model
-                require_model_of_nodes(records, self._model if is_first else "")
-                return found_nodes(records, query.labels)
+        records = await self._given(query, legs, schema, deadline)
+        if len(records) < query.limit:
+            text = _nearest(legs, schema)
+            found = await self._reads.read(text, self._values(query, legs), deadline)
+            records = found.records
+        if not records and set(LABELS) <= set(query.labels):
+            about = (self._connection, schema, query.project_id)
+            await require_empty(*about, deadline.require())
+            await refuse_unusable(*about, len(query.vector), deadline.require())
+
+        is_first = schema.is_first  # a version says its own model
+        require_model_of_nodes(records, self._model if is_first else "")
+        return found_nodes(records, query.labels)
 
     async def sample(
         self,
@@ -203,7 +206,7 @@ class Neo4jNodeFinder:
             index = self._index(label, inventory)
             if index is not None and index.online:
                 legs[label] = Leg(label, index.name, searches=inventory.searches(index))
-            elif label not in {PERSONAL, EARLIER}:  # nobody's own nodes are indexed without it
+            elif label != EARLIER:  # which other programs give to all of their nodes
                 legs[label] = Leg(label)
 
         return legs

@@ -50,7 +50,7 @@ class Neo4jNodeStore:
         self._copy = copy
         self._connection = connection
         self._own = own or OwnVectors(connection)
-        self._is_indexed = False
+        self._indexed: set[str] = set()
 
     # -------------------------------------------------------------------------------- one node
     async def find_node(self, project: Project, node_id: str, deadline: Deadline) -> StoredNode:
@@ -79,8 +79,9 @@ class Neo4jNodeStore:
             values = {"properties": stored, "label": node.label}
             await run(statements.CREATE, {"project_id": project.id, **values})
 
-        version = await self._ready(embedded)
-        await self._within(project, node.id, work, deadline)
+        async with deadline.enforced():
+            version = await self._ready(embedded)
+            await self._within(project, node.id, work, deadline)
 
     async def replace_node(
         self,
@@ -102,8 +103,9 @@ class Neo4jNodeStore:
             await run(statements.REPLACE, {**values, "properties": properties})
             return True
 
-        version = await self._ready(embedded)
-        return await self._within(project, node.id, work, deadline)
+        async with deadline.enforced():
+            version = await self._ready(embedded)
+            return await self._within(project, node.id, work, deadline)
 
     async def remove_node(self, project: Project, node_id: str, deadline: Deadline) -> None:
         """Remove a node with its vector and its edges."""
@@ -168,18 +170,19 @@ class Neo4jNodeStore:
         return await self._followed(project_id, [*first_of], work, seconds)
 
     async def _ready(self, embedded: Embedded | None) -> VectorVersion:
+        """Return the version that is written, as it is now: the next question may know it."""
+        self._own.forget()
         if embedded is not None:
             await self._require_index(len(embedded.vector))
         return await self._own.version()
 
     async def _require_index(self, dimensions: int) -> None:
         """Create key and index of people's nodes with the first one, if the login may do so."""
-        if self._is_indexed:
-            return
-
-        self._is_indexed = True
         version = await self._own.version()
         name, vector = version.named(NODE_INDEX), version.vector
+        if name in self._indexed:
+            return
+
         forms = create_vector_index(name, PERSONAL, is_filtered=True, vector=vector)
         keys = (create_key("drift_own_node_key", PERSONAL, "project_id", "id"),)
         for texts in (keys, forms):
@@ -187,6 +190,7 @@ class Neo4jNodeStore:
                 await create_one_of(self._connection, texts, dimensions)
             except GraphMisconfiguredError:  # the login may not
                 log.warning("node_index_not_created", extra={"label": PERSONAL})
+        self._indexed.add(name)
 
     async def _within(
         self,
