@@ -25,7 +25,7 @@ from drift.contracts.chat_completions import CompletionRequest
 from drift.contracts.dify import DifyRequest
 from drift.contracts.documents import MAX_DOCUMENT_BYTES
 from drift.contracts.rag import RagRequest
-from drift.contracts.request import MAX_BODY_BYTES
+from drift.contracts.request import MAX_BODY_BYTES, RetrieveRequest
 from drift.core.errors import DriftError, UnauthenticatedError
 from drift.core.logs import bound
 from drift.http import asgi, at_import, documents, http, nodes, page, protected_resource, reading
@@ -156,13 +156,12 @@ def to_response(reply: http.Reply) -> Response:
 @endpoint
 async def retrieve(call: Call) -> Response:
     """Answer a question, buffered or as a stream of events."""
-    has_one_project = call.caller.only_project is not None
-    request = http.parse_request(await call.json_body(), names_project=not has_one_project)
+    request = http.parse(await call.json_body(), RetrieveRequest)
     if request.retrieval_id is not None:
         call.retrieval_id = str(request.retrieval_id)
 
-    project = call.caller.project(request.project_id)
     service = await provider.get()
+    project = await service.project(call.caller, request.project_id)
     return await _answer_to(
         call, lambda stream: service.start(project, request, call.retrieval_id, stream)
     )
@@ -175,7 +174,7 @@ async def rag_query(call: Call) -> Response:
     service = await provider.get()
     service.rag()
     request = http.parse(await call.json_body(), RagRequest)
-    project = service.rag_project(call.caller, request.project_id)
+    project = await service.project(call.caller, request.project_id)
 
     return await _answer_to(
         call, lambda stream: service.start_rag(project, request.question, call.retrieval_id, stream)
@@ -265,8 +264,8 @@ async def chat_completions(call: Call) -> Response:
     """Answer the last question of a conversation, as OpenAI's API does."""
     asked = http.parse(await call.json_body(chat.MAX_BODY_BYTES), CompletionRequest)
     request = chat.question_of(asked)
-    project = call.caller.project(request.project_id)
     service = await provider.get()
+    project = await service.project(call.caller, request.project_id)
 
     def start(stream: EventStream | None) -> Awaitable[asyncio.Task[Any]]:
         return service.start(project, request, call.retrieval_id, stream)
@@ -291,8 +290,8 @@ async def dify_retrieval(call: Call) -> Response:
     """Find passages for Dify's external knowledge."""
     asked = http.parse(await call.json_body(), DifyRequest)
     request = dify.question_of(asked)
-    project = call.caller.project(request.project_id)
     service = await provider.get()
+    project = await service.project(call.caller, request.project_id)
     finding = await service.start_evidence(project, request, call.retrieval_id)
     return await _whole(call, finding, lambda found, _: dify.records(asked, found))
 
@@ -301,8 +300,8 @@ def read_endpoint(route: reading.ReadRoute) -> Endpoint:
     """Guard a read route: nothing is read before the caller's right on the project is known."""
 
     async def read(call: Call) -> Response:
-        asked = route.check(_sent(call))
         service = await provider.get()
+        asked = await route.check(_sent(call), service.project)
         await service.quotas.admit(call.caller)
         return to_response(await reading.reply(route, asked, service.reads()))
 

@@ -14,6 +14,10 @@ from drift.core.errors import FieldProblem, ForbiddenError, InvalidRequestError
 
 Right = Literal["read", "write"]
 RIGHTS: tuple[Right, ...] = ("read", "write")
+UNNAMED = (
+    "is required: name a project (`GET /projects` lists those that may be read). It may be left out "
+    "where exactly one may be read, or where the setting RAG_PROJECT names one"
+)
 EVERY = "*"  # behind a beginning: every project whose id begins so; alone: every project
 
 
@@ -85,7 +89,7 @@ class Caller:
         """
         named = self.only_project if project_id is None else project_id
         if named is None:
-            raise InvalidRequestError((FieldProblem("project_id", "is required"),))
+            raise InvalidRequestError((FieldProblem("project_id", UNNAMED),))
         if not self.may(named, right):
             raise ForbiddenError(named, right, self.name)
         return Project(named, self)

@@ -36,10 +36,11 @@ class StreamOptions(_Lenient):
 class CompletionRequest(_Lenient):
     """A conversation whose last message of the user is the question; other fields are ignored.
 
-    `model` is a project, with `:quick`, `:auto` or `:drift` behind it for the depth.
+    `model` is a project, with `:quick`, `:auto` or `:drift` behind it for the depth. Where a
+    project needs no name, it may be left out: `` or `:quick`.
     """
 
-    model: str = Field(min_length=1, max_length=140)
+    model: str = Field(default="", max_length=140)
     messages: list[ChatMessage] = Field(min_length=1, max_length=2_000)
     stream: StrictBool = False
     stream_options: StreamOptions | None = None

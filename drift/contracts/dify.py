@@ -25,11 +25,11 @@ class MetadataCondition(BaseModel):
 
 
 class DifyRequest(BaseModel):
-    """A question to the project `knowledge_id`."""
+    """A question to the project `knowledge_id`, which may be empty where a project needs no name."""
 
     model_config = ConfigDict(extra="ignore")
 
-    knowledge_id: str
+    knowledge_id: str = ""
     query: str
     retrieval_setting: RetrievalSetting = RetrievalSetting()
     metadata_condition: MetadataCondition | None = None

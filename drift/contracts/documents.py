@@ -48,7 +48,7 @@ class NewDocument(Body):
     """A document to be indexed under its `id`; unknown fields are refused.
 
     Without a `title` it is called by its first heading, or its id. The project may be left out by a
-    caller who has exactly one.
+    caller who may read exactly one.
     """
 
     id: DocumentId

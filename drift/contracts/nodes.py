@@ -64,7 +64,7 @@ class NewNode(Body):
     """A node to be made; unknown fields are refused.
 
     Its text is a `title` or a `name`, and a `description`, among the properties. Without an `id` it
-    gets one. The project may be left out by a caller who has exactly one.
+    gets one. The project may be left out by a caller who may read exactly one.
     """
 
     label: Annotated[str, StringConstraints(min_length=1, max_length=63)]

@@ -10,7 +10,7 @@ from drift.contracts.request import Body, ProjectId, Query
 class RagRequest(Body):
     """A question to the nodes of one project; unknown fields are refused.
 
-    The project may be left out by a caller who has exactly one, or where `RAG_PROJECT` names it.
+    The project may be left out as in `RetrieveRequest`.
     """
 
     question: Query

@@ -73,7 +73,7 @@ class ProjectParameters(Parameters):
 
     project_id: Annotated[
         ProjectId | None,
-        Field(description="The project; a caller who has exactly one may leave it out."),
+        Field(description="The project; a caller who may read exactly one may leave it out."),
     ] = None
 
 

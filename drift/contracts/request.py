@@ -78,7 +78,8 @@ class Body(BaseModel):
 class RetrieveRequest(Body):
     """A question to one project; unknown fields are refused.
 
-    The project may be left out by a caller who has exactly one.
+    The project may be left out by a caller who may read exactly one, or where the setting
+    `RAG_PROJECT` names it.
     """
 
     query: Query

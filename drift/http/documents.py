@@ -59,7 +59,7 @@ class _Given:
 async def add(asked: Sent, content_type: str, body: bytes, service: Service) -> Reply:
     """Have a project hold a document: 200 with what became of it."""
     given = _given(asked, content_type.partition(";")[0].strip().lower(), body)
-    project = asked.caller.project(given.project_id, "write")
+    project = await service.project(asked.caller, given.project_id, "write")
     async with _indexing(asked.caller, project, service) as indexer:
         done = await indexer.add(await asyncio.to_thread(_read, given, service.read_file))
 
@@ -70,7 +70,7 @@ async def remove(asked: Sent, service: Service) -> Reply:
     """Take a document out: 204."""
     named = parse_query(asked.query, ProjectParameters).project_id
     document_id = path_id(asked.path, DOCUMENT)
-    project = asked.caller.project(named, "write")
+    project = await service.project(asked.caller, named, "write")
     async with _indexing(asked.caller, project, service) as indexer:
         await indexer.remove(document_id)
 

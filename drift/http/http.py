@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from drift.contracts.answer import FieldErrorOut, Problem, RetrieveResponse
 from drift.contracts.rag import RagResponse
-from drift.contracts.request import MAX_BODY_BYTES, ProjectRequest, RetrieveRequest
+from drift.contracts.request import MAX_BODY_BYTES
 from drift.core.errors import (
     BusyError,
     DriftError,
@@ -74,11 +74,6 @@ def check_media_type(content_type: str) -> None:
     """Raise UnsupportedMediaTypeError for anything but application/json, parameters apart."""
     if content_type.partition(";")[0].strip().lower() != JSON:
         raise UnsupportedMediaTypeError(f"The content type must be {JSON}.")
-
-
-def parse_request(body: bytes, *, names_project: bool = True) -> RetrieveRequest:
-    """Return the request in a body, which may have to name its project; errors as for `parse`."""
-    return parse(body, ProjectRequest if names_project else RetrieveRequest)
 
 
 def parse(body: bytes, kind: type[_Body]) -> _Body:

@@ -29,7 +29,7 @@ async def create(caller: Caller, body: bytes, service: Service) -> Reply:
     """Make a node: 201 with its id, and where it is."""
     writing = service.nodes()
     asked = http.parse(body, NewNode)
-    project = caller.project(asked.project_id, "write")
+    project = await service.project(caller, asked.project_id, "write")
     await service.quotas.admit(caller)
     spend = partial(service.quotas.spent, caller)
     node = await writing.create(project, asked, Deadline.after(DEADLINE_S), spend)
@@ -44,7 +44,7 @@ async def replace(asked: Sent, body: bytes, service: Service) -> Reply:
     named = parse_query(asked.query, ProjectParameters).project_id
     node_id = path_id(asked.path, NODE)
     change = http.parse(body, NodeChange)
-    project = asked.caller.project(named, "write")
+    project = await service.project(asked.caller, named, "write")
     await service.quotas.admit(asked.caller)
     deadline = Deadline.after(DEADLINE_S)
     spend = partial(service.quotas.spent, asked.caller)
@@ -58,7 +58,7 @@ async def remove(asked: Sent, service: Service) -> Reply:
     writing = service.nodes()
     named = parse_query(asked.query, ProjectParameters).project_id
     node_id = path_id(asked.path, NODE)
-    project = asked.caller.project(named, "write")
+    project = await service.project(asked.caller, named, "write")
     await service.quotas.admit(asked.caller)
     await writing.remove(project, node_id, Deadline.after(DEADLINE_S))
 

@@ -1,6 +1,7 @@
 """The read routes: what each may be asked, for whom, and what it answers.
 
-A request is checked whole, and its caller's right on the project with it, before anything is read.
+A request is checked whole, and its caller's right on the project with it, before anything of a
+project is read.
 The function serves what ROUTES lists, and the OpenAPI document describes the same.
 """
 
@@ -70,6 +71,8 @@ class ReadRequest:
         return cursor(self.listed, page.last)
 
 
+ProjectOf = Callable[[Caller, str | None], Awaitable[Project]]
+"""Finds the project that a request names, or that needs no name."""
 Answer = Callable[[ReadRequest, GraphReader, Deadline], Awaitable[BaseModel]]
 
 
@@ -90,7 +93,7 @@ class ReadRoute:
         """Whether the id in its path is that of a project."""
         return self.path.startswith("projects/")
 
-    def check(self, sent: Sent) -> ReadRequest:
+    async def check(self, sent: Sent, project_of: ProjectOf) -> ReadRequest:
         """Return what is asked, where it is right and its caller may read the project."""
         query = parse_query(sent.query, self.parameters)
         project, id_ = None, ""
@@ -101,7 +104,7 @@ class ReadRoute:
             project = sent.caller.project(named)
         elif "{" in self.path:
             id_ = path_id(sent.path, self.path)
-            project = sent.caller.project(getattr(query, "project_id", None))
+            project = await project_of(sent.caller, getattr(query, "project_id", None))
 
         level = getattr(query, "level", None)
         owner = project.id if project else sent.caller.name

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
-from drift.auth.caller import Caller, Project
+from drift.auth.caller import Caller, Project, Right
 from drift.auth.claims import Claims
 from drift.auth.quotas import Quotas
+from drift.auth.ranges import readable_ranges
 from drift.contracts.answer import RetrieveResponse
 from drift.contracts.evidence import EvidenceResponse
 from drift.contracts.progress import channel_of
@@ -24,9 +25,11 @@ from drift.core.errors import NotConfiguredError, NotFoundError
 from drift.core.logs import bound, log
 from drift.http.admission import Admission
 from drift.http.health import Health
+from drift.http.reading import DEADLINE_S
 from drift.http.settings import Settings
 from drift.model.health import Readiness
 from drift.model.limits import Limits
+from drift.model.reading import PageQuery
 from drift.nodes.embedding_calls import EmbeddingCalls
 from drift.nodes.node_context import MAX_CONTEXT_TOKENS
 from drift.nodes.ports import LabelledNodes, NodeFinder, NodeStore
@@ -52,6 +55,8 @@ if TYPE_CHECKING:  # it loads what reads documents
     from drift.indexing.indexer import Indexer
 
 _ONLY_SEARCHED = ("This service has a graph that is only searched.",)
+_DATABASE = "graph"
+"""What a graph without projects is called by who may call it anything."""
 _NO_PROJECTS = ("GRAPH_SCHEMA must be default: the graphs of others have no projects.",)
 
 
@@ -131,6 +136,27 @@ class Service:
             settings.max_prompt_tokens if is_set else MAX_CONTEXT_TOKENS,
         )
         self._rag = RagSearch(of_provider(ports), self.graph.finder, rules) if self.graph else None
+
+    async def project(self, caller: Caller, named: str | None, right: Right = "read") -> Project:
+        """Return the project of a request: as named, or the one that needs no name.
+
+        That is the caller's only one, that of RAG_PROJECT, or the only one in the graph that the
+        caller may read. The graph is asked each time: what was true before a second project came
+        would be the wrong one. Errors as for `Caller.project`, and UpstreamError.
+        """
+        if named is None and caller.only_project is None:
+            named = self.settings.rag_project
+            if named is None or not caller.may(named, right):
+                named = await self._only_readable(caller)
+        return caller.project(named, right)
+
+    async def _only_readable(self, caller: Caller) -> str | None:
+        if self.graph is None:
+            return None
+        if self.settings.graph_schema != "default":  # which answers to any name
+            return next((one.first or _DATABASE for one in readable_ranges(caller)), None)
+        page = await self.graph.reader.projects(caller, PageQuery(2), Deadline.after(DEADLINE_S))
+        return page.rows[0] if len(page.rows) == 1 and page.last is None else None
 
     # ------------------------------------------------------------------------------- questions
     async def start(
@@ -216,10 +242,6 @@ class Service:
         if self._rag is None:
             raise NotConfiguredError(_ONLY_SEARCHED)
         return self._rag
-
-    def rag_project(self, caller: Caller, named: str | None) -> Project:
-        """Return the project of a question to the nodes: as named, the only one, or the default."""
-        return caller.project(named or caller.only_project or self.settings.rag_project)
 
     def nodes(self) -> NodeWriting:
         """Return what writes people's own nodes; NotFoundError unless the settings open it."""

@@ -149,8 +149,8 @@ class NodeSettings(SettingsGroup):
     /api/nodes/{id}`) and documents (`POST /documents`, `DELETE /documents/{id}`); they answer 404
     otherwise"""
     rag_project: Annotated[str, checked_by(_project)] | None = None
-    """the project of a question to the nodes that names none, of a caller who has not exactly
-    one"""
+    """the project of every request that names none, of a caller who has not exactly one; unset:
+    the only one in the graph that the caller may read"""
     rag_score_threshold: Annotated[float, Field(ge=-1, le=1)] | None = None
     """the raw cosine, -1 to 1, from which a node is near enough; unset: as measured of each
     project"""

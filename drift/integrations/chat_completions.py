@@ -63,15 +63,15 @@ def question_of(request: CompletionRequest) -> RetrieveRequest:
     project, depth = project_of(request.model)
     text = (parts or "").strip()[-MAX_QUERY_CHARACTERS:]
     include = ["references", "verdict", "usage"]
-    body = {"query": text, "project_id": project, "depth": depth, "include": include}
+    body = {"query": text, "project_id": project or None, "depth": depth, "include": include}
     return http.parse(json.dumps(body).encode(), RetrieveRequest)
 
 
 def project_of(model: str) -> tuple[str, Depth]:
-    """Return the project that a model is, and how far its search goes."""
-    name, _, suffix = model.rpartition(":")
+    """Return the project that a model is, empty for none, and how far its search goes."""
+    name, mark, suffix = model.rpartition(":")
     depths: tuple[Depth, ...] = get_args(Depth)
-    found = [depth for depth in depths if depth == suffix and name]
+    found = [depth for depth in depths if depth == suffix and mark]
     return (name, found[0]) if found else (model, DEFAULT_DEPTH)
 
 

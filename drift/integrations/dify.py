@@ -29,7 +29,7 @@ def question_of(request: DifyRequest) -> RetrieveRequest:
         problem = FieldProblem("metadata_condition", "must be empty: there is no filter yet")
         raise InvalidRequestError((problem,))
     top_k = min(request.retrieval_setting.top_k, MOST)
-    body = {"query": request.query, "project_id": request.knowledge_id, "top_k": top_k}
+    body = {"query": request.query, "project_id": request.knowledge_id or None, "top_k": top_k}
     return http.parse(json.dumps(body).encode(), RetrieveRequest)
 
 

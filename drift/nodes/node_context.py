@@ -16,6 +16,7 @@ MAX_CONTEXT_TOKENS = 100_000
 """Of the whole prompt."""
 MAX_TITLE_CHARACTERS = 300
 MAX_RELATION_CHARACTERS = 300
+MAX_TYPE_CHARACTERS = 100
 _FORGED = re.compile(r"[\[【](?=\s*nodes?\b)", re.IGNORECASE)
 
 
@@ -55,7 +56,8 @@ def _element(number: int, node: FoundNode, text: str | None = None) -> str:
     lines = [f"[Node {number}] {title}: {said}".rstrip()]
     if node.related:
         lines.append(f"Related: {'; '.join(map(_related, node.related))}")
-    return element("node", "\n".join(lines))
+    kind = cut(_unforged(node.node_type), MAX_TYPE_CHARACTERS)
+    return element("node", "\n".join(lines), type=kind)
 
 
 def _related(node: RelatedNode) -> str:

@@ -38,7 +38,8 @@ from schemathesis.openapi.checks import (
 
 from drift.core.errors import InvalidRequestError
 from drift.http.description import document
-from drift.http.http import parse_request
+from drift.contracts.request import RetrieveRequest
+from drift.http.http import parse
 from drift.http.settings import Settings
 from drift.local.hosts.local_host import serving
 from drift.local.stack.valkey_server import ValkeyServer
@@ -150,9 +151,9 @@ def test_answer_with_evidence_is_as_described(case: Case, url: str) -> None:
 
 def test_a_whole_number_may_be_written_with_a_point() -> None:
     """JSON Schema counts 26.0 among the integers, and Schemathesis found it refused."""
-    assert parse_request(b'{"query": "x", "project_id": "p", "top_k": 26.0}').top_k == 26
+    assert parse(b'{"query": "x", "top_k": 26.0}', RetrieveRequest).top_k == 26
     with pytest.raises(InvalidRequestError):
-        parse_request(b'{"query": "x", "project_id": "p", "top_k": 26.5}')
+        parse(b'{"query": "x", "top_k": 26.5}', RetrieveRequest)
 
 
 # ----------------------------------------------------------------- the checks see what they are for

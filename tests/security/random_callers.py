@@ -73,14 +73,13 @@ class Asker:
 
     @property
     def only_project(self) -> str | None:
-        """The project of a caller who has exactly one, named whole."""
+        """The project of a caller who has exactly one, named whole, or may read exactly one."""
         patterns = {pattern for _, pattern in self.granted}
         named_whole = [pattern for pattern in patterns if pattern[-1] != "*"]
-        return (
-            named_whole[0]
-            if self.mode != "function" and len(patterns) == 1 == len(named_whole)
-            else None
-        )
+        if self.mode != "function" and len(patterns) == 1 == len(named_whole):
+            return named_whole[0]
+        readable = {project for project in EXISTING if self.may_read(project)}
+        return readable.pop() if len(readable) == 1 else None
 
     def status(self, project: str | None) -> int:
         """Return what a good request of this caller to a project gets, None for one left out."""

@@ -125,7 +125,7 @@ class Pair:
         return answer
 
     def _is_refused(self, answer: Answer, request: str) -> None:
-        assert (answer.status, self.world.calls) == (self.status, []), (self, request)
+        assert (answer.status, self.world.touched) == (self.status, []), (self, request)
         assert ("content-type", "application/problem+json") in answer.headers
         if self.status == 403:
             said = NO_RIGHT.format("this" if self.who.granted else "any")
@@ -257,7 +257,7 @@ class Pair:
     def _tells(self, name: str, result: dict[str, Any]) -> None:
         said = json.dumps(result)
         if self.status != 200:
-            assert (result["isError"], self.world.calls) == (True, []), (self, name, said)
+            assert (result["isError"], self.world.touched) == (True, []), (self, name, said)
         elif name != "read_source" or self.exists:
             assert not result.get("isError"), (self, name, said)
         assert ("mark" in said) is (self.status == 200 and self.exists), (self, name, said)
@@ -304,7 +304,7 @@ class Pair:
             answer = await self.ask(route, f"{path}cursor={wrong}")
             if self.status == 200:
                 assert (answer.status, fields(answer)) == (400, ["cursor"]), (self, path)
-                assert self.world.calls == [], (self, path)
+                assert self.world.touched == [], (self, path)
         own = self.cursors.get((route, self.meant or ""))
         if own:
             assert (await self.ask(route, f"{path}cursor={own}")).status == self.status, self

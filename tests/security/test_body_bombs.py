@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from drift.contracts.request import MAX_BODY_BYTES
+from drift.contracts.request import MAX_BODY_BYTES, RetrieveRequest
 from drift.core.errors import InvalidRequestError
 from drift.http import http
 from drift.http.service import Service
@@ -101,7 +101,7 @@ def test_a_bomb_is_refused_in_little_memory(body: bytes) -> None:
     tracemalloc.start()
     try:
         with pytest.raises(InvalidRequestError) as caught:
-            http.parse_request(body)
+            http.parse(body, RetrieveRequest)
         document = http.problem_body(caught.value, "r")
         _, most = tracemalloc.get_traced_memory()
     finally:
@@ -112,7 +112,7 @@ def test_a_bomb_is_refused_in_little_memory(body: bytes) -> None:
 
 def test_a_name_given_twice_is_named() -> None:
     with pytest.raises(InvalidRequestError) as caught:
-        http.parse_request(BOMBS["the project twice, once in escapes"])
+        http.parse(BOMBS["the project twice, once in escapes"], RetrieveRequest)
     assert [(p.field, p.message) for p in caught.value.problems] == [
         ("project_id", "is given twice")
     ]
@@ -120,12 +120,12 @@ def test_a_name_given_twice_is_named() -> None:
 
 def test_as_many_problems_are_named_as_a_person_can_read() -> None:
     with pytest.raises(InvalidRequestError) as caught:
-        http.parse_request(BOMBS["very many fields"])
+        http.parse(BOMBS["very many fields"], RetrieveRequest)
     names = [p.field for p in caught.value.problems]
     assert names[:3] == ["query", "project_id", "k0"]
     assert len(names) == http.MAX_PROBLEMS
     with pytest.raises(InvalidRequestError) as caught:
-        http.parse_request(beside(b'"' + b"n" * 5000 + b'": 1'))
+        http.parse(beside(b'"' + b"n" * 5000 + b'": 1'), RetrieveRequest)
     assert [p.field for p in caught.value.problems] == ["n" * http.MAX_NAME_CHARACTERS + "…"]
 
 

@@ -105,6 +105,11 @@ class World:
         }
         return Service(load({**LOCAL, **few, **settings}), *self._servers)
 
+    @property
+    def touched(self) -> list[str]:
+        """What servers were asked, but for the list of projects: it tells which needs no name."""
+        return [call for call in self.calls if call != "FakeReader.projects"]
+
     def forget(self) -> None:
         """Forget what was asked and sent so far."""
         self.calls.clear()

@@ -38,8 +38,8 @@ def test_a_prompt_numbers_its_nodes_from_the_nearest_on() -> None:
     assert prompt.user == (
         "<question>Who assigns berths?</question>\n\n"
         "<context>\n"
-        "<node>[Node 1] TIDE TABLE: Lists depths.</node>\n"
-        "<node>\n[Node 2] HARBOUR OFFICE: Assigns berths.\n"
+        '<node type="Entity">[Node 1] TIDE TABLE: Lists depths.</node>\n'
+        '<node type="Entity">\n[Node 2] HARBOUR OFFICE: Assigns berths.\n'
         "Related: TIDE TABLE (refuses berths by); A\n</node>\n"
         "</context>\n\n"
         "<question_again>Who assigns berths?</question_again>"
@@ -69,7 +69,7 @@ HOSTILE = st.lists(
 def test_the_words_of_a_node_number_no_other_and_close_nothing(
     title: str, text: str, question: str
 ) -> None:
-    hostile = FoundNode("x", "Person", title, text, 0.5, (RelatedNode("y", title, title, text),))
+    hostile = FoundNode("x", title, title, text, 0.5, (RelatedNode("y", title, title, text),))
     prompt, _ = asked_of(question or "?", [hostile, TABLE])
     found = tags(prompt.user)
     assert list(found) == ["question", "context", "question_again"]

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from drift.auth.caller import EVERYBODY, Caller, Grant
+from drift.auth.caller import EVERYBODY, Caller, Grant, Project
 from drift.core.errors import (
     DriftError,
     ForbiddenError,
@@ -43,12 +43,17 @@ def caller(*patterns: str) -> Caller:
     return Caller("somebody", tuple(Grant(p, READ) for p in patterns))
 
 
+async def project_of(who: Caller, named: str | None) -> Project:
+    return who.project(named)
+
+
 async def get(
     reader: FakeReader, route: reading.ReadRoute, path: str, who: Caller = EVERYBODY
 ) -> dict[str, Any]:
     """What a route answers."""
     path, _, query = path.partition("?")
-    asked = route.check(reading.Sent(who, path.encode(), query.encode()))
+    sent = reading.Sent(who, path.encode(), query.encode())
+    asked = await route.check(sent, project_of)
     reply = await reading.reply(route, asked, reader)
     assert (reply.status, reply.media_type) == (200, "application/json")
     document: dict[str, Any] = json.loads(reply.body)
