@@ -12,7 +12,7 @@ from drift.core.errors import ModelUnavailableError, UnusableReplyError
 from drift.model.calls import Prompt
 from drift.model.found_nodes import CHUNK, COMMUNITY, ENTITY, FoundNode, FoundNodes, NodesQuery
 from drift.model.limits import prompt_bound
-from drift.nodes.measuring import Measuring
+from drift.nodes.measuring import Measured, Measuring
 from drift.nodes.node_citations import NOT_ENOUGH, cited, cleaned
 from drift.nodes.node_context import MAX_CONTEXT_TOKENS, asked_of
 from drift.nodes.ports import NodeFinder
@@ -38,10 +38,14 @@ class RagRules:
 
 @dataclass(frozen=True, slots=True)
 class _Nearest:
-    """The nearest nodes, the nearest first; without a threshold all of them are near enough."""
+    """The nearest nodes, the nearest first; without a threshold all of them are near enough.
+
+    `is_settled` says that it is known whether there is one.
+    """
 
     nodes: tuple[FoundNode, ...] = ()
     threshold: float | None = None
+    is_settled: bool = True
 
     @property
     def near_enough(self) -> tuple[FoundNode, ...]:
@@ -96,7 +100,7 @@ class RagSearch:
                 else:
                     found = await self._nearest(question, project_id, deadline, whole)
                     response = await self._written(question, found, deadline, telling)
-                    if slot and response.sources:
+                    if slot and response.sources and found.is_settled:
                         slot.keep(response)
 
             if not response.sources:
@@ -120,21 +124,21 @@ class RagSearch:
             return _Nearest()
 
         threshold = await self._threshold(query, found, deadline)
-        nearest = _Nearest(found.nodes, threshold)
-        parts.scored([node.score for node in found.nodes], threshold)
+        nearest = _Nearest(found.nodes, threshold.score, threshold.is_known)
+        parts.scored([node.score for node in found.nodes], threshold.score)
         whole.add(found=len(found.nodes), near=len(nearest.near_enough))
 
         return nearest
 
     async def _threshold(
         self, query: NodesQuery, found: FoundNodes, deadline: Deadline
-    ) -> float | None:
+    ) -> Measured:
         """Return that of the settings, else what was measured of the project, else measure it."""
         if self._rules.threshold is not None:
-            return self._rules.threshold
+            return Measured(self._rules.threshold, is_known=True)
         dimensions, kept = len(query.vector), found.threshold
         if kept and kept.is_whole and kept.fits(dimensions, self._rules.model):
-            return kept.unrelated
+            return Measured(kept.unrelated, is_known=True)
         return await self._measuring.score(query.project_id, dimensions, deadline)
 
     async def _written(
