@@ -395,8 +395,8 @@ async def health_ready(_call: Call) -> Response:
 async def health_neo4j(_call: Call) -> Response:
     """Answer whether the graph answers."""
     graph = (await (await provider.get()).health.graph_readiness())["graph"]
-    if graph.is_ok:
-        return _json(200, {"status": "healthy", "message": "Neo4j answers."})
+    if graph.serves:
+        return _json(200, {"status": "healthy", "message": graph.reason or "Neo4j answers."})
     return _json(503, {"status": "unhealthy", "message": str(graph)})
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from drift.contracts.replies import AggregateReply
-from drift.evidence.marks import without_marks
+from drift.core.logs import log
+from drift.evidence.marks import Numbers, marks_in, without_marks
 from drift.evidence.statements import Proven, Statement, proven
 from drift.evidence.text import is_same_question
 from drift.evidence.unmarked import from_answers, joined_answers, repaired
@@ -55,6 +56,7 @@ def conclude(
     left of an answer, the follow-ups' own answers stand for it. So they do, in part, when the reply
     has found nothing and they have (`_voided`).
     """
+    _tell_unmatched(reply.final_answer, facts)
     made = proven(reply.final_answer, facts)
     if not made.statements:
         made = repaired(reply.final_answer, facts)
@@ -71,6 +73,17 @@ def conclude(
     nearest = " ".join(statement.text for statement in made.statements)
     said = f"What comes nearest: {cut(nearest, 600)}" if nearest else ""
     return _judged(question, "not_found", made, nodes, shown, still_open, said)
+
+
+def _tell_unmatched(text: str, facts: Sequence[Fact]) -> None:
+    """Log the numbers of an answer that lead to no fact, and so to no chunk."""
+    known = Numbers.of({fact.number for fact in facts})
+    ranges = (one for mark in marks_in(text, known) for one in mark.ranges)
+    unmatched = list(dict.fromkeys(low for low, high in ranges if not known.has(low, high)))
+    if unmatched:
+        named = ", ".join(map(str, unmatched[:10]))
+        about = {"facts": named, "unmatched": len(unmatched), "known": len(known)}
+        log.warning("citation_enrichment_unmatched_chunk_id", extra=about)
 
 
 def without_last_call(question: str, nodes: Sequence[Node], shown: Iterable[str]) -> Conclusion:

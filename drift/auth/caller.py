@@ -15,8 +15,8 @@ from drift.core.errors import FieldProblem, ForbiddenError, InvalidRequestError
 Right = Literal["read", "write"]
 RIGHTS: tuple[Right, ...] = ("read", "write")
 UNNAMED = (
-    "is required: name a project (`GET /projects` lists those that may be read). It may be left out "
-    "where exactly one may be read, or where the setting RAG_PROJECT names one"
+    "is required: name a project, one that `GET /projects` lists. It may be left out where exactly "
+    "one may be read, or where the setting RAG_PROJECT names one"
 )
 EVERY = "*"  # behind a beginning: every project whose id begins so; alone: every project
 

@@ -25,7 +25,7 @@ class MetadataCondition(BaseModel):
 
 
 class DifyRequest(BaseModel):
-    """A question to the project `knowledge_id`, which may be empty where a project needs no name."""
+    """A question to the project `knowledge_id`; empty where that needs no name."""
 
     model_config = ConfigDict(extra="ignore")
 

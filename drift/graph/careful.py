@@ -62,7 +62,9 @@ class CarefulReads:
     async def _read(self, text: str, values: Mapping[str, Any], deadline: Deadline) -> EagerResult:
         timeout_s = READ_TIMEOUT_S if text in self._warm else COLD_TIMEOUT_S
         try:
-            result = await self._connection.read(text, values, min(timeout_s, deadline.require()))
+            within_s = min(timeout_s, deadline.require())
+            with self._connection.outcomes.noted(deadline):
+                result = await self._connection.read(text, values, within_s)
         except GraphTimeoutError:
             raise
         except GraphUnavailableError:

@@ -24,6 +24,7 @@ from neo4j import (
 )
 from neo4j.warnings import PreviewWarning
 
+from drift.core.outcomes import Outcomes
 from drift.graph.errors import translated
 from drift.telemetry import servers
 
@@ -76,6 +77,8 @@ class Connection:
         self._auth = (username, password)
         self._database = database
         self._driver: AsyncDriver | None = None
+        self.outcomes = Outcomes()
+        """Of what requests ask, beside health checks."""
 
     async def read(
         self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S

@@ -161,7 +161,8 @@ class Neo4jGraph:
             if anchors := anchors_of_named(query, found):
                 values = self._parameters.named(query, anchors)
                 with parts.round_trip():
-                    row = await self._row(_named(inventory.schema), values, deadline)
+                    schema = await self._probe.schema()
+                    row = await self._row(_named(schema), values, deadline)
                 found = with_named(found, named(row))
 
             wishes = wished(query, found)
@@ -194,6 +195,7 @@ class Neo4jGraph:
             nothing=hidden.nothing,
             notes=(*said.notes(await self._own.version()), *hidden.notes),
             behind=await self._unseen.behind(),
+            failing=self.connection.outcomes.problem,
         )
 
     async def warm_up(self, dimensions: int) -> None:

@@ -239,8 +239,9 @@ class Probe:
         return known
 
     async def as_it_is(self, search: Callable[[], Awaitable[_T]]) -> _T:
-        """Return what a search finds; where what was known of the graph is no longer so, it is made
-        again with what is there now.
+        """Return what a search finds, made again where what was known of the graph is not so now.
+
+        Errors as those of the search.
         """
         known = self._known
         try:

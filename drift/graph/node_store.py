@@ -210,7 +210,8 @@ class Neo4jNodeStore:
             return await work(run, _entry(row))
 
         async with deadline.enforced():
-            return await self._followed(project.id, [node_id], unit, deadline.require())
+            with self._connection.outcomes.noted(deadline):
+                return await self._followed(project.id, [node_id], unit, deadline.require())
 
     async def _followed(
         self,

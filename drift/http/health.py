@@ -66,7 +66,7 @@ class Health:
             return {"graph": Readiness.failing(detail), "indexes": Readiness.failing("unknown")}
 
         entries = {
-            "graph": Readiness.ok(),
+            "graph": Readiness.degraded(health.failing) if health.failing else Readiness.ok(),
             "indexes": health.readiness(self.settings.vector_index_dimensions),
         }
         if self.settings.enable_indexing:

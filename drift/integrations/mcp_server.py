@@ -165,7 +165,9 @@ class Tools:
         page = await reader.projects(who.caller, PageQuery(MOST_NAMED), deadline)
         passages = who.service.ports.passages
         described = [
-            await passages.about(who.caller.project(id_).id, deadline) if passages else AboutProject(id_)
+            await passages.about(who.caller.project(id_).id, deadline)
+            if passages
+            else AboutProject(id_)
             for id_ in page.rows[:MOST_DESCRIBED]
         ]
         return shapes.Projects(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from drift.core.deadline import Deadline
 from drift.core.errors import UnusableReplyError
+from drift.core.outcomes import Outcomes
 from drift.core.reply_text import json_values, shown_while_growing, without_thoughts
 from drift.llm.growing import whole_characters
 from drift.llm.options import EFFORTS, SMALL_STEPS, STEPS, ChatOptions, Step, step_of
@@ -132,11 +133,14 @@ class Chat:
         request = ChatRequest(model.name, prompt, effort, length, options.temperature)
         growing = _growing(hear, model, prompt) if hear else None
 
-        completion, retries = await self.provider.caller.repeat(
-            lambda: self.provider.complete(request, growing),
-            deadline,
-            lambda error: self.provider.failure(error, model.setting),
-        )
+        # What readiness asks is no request.
+        outcomes = model.watch.outcomes if options is self.options else Outcomes()
+        with outcomes.noted(deadline):
+            completion, retries = await self.provider.caller.repeat(
+                lambda: self.provider.complete(request, growing),
+                deadline,
+                lambda error: self.provider.failure(error, model.setting),
+            )
         try:
             text = _text(completion, model)
         except UnusableReplyError as error:

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from drift.core.errors import DriftError, UnusableReplyError
+from drift.core.outcomes import Outcomes
 from drift.core.shared_build import SharedBuild
 from drift.model.health import Readiness
 
@@ -27,6 +28,8 @@ class ModelWatch:
     ask: Callable[[], Awaitable[None]]
     clock: Callable[[], float] = time.monotonic
     patience_s: float = PATIENCE_S
+    outcomes: Outcomes = field(init=False)
+    """Of requests, beside the question that is asked here."""
     _at: float | None = None
     _failure: str = ""
     _problem: str = ""
@@ -35,6 +38,7 @@ class ModelWatch:
     def __post_init__(self) -> None:
         """Ask nothing yet."""
         self._question = SharedBuild(self._ask)
+        self.outcomes = Outcomes(self.clock)
 
     def answered(self, problem: str = "") -> None:
         """Note that the model has answered now, and what is wrong with its answer."""
@@ -56,10 +60,12 @@ class ModelWatch:
             return Readiness.failing(f"{self.name}, asked {age}: {self._failure}")
         if self._problem:
             return Readiness.degraded(f"{self.name}, {age}: {self._problem}")
+        if failing := self.outcomes.problem:
+            return Readiness.degraded(f"{self.name} answered {age}, but {failing}")
         return Readiness.ok(f"{self.name} answered {age}; {described()}".removesuffix("; "))
 
     def _is_due(self) -> bool:
-        kept = FAILURE_KEPT_S if self._failure else KEPT_S
+        kept = FAILURE_KEPT_S if self._failure or self.outcomes.problem else KEPT_S
         return self._at is None or self.clock() - self._at >= kept
 
     async def _ask(self) -> None:

@@ -130,7 +130,7 @@ class GraphHealth:
     `indexes` are the configured ones that exist, `missing` names the others, `broken` says which
     have failed. `lacking` is what searches can do without; `nothing` says why none finds anything,
     if so. `behind` says how many documents changed since knowledge was derived; empty for none.
-    `notes` are told whatever else is.
+    `notes` are told whatever else is. `failing` tells of requests that have failed in a row.
     """
 
     server: str
@@ -141,6 +141,7 @@ class GraphHealth:
     broken: tuple[str, ...] = ()
     behind: str = ""
     notes: tuple[str, ...] = ()
+    failing: str = ""
 
     def readiness(self, dimensions: int | None) -> Readiness:
         """Return how the indexes stand, for vectors of `dimensions` floats where that is known."""

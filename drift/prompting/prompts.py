@@ -204,9 +204,9 @@ Return JSON: {{"verdict", "final_answer", "residual_uncertainty"}}"""
 
 RAG_SYSTEM = f"""You answer questions about a knowledge graph.
 
-You get `<context>`: the nodes of the graph that are nearest to the question, each with its type, its
-number, its title and its text: `<node type="Person">[Node 3] Title: text`. Under "Related" stand
-the nodes that it has most to do with, and how.
+You get `<context>`: the nodes of the graph that are nearest to the question, each with its type,
+its number, its title and its text: `<node type="Person">[Node 3] Title: text`. Under "Related"
+stand the nodes that it has most to do with, and how.
 
 - Answer from this context alone, and nothing from memory, in the language of the question.
 - Cite as [Node X], behind each sentence the nodes that say it: "Marley was dead [Node 2]." Of

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import httpx2
 import pytest
 
 import function_app
+from drift.core.errors import GraphTimeoutError
+from drift.graph.connection import Connection
 from drift.llm.chat import ASKED_TOKENS
 from drift.local.hosts.local_host import serving
 from tests.function.calling import Caller, assert_is_problem, calling
@@ -99,3 +102,48 @@ async def test_neo4j_is_unhealthy_without_a_word_of_where_it_should_be(
     assert "NEO4J_USERNAME" in response.json()["message"]
     assert "canary" not in response.text
     assert "bolt" not in response.text
+
+
+async def test_ready_tells_of_searches_that_fail_while_the_graph_answers_when_it_is_asked(
+    function: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = Connection.read
+
+    async def slow(self: Connection, text: str, values: Any, *within_s: float) -> Any:
+        if "careful" in values and "vector" in values:  # a search
+            raise GraphTimeoutError("The graph did not answer one search in time.")
+        return await read(self, text, values, *within_s)
+
+    async def ready() -> str:
+        response = await function.client.get("/health/ready")
+        assert response.status_code == 200
+        return str(response.json()["graph"])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Connection, "read", slow)
+        for _ in range(12):
+            assert_is_problem(await function.ask(), 500, "graph_unavailable")
+        assert re.match(
+            r"degraded: the last \d\d requests failed, \d s ago: .*in time", await ready()
+        )
+        answer = await function.client.get("/health/neo4j")
+        assert (answer.status_code, answer.json()["status"]) == (200, "healthy")
+        assert "requests failed" in answer.json()["message"]
+    await function.answer()
+    assert await ready() == "ok"
+
+
+async def test_ready_tells_of_answers_that_the_chat_model_failed_to_give(
+    function: Caller, model_server: ModelServerControl
+) -> None:
+    await function.answer()
+    model_server.fail({"fault": "status", "status": 500, "kind": "chat", "times": None})
+    await function.ask()
+    response = await function.client.get("/health/ready")
+    assert re.match(
+        r"degraded: drift-extractive answered \d+ s ago, but the last (\d+ )?requests? failed",
+        response.json()["chat"],
+    )
+    model_server.reset()
+    await function.answer()
+    without_chat(await function.client.get("/health/ready"))

@@ -36,9 +36,9 @@ from schemathesis.openapi.checks import (
     JsonSchemaError,
 )
 
+from drift.contracts.request import RetrieveRequest
 from drift.core.errors import InvalidRequestError
 from drift.http.description import document
-from drift.contracts.request import RetrieveRequest
 from drift.http.http import parse
 from drift.http.settings import Settings
 from drift.local.hosts.local_host import serving

@@ -24,7 +24,9 @@ def problems_of(body: bytes) -> dict[str, str]:
 
 
 def test_a_minimal_request_gets_the_defaults() -> None:
-    request = http.parse(json.dumps({"query": "  What?\n", "project_id": " p "}).encode(), RetrieveRequest)
+    request = http.parse(
+        json.dumps({"query": "  What?\n", "project_id": " p "}).encode(), RetrieveRequest
+    )
     assert (request.query, request.project_id, request.top_k) == ("What?", " p ", 5)
     assert (request.retrieval_id, request.include) == (None, ())
 
@@ -41,7 +43,10 @@ def test_a_full_request_is_read() -> None:
 
 @pytest.mark.parametrize("query", [" " * 100 + "x" * 4000, "ü" * 4000])
 def test_the_longest_query_is_taken(query: str) -> None:
-    assert http.parse(json.dumps({**GOOD, "query": query}).encode(), RetrieveRequest).query == query.strip()
+    assert (
+        http.parse(json.dumps({**GOOD, "query": query}).encode(), RetrieveRequest).query
+        == query.strip()
+    )
 
 
 BROKEN: dict[str, list[Any]] = {

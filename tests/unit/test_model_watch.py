@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, field
 
+from drift.core.deadline import Deadline
 from drift.core.errors import ModelMisconfiguredError, ModelUnavailableError
+from drift.core.outcomes import FORGOTTEN_S, Outcomes
 from drift.llm.readiness import FAILURE_KEPT_S, KEPT_S, ModelWatch
 from drift.model.health import Level, Readiness
 
@@ -92,6 +95,63 @@ async def test_an_answer_that_no_request_could_read_is_degraded_until_one_can() 
     assert await watch.readiness(described) == Readiness.degraded("answers, 0 s ago: it is no JSON")
     watch.answered()
     assert (await watch.readiness(described)).is_ok
+
+
+SLOW, GONE = ModelUnavailableError("It was too slow."), ModelMisconfiguredError("No such key.")
+
+
+async def requests(watch: ModelWatch, *ends: Exception | None) -> None:
+    """Have requests end so, each with enough time."""
+    for end in ends:
+        with suppress(ModelUnavailableError, ModelMisconfiguredError):  # noqa: SIM117 - it is within
+            with watch.outcomes.noted(Deadline.after(60)):
+                if end is None:
+                    watch.answered()
+                else:
+                    raise end
+
+
+async def test_requests_that_fail_are_told_though_the_model_answers_when_it_is_asked() -> None:
+    asked = Asked()
+    watch = asked.watch()
+    await requests(watch, None)
+    asked.now += 20
+    await requests(watch, *[SLOW] * 12)
+    asked.now += 1
+    told = "answers answered 21 s ago, but the last 12 requests failed, 1 s ago: It was too slow."
+    assert await watch.readiness(described) == Readiness.degraded(told)
+    assert asked.times == 0
+
+    asked.now += FAILURE_KEPT_S
+    assert (await watch.readiness(described)).level is Level.DEGRADED
+    assert asked.times == 1, "failures let it be asked sooner than an answer would"
+    await requests(watch, SLOW, None)
+    assert (await watch.readiness(described)).is_ok
+
+
+async def test_a_lasting_failure_is_seen_with_the_next_check_and_forgotten_without_requests() -> (
+    None
+):
+    asked = Asked(error=GONE)
+    watch = asked.watch()
+    await requests(watch, None)
+    asked.now += FAILURE_KEPT_S
+    await requests(watch, GONE, GONE)
+    failing = await watch.readiness(described)
+    assert failing == Readiness.failing("answers, asked 0 s ago: No such key.")
+
+    asked.error = None
+    asked.now += FORGOTTEN_S
+    assert (await watch.readiness(described)).is_ok
+
+
+async def test_only_a_request_without_time_left_fails_when_it_is_cancelled() -> None:
+    outcomes = Outcomes()
+    for seconds, failures in ((60.0, 0), (0.0, 1)):
+        with suppress(asyncio.CancelledError), outcomes.noted(Deadline.after(seconds)):
+            raise asyncio.CancelledError
+        assert outcomes.in_a_row == failures
+    assert "not answered within 0 seconds" in outcomes.problem
 
 
 async def test_a_slow_model_is_waited_for_shortly_and_asked_once_by_all_checks() -> None:

@@ -159,6 +159,7 @@ class Uneven(Connection):
     """A graph with a vector that fails each statement without care."""
 
     def __init__(self) -> None:
+        super().__init__("", "", "", None)
         self.careful: list[bool] = []
 
     async def read(self, _text: str, parameters: Any, _timeout_s: float = 0.0) -> EagerResult:

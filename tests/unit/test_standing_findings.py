@@ -54,6 +54,21 @@ async def test_answers_that_the_last_call_says_nothing_of_stand_in_part() -> Non
     assert (verdict(response), len(spans(response))) == ("partly", 2)
 
 
+@pytest.mark.parametrize(
+    ("answer", "logged"),
+    [
+        ("So it is [1]. And so [2].", ""),
+        ("So it is [1]. And so [9][12], since [9].", '"facts":"9, 12","unmatched":2,"known":2'),
+    ],
+)
+async def test_facts_that_an_answer_names_and_nobody_gave_it_are_logged(
+    answer: str, logged: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await run_of(aggregate_reply={**SILENT, "verdict": "answered", "final_answer": answer})(JUDGED)
+    assert ("citation_enrichment_unmatched_chunk_id" in caplog.text) is bool(logged)
+    assert logged in caplog.text
+
+
 async def test_where_no_follow_up_found_anything_nothing_is_claimed() -> None:
     response = await run_of(local_reply=found("not_found"), aggregate_reply=EXPLAINED)(JUDGED)
     assert (response.final_answer, response.key_facts) == (NOTHING, [])
