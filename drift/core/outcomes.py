@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from drift.core.deadline import Deadline
 from drift.core.errors import (
@@ -19,38 +19,53 @@ FORGOTTEN_S = 600.0
 """How long failures count where no request follows that could end them."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Failures:
+    """How many requests of one kind have failed in a row, why the last did, and when."""
+
+    number: int
+    reason: str
+    at: float
+
+
 @dataclass(slots=True)
 class Outcomes:
-    """The failures in a row of one server's requests; `clock` gives seconds."""
+    """The failures in a row of one server's requests; `clock` gives seconds.
+
+    Each kind of request is counted by itself: quick ones are answered while slow ones are not.
+    """
 
     clock: Callable[[], float] = time.monotonic
-    in_a_row: int = 0
-    _reason: str = ""
-    _at: float = 0.0
+    _failing: dict[str, _Failures] = field(default_factory=dict)
 
     @contextmanager
-    def noted(self, deadline: Deadline) -> Iterator[None]:
+    def noted(self, deadline: Deadline, kind: str = "") -> Iterator[None]:
         """Note how a block ends that asks the server: answered, failed, or not in the time."""
         try:
             yield
         except (GraphUnavailableError, ModelMisconfiguredError, ModelUnavailableError) as error:
-            self.failed(error.detail)
+            self._failed(kind, error.detail)
             raise
         except asyncio.CancelledError:
             if not deadline.remaining():
-                self.failed(deadline.error().detail)
+                self._failed(kind, deadline.error().detail)
             raise
-        self.in_a_row = 0
+        self._failing.pop(kind, None)
 
-    def failed(self, reason: str) -> None:
-        """Note that a request has failed now."""
-        self.in_a_row, self._reason, self._at = self.in_a_row + 1, reason, self.clock()
+    def _failed(self, kind: str, reason: str) -> None:
+        before = self._failing.get(kind)
+        number = before.number + 1 if before else 1
+        self._failing[kind] = _Failures(number, reason, self.clock())
 
     @property
     def problem(self) -> str:
-        """How many failed in a row, and why the last did; empty after one that was answered."""
-        age = self.clock() - self._at
-        if not self.in_a_row or age >= FORGOTTEN_S:
+        """How many of a kind failed in a row, and why the last did; empty where none does."""
+        now = self.clock()
+        recent = [one for one in self._failing.values() if now - one.at < FORGOTTEN_S]
+        if not recent:
             return ""
-        failed = "request" if self.in_a_row == 1 else f"{self.in_a_row:,} requests"
-        return f"the last {failed} failed, {age:.0f} s ago: {self._reason}"
+        most = max(recent, key=lambda one: (one.number, one.at))
+        ago = f"{now - most.at:.0f} s ago: {most.reason}"
+        if most.number == 1:
+            return f"the last request failed, {ago}"
+        return f"the last {most.number:,} requests of a kind failed, the last {ago}"

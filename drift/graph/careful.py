@@ -63,7 +63,7 @@ class CarefulReads:
         timeout_s = READ_TIMEOUT_S if text in self._warm else COLD_TIMEOUT_S
         try:
             within_s = min(timeout_s, deadline.require())
-            with self._connection.outcomes.noted(deadline):
+            with self._connection.outcomes.noted(deadline, text):
                 result = await self._connection.read(text, values, within_s)
         except GraphTimeoutError:
             raise

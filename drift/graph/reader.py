@@ -143,8 +143,9 @@ class Neo4jReader:
         values = {**_BOUNDS, "asked": asked, "limit": limit + 1}
         async with deadline.enforced():
             timeout_s = min(COLD_TIMEOUT_S, deadline.require())
-            with self.connection.outcomes.noted(deadline):
-                return (await self.connection.read(text(self.schema), values, timeout_s)).records
+            statement = text(self.schema)
+            with self.connection.outcomes.noted(deadline, statement):
+                return (await self.connection.read(statement, values, timeout_s)).records
 
 
 def _named(project: Project, id_: str) -> dict[str, Any]:

@@ -56,7 +56,8 @@ def problem(error: DriftError, retrieval_id: str) -> Reply:
         code = NO_KNOWLEDGE
     told = error.detail
     if isinstance(error, InvalidRequestError):
-        told = "; ".join(f"{one.field} {one.message}" for one in error.problems)
+        sent_as = {"project_id": "knowledge_id"}
+        told = "; ".join(f"{sent_as.get(p.field, p.field)} {p.message}" for p in error.problems)
     body = DifyError(error_code=code, error_msg=told).model_dump_json()
     return Reply(reply.status, body.encode(), headers=reply.headers)
 

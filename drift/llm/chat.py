@@ -135,7 +135,7 @@ class Chat:
 
         # What readiness asks is no request.
         outcomes = model.watch.outcomes if options is self.options else Outcomes()
-        with outcomes.noted(deadline):
+        with outcomes.noted(deadline, step):
             completion, retries = await self.provider.caller.repeat(
                 lambda: self.provider.complete(request, growing),
                 deadline,

@@ -14,12 +14,13 @@ from dataclasses import replace
 import httpx2
 
 import function_app
+from drift.graph.connection import Connection
+from drift.http.wiring import database
 from drift.local.cli.options import DEMO_PROJECT
 from drift.local.cli.work.ingestion import ingest_documents, sample_sources
 from drift.local.cli.work.placing import placed
 from drift.local.cli.work.servers import WITHOUT_KEYS, running
 from drift.local.hosts.local_host import serving
-from drift.local.wiring import build_writer, closing
 from tests.bench.command import Options, milliseconds, read_options, run, show, stack_of
 from tests.bench.load_process import PYTHON_QUESTIONS, slow_model
 
@@ -52,8 +53,8 @@ async def bench(asked: Options) -> None:
 
                 first = []
                 for number in range(asked.first):
-                    async with closing(build_writer(values)) as writer:
-                        await writer.connection.write(UNMEASURED, {"p": DEMO_PROJECT})
+                    async with Connection(*database(values)) as connection:
+                        await connection.write(UNMEASURED, {"p": DEMO_PROJECT})
                     await function_app.provider.close()
                     first.append(await seconds(f"{PYTHON_QUESTIONS[0]} ({number})"))
 

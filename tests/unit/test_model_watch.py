@@ -118,7 +118,10 @@ async def test_requests_that_fail_are_told_though_the_model_answers_when_it_is_a
     asked.now += 20
     await requests(watch, *[SLOW] * 12)
     asked.now += 1
-    told = "answers answered 21 s ago, but the last 12 requests failed, 1 s ago: It was too slow."
+    told = (
+        "answers answered 21 s ago, but the last 12 requests of a kind failed, the last 1 s ago: "
+        "It was too slow."
+    )
     assert await watch.readiness(described) == Readiness.degraded(told)
     assert asked.times == 0
 
@@ -147,11 +150,18 @@ async def test_a_lasting_failure_is_seen_with_the_next_check_and_forgotten_witho
 
 async def test_only_a_request_without_time_left_fails_when_it_is_cancelled() -> None:
     outcomes = Outcomes()
-    for seconds, failures in ((60.0, 0), (0.0, 1)):
-        with suppress(asyncio.CancelledError), outcomes.noted(Deadline.after(seconds)):
+    for seconds, problem in ((60.0, ""), (0.0, "not answered within 0 seconds")):
+        with suppress(asyncio.CancelledError), outcomes.noted(Deadline.after(seconds), "search"):
             raise asyncio.CancelledError
-        assert outcomes.in_a_row == failures
-    assert "not answered within 0 seconds" in outcomes.problem
+        assert problem in outcomes.problem
+        assert bool(problem) is bool(outcomes.problem)
+
+    with outcomes.noted(Deadline.after(60), "another kind"):
+        assert outcomes.problem
+    assert outcomes.problem, "what is quick says nothing of what is slow"
+    with outcomes.noted(Deadline.after(60), "search"):
+        pass
+    assert not outcomes.problem
 
 
 async def test_a_slow_model_is_waited_for_shortly_and_asked_once_by_all_checks() -> None:
