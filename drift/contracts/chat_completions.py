@@ -37,7 +37,7 @@ class CompletionRequest(_Lenient):
     """A conversation whose last message of the user is the question; other fields are ignored.
 
     `model` is a project, with `:quick`, `:auto` or `:drift` behind it for the depth. Where a
-    project needs no name, it may be left out: `` or `:quick`.
+    project needs no name, the depth alone is enough (`:quick`), or nothing.
     """
 
     model: str = Field(default="", max_length=140)
