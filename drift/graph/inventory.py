@@ -247,8 +247,11 @@ class Probe:
         try:
             return await search()
         except GraphMisconfiguredError:
+            if known is None:
+                raise
             self.forget()
-            if known is None or replace(await self.look(), can_search=known.can_search) == known:
+            if replace(await self.look(), can_search=known.can_search) == known:
+                self._known = known  # the error is of one project, and others go on
                 raise
         return await search()
 
