@@ -36,7 +36,7 @@ def read(text: str) -> object:
     """
     try:
         return from_json(text)
-    except ValueError:  # halves of characters and line breaks in strings are for the slower reader
+    except (ValueError, TypeError):  # the slower reader takes halves of characters, and line breaks
         pass
     try:
         return json.loads(text, strict=False)

@@ -21,6 +21,7 @@ from drift.core.lenient_json import read
         (r'{"a": "It\'s \_x \alpha \u00e9"}', {"a": "It's \\_x \\alpha é"}),
         (r"""{'a': 'say "hi" \\ \x41'}""", {"a": 'say "hi" \\ A'}),
         ("{'a': 'one\ntwo'}", {"a": "one\ntwo"}),
+        ("{'a': '\ud83d'}", {"a": "\ud83d"}),
         ('{"a": "True, None,} // \'x\'",}', {"a": "True, None,} // 'x'"}),
     ],
 )  # fmt: skip
