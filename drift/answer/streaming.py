@@ -6,6 +6,7 @@ when the answer has ended.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -71,6 +72,8 @@ class Telling:
 
 Json = Mapping[str, Any]
 
+_AGAIN = re.compile(r"\s*\[?\s*\{\s*[\"']")
+"""The reply once more, as JSON in the text of its answer: it is read when it is whole."""
 _ENDINGS = frozenset(f"{STOPS}\n")
 """Without one of these no sentence ends, so nothing has to be looked at again."""
 LONGEST_SENTENCE = 4_000
@@ -117,6 +120,8 @@ class GrowingAnswer:
         begun = _parsed(reply, "trailing-strings")
         answer = begun.get(self._field)
         if not isinstance(answer, str) or len(answer) > MAX_ANSWER_CHARS:
+            return self._text
+        if _AGAIN.match(answer):
             return self._text
         if self._facts is None:
             # A reply may have said before its answer that there is none to deliver.

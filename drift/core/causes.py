@@ -31,3 +31,15 @@ def name_is_unknown(error: BaseException) -> bool:
 def is_distrusted(error: BaseException) -> bool:
     """Tell whether the server's certificate is not trusted here."""
     return any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes(error))
+
+
+_OF_PLAINTEXT = frozenset(
+    {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG"}
+)
+"""What OpenSSL calls an answer that is none of TLS."""
+
+
+def speaks_no_tls(error: BaseException) -> bool:
+    """Tell whether a server that was spoken to over TLS answered without it."""
+    found = (cause for cause in causes(error) if isinstance(cause, ssl.SSLError))
+    return any(getattr(cause, "reason", None) in _OF_PLAINTEXT for cause in found)

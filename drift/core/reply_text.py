@@ -9,8 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 
 from pydantic_core import from_json
+
+from drift.core import lenient_json
 
 _NAMES = "think|thinking|thought|thoughts|reasoning|reflection|seed:think"
 _MARK = re.compile(
@@ -30,8 +33,11 @@ _CHANNEL_END = re.compile(r"<\|(?:end|return|call|start)\|>")
 _BARE_CHANNELS = re.compile(r"\Aanalysis(?=\W|[A-Z]).*?assistant\s*final", re.DOTALL)
 """The channels of a server that strips their marks and leaves their names."""
 
+_BRACKET = re.compile(r"[{\[]")
 _MOST_LOOKS = 8
 """Ends of thoughts behind which a whole JSON text is looked for; the last one counts otherwise."""
+_MOST_WRAPPINGS = 4
+"""Objects and lists around a reply, which are taken off."""
 _ARGUMENTS = ("arguments", "parameters", "input")
 
 
@@ -138,42 +144,87 @@ def json_values(text: str) -> Iterator[object]:
     last of several is the one that the model settled on. Arguments of a call come before the call,
     JSON in a JSON string as what it says. Nothing is yielded of an object that was cut.
     """
-    found = [_whole(text.strip())]
+    found = [whole_value(text.strip())]
     if found == [None]:
-        found = [_whole(fenced) for fenced in reversed(_FENCED.findall(text))]
+        found = [whole_value(fenced) for fenced in reversed(_FENCED.findall(text))]
+    if not any(one is not None for one in found):
+        begin, end = _BRACKET.search(text), max(text.rfind("}"), text.rfind("]")) + 1
+        found = [whole_value(text[begin.start() : end])] if begin else []
     for value in [one for one in found if one is not None] or reversed(_between_words(text)):
-        yield from _called_with(value)
+        yield from called_with(value)
         yield value
 
 
-def _whole(text: str) -> object:
-    """Return the object or list that a text is; None for any other."""
+def unwrapped(
+    value: object, fields: AbstractSet[str], depth: int = _MOST_WRAPPINGS
+) -> Iterator[object]:
+    """Yield a value and what it may be wrapped around, the likeliest reply first.
+
+    A wrapping is a list of one, or an object that has one field alone or none of the `fields` of a
+    reply; what it holds may be JSON in a string.
+    """
+    inside: list[object] = []
+    is_strange = isinstance(value, dict) and fields.isdisjoint(value)
+    if depth and not is_schema(value):
+        if isinstance(value, list) and len(value) == 1:
+            inside = value
+        elif isinstance(value, dict) and (is_strange or len(value) == 1):
+            inside = list(value.values())
+
+    found = list[object]()
+    for one in reversed(inside):
+        held = whole_value(one) if isinstance(one, str) else one
+        if isinstance(held, dict) or (isinstance(held, list) and _are_objects(held)):
+            found += unwrapped(held, fields, depth - 1)
+
+    was_text = isinstance(value, dict) and any(isinstance(one, str) for one in inside)
+    is_likelier = is_strange or (was_text and any(_has_any(one, fields) for one in found))
+    yield from [*found, value] if is_likelier else [value, *found]
+
+
+def _are_objects(items: list[object]) -> bool:
+    return bool(items) and all(isinstance(item, dict) for item in items)
+
+
+def _has_any(value: object, fields: AbstractSet[str]) -> bool:
+    return isinstance(value, dict) and not fields.isdisjoint(value)
+
+
+def is_schema(value: object) -> bool:
+    """Tell whether a value is a JSON schema, which some servers send back as the reply."""
+    return isinstance(value, dict) and isinstance(value.get("properties"), dict) and "type" in value
+
+
+def whole_value(text: str, *kinds: type) -> object:
+    """Return the object or list that a text is, or a value of other `kinds`; None for any other."""
+    kinds = kinds or (dict, list)
     try:
-        value = _read(text)
-        if isinstance(value, str):
-            value = _read(value)
+        value = lenient_json.read(text)
+        if isinstance(value, str) and not isinstance(value, kinds):
+            value = lenient_json.read(value)
     except (ValueError, RecursionError):
         return None
 
-    return value if isinstance(value, dict | list) else None
+    return value if isinstance(value, kinds) else None
 
 
-def _read(text: str) -> object:
-    """Read JSON, with line breaks in its strings, which models without a grammar leave there."""
+def begins_with_value(text: str) -> bool:
+    """Tell whether words stand behind the object or list that a text begins with."""
     try:
-        return from_json(text)
-    except ValueError:
-        return json.loads(text, strict=False)
+        _, end = json.JSONDecoder(strict=False).raw_decode(text)
+    except (ValueError, RecursionError):
+        return False
+    return bool(text[end:].strip())
 
 
-def _called_with(value: object) -> Iterator[object]:
+def called_with(value: object) -> Iterator[object]:
     """Yield the arguments of a call of a tool."""
     if not isinstance(value, dict) or "name" not in value:
         return
     for name in _ARGUMENTS:
         arguments = value.get(name)
         if isinstance(arguments, str):
-            arguments = _whole(arguments)
+            arguments = whole_value(arguments)
         if isinstance(arguments, dict | list):
             yield arguments
 
@@ -186,7 +237,7 @@ def _between_words(text: str) -> list[object]:
     """
     decoder, values, at = json.JSONDecoder(strict=False), list[object](), 0
     left = 4 * len(text) + 1_000
-    for bracket in re.finditer(r"[{\[]", text):
+    for bracket in _BRACKET.finditer(text):
         if bracket.start() < at:
             continue
         try:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from neo4j.exceptions import ConfigurationError, DriverError, Neo4jError
+from neo4j.exceptions import DriverError, Neo4jError
 
-from drift.core.causes import is_distrusted, name_is_unknown
+from drift.core.causes import causes, is_distrusted, name_is_unknown, speaks_no_tls
 from drift.core.errors import (
     GraphMisconfiguredError,
     GraphTimeoutError,
@@ -95,6 +95,23 @@ _NO_CLIENT = (
     "http:// and https:// need two packages more: add `neo4j[http]` to requirements.txt and run "
     "`make lock`; for commands, `pip install 'neo4j[http]'`."
 )
+_NO_TLS = (
+    "The graph database does not speak TLS there: begin NEO4J_URI with bolt:// or neo4j:// "
+    "(http:// for the Query API), or give the server a certificate."
+)
+_ENDS_TLS = (
+    "The graph database cannot be reached over TLS: look whether it runs and has a certificate; "
+    "one without is reached by bolt:// or neo4j://. Check NEO4J_URI."
+)
+_ENDS_BOLT = (
+    "What answers at NEO4J_URI ends a connection of Bolt at once: with TLS it needs bolt+s:// or "
+    "neo4j+s://; else look at its port, and whether it is a Neo4j that runs."
+)
+_HTTP_THERE = (
+    "What answers at NEO4J_URI speaks HTTP: bolt:// and neo4j:// need another port, 7687 by "
+    "default."
+)
+_ADDRESS = "The graph's address or login is not usable: check NEO4J_URI."
 _NAME = "The graph database's name is not known: check the host of NEO4J_URI, and DNS."
 _CHANGED = "The graph was changed while one search read it: try again."
 _ENDED = "The graph ended one search before it was done."
@@ -151,6 +168,15 @@ CAUSES: tuple[tuple[str, str, type[UpstreamError], str], ...] = (
 )
 """The same where a code alone says too little, with words that the server's message holds then."""
 
+_AT_THE_DOOR: tuple[tuple[str, type[UpstreamError], str], ...] = (
+    ("looks like HTTP", _WRONG, _HTTP_THERE),
+    ("BoltSecurityError", _AWAY, _ENDS_TLS),
+    ("incomplete handshake", _AWAY, _ENDS_BOLT),
+    ("UnsupportedServerProduct", _WRONG, _ENDS_BOLT),
+    ("ConfigurationError", _WRONG, _ADDRESS),
+)
+"""What the driver says of a server that does not speak as NEO4J_URI has it."""
+
 
 @contextmanager
 def translated(*, http: bool = False) -> Iterator[None]:
@@ -180,14 +206,20 @@ def translation(error: Exception) -> UpstreamError:
         if code.startswith(beginning):
             return kind(sentence)
 
+    return _at_the_door(error) or GraphUnavailableError(UNAVAILABLE)
+
+
+def _at_the_door(error: Exception) -> UpstreamError | None:
+    """Return what keeps the driver from a connection, where that is known."""
     if is_distrusted(error):
         return GraphMisconfiguredError(_CERTIFICATE)
     if name_is_unknown(error):
         return GraphUnavailableError(_NAME)
+    if speaks_no_tls(error):
+        return GraphMisconfiguredError(_NO_TLS)
 
-    if isinstance(error, ConfigurationError):
-        return GraphMisconfiguredError(
-            "The graph's address or login is not usable: check NEO4J_URI."
-        )
-
-    return GraphUnavailableError(UNAVAILABLE)
+    for cause in causes(error):
+        for part, kind, sentence in _AT_THE_DOOR:
+            if part in f"{type(cause).__name__}: {cause}":
+                return kind(sentence)
+    return None

@@ -11,6 +11,7 @@ import os
 import re
 
 SCHEDULE = "RECONCILE_SCHEDULE"
+_AROUND = " \t\r\n\v\f\0\xa0\ufeff\u200b\u2060"
 
 _FIELDS = (
     ("second", range(60), ""),
@@ -70,12 +71,23 @@ def _values(text: str, span: range, names: str) -> set[int]:
     return found
 
 
+def bare(text: str) -> str:
+    """Return a value without what a shell, an editor or a form left around it.
+
+    That is blanks, line ends, a byte order mark, and one pair of quotes.
+    """
+    text = text.strip(_AROUND)
+    if len(text) > 1 and text[0] == text[-1] and text[0] in {'"', "'"}:
+        text = text[1:-1].strip("\r\n")
+    return text
+
+
 def schedule() -> str | None:
     """Return the schedule of the environment; None where none is asked for, or what is none."""
-    text = os.environ.get(SCHEDULE, "").strip()
+    text = bare(os.environ.get(SCHEDULE, ""))
     return None if not text or schedule_problem(text) else text
 
 
 def platform_asks_for_keys() -> bool:
     """Tell whether the function itself does not tell who asks, so that the platform has to."""
-    return os.environ.get("AUTH_MODE", "").strip().lower() not in {"keys", "easyauth"}
+    return bare(os.environ.get("AUTH_MODE", "")).lower() not in {"keys", "easyauth"}

@@ -73,8 +73,9 @@ def names() -> frozenset[str]:
 
 
 def environment() -> dict[str, str]:
-    """Return a copy of the environment."""
-    return dict(os.environ)
+    """Return a copy of the environment, in which settings have nothing around their values."""
+    known = names()
+    return {name: at_import.bare(v) if name in known else v for name, v in os.environ.items()}
 
 
 def export(values: Mapping[str, str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 from pydantic import (
     AliasChoices,
@@ -42,12 +43,24 @@ def _one_channel(value: str) -> None:
         )
 
 
+def _of_server_alone(value: str) -> None:
+    """Refuse what a driver of Neo4j refuses in an address, or passes over."""
+    parts = urlsplit(value)
+    if "@" in parts.netloc:
+        raise ValueError("holds a login: it belongs into NEO4J_USERNAME and NEO4J_PASSWORD")
+    if parts.path.strip("/"):
+        raise ValueError("has a path, which is not read: NEO4J_DATABASE names the database")
+    if parts.query and not parts.scheme.startswith("neo4j"):
+        raise ValueError("has a query, which neo4j:// alone takes: end it behind the port")
+
+
 class GraphSettings(Addresses):
     """The database, and how it is searched."""
 
     neo4j_uri: Annotated[
         Required,
         address("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc", "http", "https"),
+        checked_by(_of_server_alone),
     ]
     """`neo4j+s://…` (AuraDB) or another Bolt URI; `https://…` where port 7687 is closed
     ([deploy.md](deploy.md#auradb))"""

@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import Field, SecretStr, StringConstraints, field_validator
+from pydantic import Field, StringConstraints, field_validator
 
 from drift.contracts.request import project_id_problem
 from drift.http.settings_base import (
     Addresses,
     AnyCase,
+    ApiKey,
     Required,
     SettingsGroup,
     address,
@@ -92,9 +93,9 @@ class ModelSettings(Addresses):
     stay with `OAI_BASE_URL`"""
     anthropic_base_url: Annotated[str, address("http", "https")] | None = None
     """unset: Anthropic's own; in Foundry `https://NAME.services.ai.azure.com/anthropic/`"""
-    anthropic_key: SecretStr | None = None
+    anthropic_key: ApiKey = None
     """API key; unset in Foundry: Entra ID"""
-    oai_key: SecretStr | None = None
+    oai_key: ApiKey = None
     """API key; unset on Azure: Entra ID (managed identity, or your own login)"""
     oai_api_version: str | None = None
     """set: the classic Azure paths with this version; unset: the v1 API"""

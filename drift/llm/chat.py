@@ -8,7 +8,13 @@ from dataclasses import dataclass, field, replace
 from drift.core.deadline import Deadline
 from drift.core.errors import UnusableReplyError
 from drift.core.outcomes import Outcomes
-from drift.core.reply_text import json_values, shown_while_growing, without_thoughts
+from drift.core.plain_words import in_plain_words, shown_in_plain_words
+from drift.core.reply_text import (
+    json_values,
+    shown_while_growing,
+    unwrapped,
+    without_thoughts,
+)
 from drift.llm.growing import whole_characters
 from drift.llm.options import EFFORTS, SMALL_STEPS, STEPS, ChatOptions, Step, step_of
 from drift.llm.prompt_length import PromptLength
@@ -34,6 +40,8 @@ ASKED_TOKENS = 64
 """The most that its reply may have; one that is cut is an answer too."""
 UNREADABLE = "its answer is not JSON of the shape that was asked for"
 EMPTY = "its answer holds nothing, or thoughts alone"
+AS_IT_IS = "chat"
+"""The prompt to whose reply nothing is done: people talk with the model alone."""
 
 
 @dataclass(slots=True)
@@ -142,7 +150,7 @@ class Chat:
                 lambda error: self.provider.failure(error, model.setting),
             )
         try:
-            text = _text(completion, model)
+            text = _text(completion, model, prompt)
         except UnusableReplyError as error:
             model.watch.answered(EMPTY if error.detail == "empty" else "")
             if error.detail == "length" and options is self.options:
@@ -173,23 +181,29 @@ def _growing(hear: TextCallback, model: Model, prompt: Prompt) -> TextCallback:
         may_be_thought = model.is_closed_alone or (not is_json and model.is_closed_alone is None)
         if may_be_thought and without_thoughts(text) == text:
             return
-        if said := shown_while_growing(text, is_json=is_json):
+        said = shown_while_growing(text, is_json=is_json)
+        if said and (is_json or prompt.name == AS_IT_IS):
             hear(said)
+        elif told := shown_in_plain_words(said):
+            hear(told)
 
     return grown
 
 
-def _text(completion: Completion, model: Model) -> str:
+def _text(completion: Completion, model: Model, prompt: Prompt) -> str:
     """Return what the model said; UnusableReplyError: refused, content_filter, length or empty."""
     if completion.end:
         raise UnusableReplyError(completion.end)
 
     whole = whole_characters(completion.text)
     text = without_thoughts(whole)
+    is_closed_alone = text != whole and not whole.lstrip().startswith(("<", "[", "◁"))
+    if prompt.schema is None and prompt.name != AS_IT_IS:
+        text = in_plain_words(text)
     if not text.strip():
         raise UnusableReplyError("empty")
 
-    model.is_closed_alone = text != whole and not whole.lstrip().startswith(("<", "[", "◁"))
+    model.is_closed_alone = is_closed_alone
     return text
 
 
@@ -198,8 +212,9 @@ def _keeps(text: str, schema: Mapping[str, object]) -> bool:
 
     One that lacks some is asked for again all the same, with what it lacks.
     """
-    required = schema.get("required", ())
+    required: frozenset[str] = frozenset(schema.get("required", ()))  # type: ignore[call-overload]
     return any(
-        isinstance(value, dict) and not value.keys().isdisjoint(required)  # type: ignore[arg-type]
-        for value in json_values(text)
+        isinstance(value, dict) and not required.isdisjoint(value)
+        for found in json_values(text)
+        for value in unwrapped(found, required)
     )

@@ -7,14 +7,21 @@ errors alike.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Literal
 
-from httpx2 import TimeoutException, TransportError
+from httpx2 import (
+    InvalidURL,
+    LocalProtocolError,
+    TimeoutException,
+    TransportError,
+    UnsupportedProtocol,
+)
 
-from drift.core.causes import is_distrusted, name_is_unknown
+from drift.core.causes import causes, is_distrusted, name_is_unknown, speaks_no_tls
 from drift.core.errors import (
     DriftError,
     ModelMisconfiguredError,
@@ -37,8 +44,16 @@ _TOO_LONG = frozenset(
         "string_above_max_length",
         "max_tokens_exceeded",
         "request_too_large",
+        "exceed_context_size_error",
     }
 )
+_TOO_LONG_IN_WORDS = re.compile(
+    r"context[ _-](length|window|size|limit)|maximum context|reduce the length|"
+    r"(prompt|input|inputs|message|messages|request|conversation)`?,? [^.]{0,40}too (long|large)|"
+    r"too many (input |prompt )?tokens|tokens?`? [^.]{0,60}(exceed|must be <=)|"
+    r"exceeds? [^.]{0,40}(context|tokens?\b)|too large for model"
+)
+"""How servers say that a prompt is longer than their model reads."""
 _FILTERED = frozenset({"content_filter", "content_policy_violation"})
 _NO_MODEL = frozenset({"model_not_found", "DeploymentNotFound"})
 
@@ -47,6 +62,9 @@ Kind = Literal["chat", "embedding"]
 
 _UNREADABLE = (ValueError, TypeError, AttributeError, RecursionError)
 """What an SDK raises on an answer of another shape, which it does not validate."""
+
+_UNSENDABLE = (LocalProtocolError, UnsupportedProtocol, InvalidURL, UnicodeEncodeError)
+"""What is raised of a request that could not be written, and never can be."""
 
 _STATUS_OF: Mapping[str, int] = {
     "rate": 429,
@@ -62,6 +80,8 @@ _STATUS_OF: Mapping[str, int] = {
     "not_found": 404,
     "filter": 400,
     "policy": 400,
+    "too_large": 413,
+    "context": 400,
 }
 """By which word of an error's code or type a status is known that is told with another one."""
 
@@ -97,13 +117,8 @@ def failure(
     if _is_named(error, "APIStatusError"):
         return _of_status(error, _CallTarget(setting, kind, server))
 
-    if is_distrusted(error):
-        return Failure(
-            ModelMisconfiguredError(
-                f"The model server's certificate is not trusted: check the host of {server.url}, "
-                "and the certificates here."
-            )
-        )
+    if wrong := _never_reached(error, server):
+        return Failure(ModelMisconfiguredError(wrong))
 
     if isinstance(error, TimeoutError | TimeoutException) or _is_named(error, "APITimeoutError"):
         said = "The model server did not answer in time."
@@ -113,11 +128,30 @@ def failure(
         error, "APIConnectionError"
     ):
         said = "The model server cannot be reached, or broke off its answer."
+        if "disconnected without" in " ".join(map(str, causes(error))):
+            said += f" One with TLS needs https:// in {server.url}."
     elif isinstance(error, _UNREADABLE) or _is_named(error, "OpenAIError", "AnthropicError"):
         return Failure(not_this_api(server))
     else:
         return None
     return Failure(ModelUnavailableError(said), is_transient=True)
+
+
+def _never_reached(error: BaseException, server: ServerSettings) -> str:
+    """Return what is wrong with an address or a key by which no request will ever arrive."""
+    if is_distrusted(error):
+        return (
+            f"The model server's certificate is not trusted: check the host of {server.url}, "
+            "and the certificates here."
+        )
+    if speaks_no_tls(error):
+        return f"The model server does not speak TLS: begin {server.url} with http://, or check it."
+    if any(isinstance(cause, _UNSENDABLE) for cause in causes(error)):
+        return (
+            f"A request to the model server cannot be written: check {server.key} and {server.url} "
+            "for characters that do not belong there."
+        )
+    return ""
 
 
 def _is_named(error: BaseException, *names: str) -> bool:
@@ -150,13 +184,21 @@ def is_known(error: Any) -> bool:  # noqa: ANN401 - the same
 
 
 def _of_status(error: Any, target: _CallTarget) -> Failure:  # noqa: ANN401 - the same
-    code, status = _code(error), _status(error)
+    code, status = _code(error), status_of(error)
     is_transient = (status in _TRANSIENT or status >= _SERVER_ERRORS) and not code
+    is_transient = is_transient and not _is_prompt_too_long(error, status, target)
     wait_s = retry_after(error.response.headers)
     return Failure(_meaning(error, status, target), is_transient, wait_s)
 
 
-def _status(error: Any) -> int:  # noqa: ANN401 - the same
+def _is_prompt_too_long(error: Any, status: int, target: _CallTarget) -> bool:  # noqa: ANN401 - the same
+    """Tell whether a model does not read so much; a limit of tokens a minute is another thing."""
+    if target.kind != "chat" or status == _TOO_MANY_REQUESTS:
+        return False
+    return _code(error) in _TOO_LONG or bool(_TOO_LONG_IN_WORDS.search(words_of(error)))
+
+
+def status_of(error: Any) -> int:  # noqa: ANN401 - the same
     """Return an error's status, also of one that is told within an answer of status 200."""
     if error.status_code >= HTTPStatus.MULTIPLE_CHOICES:
         return int(error.status_code)
@@ -179,16 +221,16 @@ def _meaning(error: Any, status: int, target: _CallTarget) -> DriftError:  # noq
             "account."
         )
 
+    if _is_prompt_too_long(error, status, target):
+        return ModelMisconfiguredError(
+            f"The prompt is longer than the model of {target.setting} takes ({said}): lower "
+            "MAX_CHUNKS_FOR_PROMPT or MAX_PROMPT_TOKENS, or use a model with a larger context."
+        )
+
     if status == _TOO_MANY_REQUESTS:
         return ModelUnavailableError(f"The model server has too many requests ({said}).")
     if status in _TRANSIENT or status >= _SERVER_ERRORS:
         return ModelUnavailableError(f"The model server fails ({said}).")
-
-    if target.kind == "chat" and (code in _TOO_LONG or "prompt is too long" in words_of(error)):
-        return ModelMisconfiguredError(
-            f"The prompt is longer than the model of {target.setting} takes ({said}): lower "
-            "MAX_CHUNKS_FOR_PROMPT, or use a model with a larger context."
-        )
 
     return ModelMisconfiguredError(_refusal(status, code, said, target))
 
@@ -225,7 +267,10 @@ def _refusal(status: int, code: str, said: str, target: _CallTarget) -> str:
 
 def _names(error: Any) -> tuple[str, ...]:  # noqa: ANN401 - the same
     """Return what an error calls itself: its codes, status and types, of any make."""
-    body = error.body if isinstance(error.body, Mapping) else {}
+    body = error.body
+    if isinstance(body, list) and body:  # as Gemini has it
+        body = body[0]
+    body = body if isinstance(body, Mapping) else {}
     inner = body.get("error")
     bodies = (inner if isinstance(inner, Mapping) else {}, body)
     names = [one.get(name) for one in bodies for name in ("code", "status", "type")]

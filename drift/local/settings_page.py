@@ -11,7 +11,9 @@ from drift.http.settings_base import SettingsGroup
 HEAD = """# Settings
 
 Read from the environment once, on the first request. A missing or wrong one gives 503 and names
-itself. `make settings` writes this page from `drift/http/settings_*.py`.
+itself. Blanks, line ends and one pair of quotes around a value are no part of it. A pasted target
+of a deployment or of one call is taken for its server. `make settings` writes this page from
+`drift/http/settings_*.py`.
 """
 
 

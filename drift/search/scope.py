@@ -21,7 +21,7 @@ from drift.core.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
-from drift.core.reply_text import json_values
+from drift.core.reply_text import is_schema, json_values, unwrapped
 from drift.model.calls import Prompt, TextCallback
 from drift.model.graph import Beside, Chunk, CommunityId, Evidence, FollowupQuery, Position, Vector
 from drift.model.limits import Limits
@@ -143,9 +143,9 @@ class _MisfitError(UnusableReplyError):
 
 def parse(text: str, shape: type[R]) -> R:
     """Return a reply's text as `shape`, wherever its JSON stands; UnusableReplyError."""
-    problem = ""
-    for value in json_values(text):
-        if _is_schema(value):
+    problem, fields = "", shape.model_fields.keys()
+    for value in (one for found in json_values(text) for one in unwrapped(found, fields)):
+        if is_schema(value):
             problem = problem or "it repeats the JSON schema instead of a value"
             continue
         try:
@@ -156,8 +156,3 @@ def parse(text: str, shape: type[R]) -> R:
             problem = problem or f"{place}: {first['msg']}"
 
     raise _MisfitError(text, problem or "it holds no whole JSON object")
-
-
-def _is_schema(value: object) -> bool:
-    """Tell whether a value is a JSON schema, which some servers send back as the reply."""
-    return isinstance(value, dict) and isinstance(value.get("properties"), dict) and "type" in value

@@ -48,7 +48,7 @@ Fault = Literal[
     "refuses_effort", "refuses_effort_none", "refuses_max_completion_tokens", "refuses_max_tokens",
     "refuses_cache_options", "refuses_temperature", "refuses_options_silently",
     "refuses_json_schema_silently", "refuses_response_format_silently",
-    "ignores_schema", "bills_more",
+    "refuses_system", "refuses_system_silently", "ignores_schema", "bills_more",
     "refuses_stream", "refuses_stream_options",
     "stream_cut", "stream_dropped", "stream_error", "stream_garbage", "stream_empty",
     "stream_endless", "stream_stalls",

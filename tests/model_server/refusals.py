@@ -67,7 +67,14 @@ _OLD_FORMAT = error_body(
     "BadRequest",
 )
 
+
+def _has_system(body: Json) -> bool:
+    return any(message.get("role") == "system" for message in body.get("messages", ()))
+
+
 REFUSALS: Mapping[str, Refusal] = {
+    "refuses_system": Refusal(_has_system, error_body("System role not supported", "BadRequest")),
+    "refuses_system_silently": Refusal(_has_system, error_body("Bad request")),
     "refuses_json_schema": Refusal(
         _asks_for(JSON_SCHEMA),
         error_body("This response_format type is unavailable now", "invalid_request_error"),

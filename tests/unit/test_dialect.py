@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from openai import APIStatusError
 
-from drift.llm.openai.dialect import Dialect, RequestBody, is_refusal, named
+from drift.llm.openai.dialect import SYSTEM, Dialect, RequestBody, is_refusal, named
 from drift.llm.options import EFFORTS
 from drift.llm.provider import ChatRequest
 from drift.prompting import prompts
@@ -101,6 +101,51 @@ def test_what_may_be_taken_with_less_in_it(status: int, body: object, is_one: bo
     assert is_refusal(error, sent()) is is_one
 
 
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "System role not supported"),
+        (400, "Conversation roles must alternate user/assistant/user/assistant/..."),
+        (400, "Only user, assistant and tool roles are supported!"),
+        (400, "Unexpected role 'system' after role 'user'"),
+        (400, "Developer instruction is not enabled for models/gemma-3-27b-it"),
+        (400, "Unsupported value: 'messages[0].role' does not support 'system' with this model."),
+        (422, "Template error: invalid operation: System role not supported (in <string>:1)"),
+        (500, "Jinja Exception: This model does not support system messages"),
+        (422, "messages.0.role: Input should be 'user' or 'assistant'"),
+        (400, "Invalid value: 'system'. Supported values are: 'user' and 'assistant'."),
+        (400, "Prompt must alternate between user and assistant"),
+        (200, "The first message must be from the user"),
+    ],
+)
+def test_a_model_without_a_system_role_is_known_by_many_words(status: int, message: str) -> None:
+    error = refused(status, {**said(message)["error"], "code": 400})
+    assert named(error, sent()) == {SYSTEM}
+    assert is_refusal(error, sent())
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Unrecognized request argument: temperature",
+        "The system is overloaded",
+        "'messages' must contain the word 'json' to use 'response_format'",
+        "Bad field temperature in {'messages': [{'role': 'system'}, {'role': 'user'}]}",
+        "This model's maximum context length is 4096 tokens: reduce the length of the messages",
+    ],
+)
+def test_other_words_are_not_taken_for_a_missing_system_role(message: str) -> None:
+    assert SYSTEM not in named(refused(400, said(message)), sent())
+
+
+def test_instructions_go_before_the_words_of_the_user_where_there_is_no_system_role() -> None:
+    dialect = Dialect("m")
+    dialect.learn(frozenset({SYSTEM}))
+    [message] = body_of(dialect).fields["messages"]
+    assert message == {"role": "user", "content": f"{LOCAL.system}\n\n{LOCAL.user}"}
+    assert "refuses system role" in dialect.described()
+
+
 def test_a_field_that_was_not_sent_is_not_named() -> None:
     plain = body_of(Dialect("m"), ChatRequest("m", prompts.hypothesis("Who?")))
     error = refused(400, said("temperature, response_format, prompt_cache_options"))
@@ -132,6 +177,6 @@ def test_each_refusal_leaves_less_to_refuse_until_nothing_is_left() -> None:
         dialect.learn(frozenset({min(forms)}))
         asked += 1
     assert asked == len(
-        ("cache", "effort", "temperature", "length", "old length", "schema", "json")
+        ("cache", "effort", "temperature", "length", "old length", "schema", "json", "system")
     )
     assert body_of(dialect).fields.keys() == {"model", "messages"}

@@ -133,3 +133,8 @@ def test_words_that_change_before_what_was_read_are_read_anew() -> None:
     assert one.deliverable(f"{opening}He") == "Marley was dead."
     whole = f'{opening}Scrooge knew it [2]."'
     assert one.deliverable(whole) == "Marley was gone. Scrooge knew it."
+
+
+def test_a_reply_within_the_text_of_a_reply_is_not_told() -> None:
+    one, reply = growing(), json.dumps({"final_answer": reply_of("It is so [1]. It is.")})
+    assert {one.deliverable(reply[:end]) for end in range(len(reply) + 1)} == {""}

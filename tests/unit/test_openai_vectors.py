@@ -3,7 +3,6 @@ from __future__ import annotations
 import base64
 import math
 from array import array
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -33,10 +32,8 @@ WRONG: dict[str, tuple[object, str]] = {
 }
 
 
-def answer(*embeddings: object) -> Any:
-    return SimpleNamespace(
-        data=[SimpleNamespace(index=i, embedding=e) for i, e in enumerate(embeddings)]
-    )
+def answer(*embeddings: object) -> list[Any]:
+    return [{"index": i, "embedding": e} for i, e in enumerate(embeddings)]
 
 
 @pytest.mark.parametrize(("embedding", "says"), WRONG.values(), ids=WRONG)

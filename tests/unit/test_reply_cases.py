@@ -30,6 +30,8 @@ REPLY = json.dumps({"verdict": "answered", "final_answer": ANSWER})
 PROMPT = prompts.aggregate("Is it so?", [], [])
 _CASE = re.compile(r"^- (.+?)(?:: ([\w ]+))? `(\{.*\})`$", re.MULTILINE)
 
+LONG = "This model's maximum context length is 4096 tokens. You requested 5000."
+
 Json = dict[str, Any]
 
 
@@ -74,6 +76,8 @@ def _pieces(key: str, value: Any) -> Iterator[Json]:
                 yield {key: [{"index": call["index"], "function": piece}]}
     elif isinstance(value, list):
         yield from ({key: [part]} for part in value)
+    elif value is not None:
+        yield {key: value}
 
 
 def _event(value: Json) -> bytes:
@@ -119,7 +123,7 @@ AGAIN = [
 
 
 def test_the_page_has_cases() -> None:
-    assert (len(READ), len(AGAIN)) == (21, 11)
+    assert (len(READ), len(AGAIN)) == (29, 14)
 
 
 @pytest.mark.parametrize("choice", READ)
@@ -159,6 +163,9 @@ async def test_a_case_is_not_taken_for_an_answer(
         ("upstream failed", "model_unavailable", True),
         ({"code": "invalid_api_key"}, "model_misconfigured", False),
         ({"code": "content_filter"}, "unusable_reply", False),
+        ({"message": LONG}, "model_misconfigured", False),
+        ({"message": LONG, "code": 400}, "model_misconfigured", False),
+        (LONG, "model_misconfigured", False),
     ],
 )
 @pytest.mark.parametrize("is_streamed", [False, True])
@@ -183,4 +190,5 @@ async def test_an_error_in_an_answer_of_status_200_is_that_error(
 
     assert raised.value.code == code
     assert "OAI_BASE_URL" not in raised.value.detail
+    assert ("MAX_CHUNKS_FOR_PROMPT" in raised.value.detail) is ("4096" in str(error))
     assert (times == 2) is is_repeated

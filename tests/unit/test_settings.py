@@ -305,7 +305,7 @@ def test_the_channel_follows_from_the_mode_unless_it_is_named(
     assert settings.channel_template == channel
 
 
-@pytest.mark.parametrize("named", ["*", "{project_id}", "caf\u00e9", "x" * 201, "a\n"])
+@pytest.mark.parametrize("named", ["*", "{project_id}", "caf\u00e9", "x" * 201, "a\nb"])
 def test_a_channel_that_redis_could_take_for_a_pattern_is_refused(named: str) -> None:
     assert names(problems(PROGRESS_CHANNEL=named)) == {"PROGRESS_CHANNEL"}
 

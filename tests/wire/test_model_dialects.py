@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -85,6 +86,31 @@ async def test_a_field_that_is_refused_is_left_out_and_the_others_stay(
     assert without in chat.provider.described("a-model").split("refuses ")[1]
 
 
+@pytest.mark.parametrize("prompt", [LOCAL, PROMPT], ids=["schema", "text"])
+@pytest.mark.parametrize("hear", [None, lambda _: None], ids=["whole", "stream"])
+@pytest.mark.parametrize(("fault", "sent"), [("refuses_system", 3), ("refuses_system_silently", 4)])
+async def test_a_model_without_a_system_role_finds_its_instructions_before_the_users_text(
+    model_server: ModelServerControl,
+    prompt: Prompt,
+    hear: Callable[[str], None] | None,
+    fault: str,
+    sent: int,
+) -> None:
+    model_server.fail({"fault": fault, "times": None})
+    async with chat_of(model_server) as chat:
+        first, second = [await chat.complete(prompt, soon(), hear) for _ in range(2)]
+        health = str(await chat.health())
+
+    assert first.text
+    assert (first.retries, second.retries) == (1, 0)
+    [message] = bodies(model_server)[-1]["messages"]
+    assert message["role"] == "user"
+    assert message["content"].startswith(prompt.system)
+    assert message["content"].endswith(prompt.user)
+    assert len(bodies(model_server)) == sent
+    assert "system role" in health
+
+
 @pytest.mark.parametrize("faults", [1, 2])
 async def test_the_bound_of_a_reply_has_its_old_name_or_none_where_neither_is_taken(
     model_server: ModelServerControl, faults: int
@@ -146,7 +172,9 @@ async def test_a_request_that_stays_refused_is_an_error_and_nothing_is_remembere
         assert [(format_of(body), len(options_of(body))) for body in sent] == [
             ("json_schema", len(OPTIONS)),
             (None, 0),
+            (None, 0),
         ]
+        assert [len(body["messages"]) for body in sent] == [2, 2, 1]
         model_server.reset()
         await chat.complete(LOCAL, soon())
     [body] = bodies(model_server)

@@ -58,8 +58,8 @@ MISCONFIGURED = [
     Case({"fault": "status", "status": 401}, ModelMisconfiguredError, "OAI_KEY"),
     Case({"fault": "status", "status": 403}, ModelMisconfiguredError, "role of the identity"),
     Case({"fault": "status", "status": 404}, ModelMisconfiguredError, "OAI_MODEL"),
-    # and the prompt alone, since a 400 may be about any field
-    Case({"fault": "status", "status": 400}, ModelMisconfiguredError, "refused the request", 2),
+    # and the prompt alone, since a 400 may be about any field, or about the system role
+    Case({"fault": "status", "status": 400}, ModelMisconfiguredError, "refused the request", 3),
     Case({"fault": "status", "status": 422}, ModelMisconfiguredError, "refused the request"),
 ]
 MISCONFIGURED += [

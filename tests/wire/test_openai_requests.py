@@ -103,13 +103,32 @@ async def test_the_paths_follow_the_address_and_the_api_version(
         ("https://openai.azure.com.evil.example", "https://openai.azure.com.evil.example/v1"),
         ("http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/v1"),
         ("https://host.example/v1beta/openai/", "https://host.example/v1beta/openai"),
+        # what consoles give out as a target
+        (
+            "https://one.openai.azure.com/openai/deployments/gpt-4o/chat/completions?api-version=1",
+            "https://one.openai.azure.com/openai/v1",
+        ),
+        (
+            "https://one.openai.azure.com/openai/v1/responses",
+            "https://one.openai.azure.com/openai/v1",
+        ),
+        (
+            "https://one.services.ai.azure.com/models/chat/completions",
+            "https://one.services.ai.azure.com/openai/v1",
+        ),
+        ("https://api.openai.com/v1/chat/completions", "https://api.openai.com/v1"),
+        ("https://api.openai.com/v1/embeddings/", "https://api.openai.com/v1"),
+        ("http://127.0.0.1:11434/api/chat", "http://127.0.0.1:11434/v1"),
     ],
 )
 def test_the_v1_address_is_completed_once(address: str, url: str) -> None:
     assert v1_url(urlsplit(address)) == url
 
 
-@pytest.mark.parametrize("path", ["", "/", "/openai", "/openai/v1/"])
+@pytest.mark.parametrize(
+    "path",
+    ["", "/", "/openai", "/openai/v1/", "/openai/deployments/gpt-4o/embeddings?api-version=1"],
+)
 def test_the_resource_address_has_no_path_of_the_api(path: str) -> None:
     assert (
         resource_url(urlsplit(f"https://one.openai.azure.com{path}"))

@@ -6,7 +6,7 @@ prompt cache, since all requests of a step share it.
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -14,19 +14,21 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
+import httpx2
 from anthropic import (
-    APIConnectionError,
     APIStatusError,
     AsyncAnthropic,
     AsyncAnthropicFoundry,
+    AsyncStream,
     transform_schema,
 )
 
 from drift.core.logs import log
-from drift.core.reply_text import is_json
+from drift.llm.anthropic.replies import SERVER, Turn, put_together, read_whole
 from drift.llm.caller import Failure, ModelCaller
 from drift.llm.connection import EntraTokens, http_client
-from drift.llm.errors import ServerSettings, failure, not_this_api, words_of
+from drift.llm.errors import failure, status_of, words_of
+from drift.llm.event_stream import streams
 from drift.llm.growing import GrowingText
 from drift.llm.options import Effort
 from drift.llm.provider import ChatRequest, Completion, End, in_words
@@ -34,7 +36,8 @@ from drift.model.calls import TextCallback, Tokens, sum_tokens
 
 ENTRA_SCOPE = "https://ai.azure.com/.default"
 FOUNDRY_HOST = ".services.ai.azure.com"
-SERVER = ServerSettings("Anthropic", "ANTHROPIC_BASE_URL", "ANTHROPIC_KEY", "ANTHROPIC_BASE_URL")
+_PATH = "/v1/messages"
+_CALL = re.compile(r"(?:/v1)?(?:/messages)?/*\Z")
 
 DEFAULT_LENGTH = 8_192
 """Tokens of a reply where no bound is wished for: the API wants one."""
@@ -63,10 +66,11 @@ def build_client(
     max_reply_bytes: int,
     azure_client_id: str | None = None,
 ) -> AsyncAnthropic | AsyncAnthropicFoundry:
-    """Return a client that never retries by itself.
+    """Return a client that never retries by itself; a path that it adds itself is taken off.
 
     An address of Foundry is spoken to as an Entra ID identity where there is no key.
     """
+    base_url = base_url and _CALL.sub("", base_url)
     http = http_client(base_url or "https://api.anthropic.com", timeout_s, max_reply_bytes)
     if _is_foundry(base_url):
         tokens = EntraTokens(azure_client_id, scope=ENTRA_SCOPE, key="ANTHROPIC_KEY")
@@ -138,7 +142,7 @@ class AnthropicChat:
 
     def _learn(self, request: ChatRequest, error: APIStatusError) -> bool:
         """Leave out what an error names; tell whether there is anything new to leave out."""
-        if error.status_code not in {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}:
+        if status_of(error) not in {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}:
             return False
 
         refused = self._refused.setdefault(request.model, set())
@@ -179,8 +183,7 @@ class AnthropicChat:
             "system": [cached],
             "messages": [{"role": "user", "content": prompt.user}],
             **({"output_config": config} if config else {}),
-            # The SDK has no argument for it, since newer models refuse it.
-            "extra_body": {k: v for k, v in options.items() if k == "temperature"},
+            **{k: v for k, v in options.items() if k == "temperature"},
         }
 
     async def _take_turns(self, request: ChatRequest, hear: TextCallback | None) -> Completion:
@@ -204,87 +207,22 @@ class AnthropicChat:
         end: End = "length" if message.stop == "pause_turn" else _ENDS.get(message.stop, "")
         return Completion("".join(texts), end, sum_tokens(tokens), message.model)
 
-    async def _send(self, body: dict[str, Any], growing: GrowingText | None) -> _Turn:
+    async def _send(self, body: dict[str, Any], growing: GrowingText | None) -> Turn:
+        """Send a request as it is; the SDK's typed call would check none of the answer."""
         if growing is None:
-            answer = await self.client.messages.create(**body)
-            if not isinstance(answer.content, list):
-                raise not_this_api(SERVER)
-            stop = str(answer.stop_reason or "")
-            return _Turn(answer.content, stop, _tokens(answer.usage), answer.model)
+            response = await self.client.post(_PATH, cast_to=httpx2.Response, body=body)
+            return await _read(response, GrowingText(lambda _: None))
 
-        message = _Turn([], "", Tokens(), "")
-        usage: dict[str, object] = {}
-        stream = await self.client.messages.create(**body, stream=True)
+        stream = await self.client.post(
+            _PATH,
+            cast_to=object,
+            body={**body, "stream": True},
+            stream=True,
+            stream_cls=AsyncStream[object],
+        )
         async with stream:
-            async for event in stream:
-                message.take(event, growing, usage)
-        message.tokens = _tokens(usage)
-        if not (message.stop or is_json(message.text)):
-            raise APIConnectionError(
-                message="The stream broke off.", request=stream.response.request
-            )
-        return message
+            return await _read(stream.response, growing)
 
 
-@dataclass(slots=True)
-class _Turn:
-    """What one turn brought: blocks of content, of which thoughts are not looked at."""
-
-    content: Any
-    stop: str
-    tokens: Tokens
-    model: str
-
-    @property
-    def text(self) -> str:
-        """The text; the input of a call of a tool is one too."""
-        return "".join(map(_text, self.content if isinstance(self.content, list) else []))
-
-    def take(self, event: Any, growing: GrowingText, usage: dict[str, object]) -> None:  # noqa: ANN401 - an event of the SDK
-        """Add an event of a stream, and tell of the text that it brings."""
-        kind = getattr(event, "type", "")
-        if kind == "message_start":
-            self.model = str(getattr(event.message, "model", ""))
-            usage |= _counts(event.message.usage)
-        elif kind == "content_block_start" and event.content_block.type == "tool_use":
-            self.content.append({"type": "text", "text": ""})
-        elif kind == "content_block_delta":
-            piece = getattr(event.delta, "text", None) or getattr(event.delta, "partial_json", None)
-            if piece:
-                self.content.append({"type": "text", "text": piece})
-                growing.add(piece)
-        elif kind == "message_delta":
-            self.stop = str(event.delta.stop_reason or self.stop)
-            usage |= _counts(event.usage)
-
-
-def _text(block: Any) -> str:  # noqa: ANN401 - the SDK does not validate
-    if isinstance(block, Mapping):
-        return str(block.get("text") or "")
-    if getattr(block, "type", "") == "tool_use":
-        return json.dumps(block.input)
-    return str(getattr(block, "text", None) or "") if block.type == "text" else ""
-
-
-def _counts(usage: Any) -> dict[str, object]:  # noqa: ANN401 - the same
-    """Return the counts of a usage that are there."""
-    names = ("input_tokens", "output_tokens", "cache_read_input_tokens")
-    named = {name: getattr(usage, name, None) for name in (*names, "cache_creation_input_tokens")}
-    return {name: count for name, count in named.items() if count is not None}
-
-
-def _tokens(usage: Any) -> Tokens:  # noqa: ANN401 - the same
-    """Return the tokens of a usage; those of the cache are no part of `input_tokens`."""
-    counts = usage if isinstance(usage, dict) else _counts(usage)
-
-    def count(name: str) -> int:
-        number = counts.get(name)
-        return number if isinstance(number, int) and number > 0 else 0
-
-    read, written = count("cache_read_input_tokens"), count("cache_creation_input_tokens")
-    return Tokens(
-        prompt=count("input_tokens") + read + written,
-        completion=count("output_tokens"),
-        cached=read,
-        cache_write=written,
-    )
+async def _read(response: httpx2.Response, growing: GrowingText) -> Turn:
+    return await put_together(response, growing) if streams(response) else read_whole(response)

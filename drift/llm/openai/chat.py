@@ -14,8 +14,9 @@ from openai import APIStatusError, AsyncOpenAI, AsyncStream
 
 from drift.llm.caller import Failure, ModelCaller
 from drift.llm.errors import failure, is_known
-from drift.llm.openai.dialect import ALL, STREAM, Dialect, RequestBody, is_refusal, named
-from drift.llm.openai.replies import EVENT_STREAM, put_together, read_whole
+from drift.llm.event_stream import streams
+from drift.llm.openai.dialect import ALL, STREAM, SYSTEM, Dialect, RequestBody, is_refusal, named
+from drift.llm.openai.replies import put_together, read_whole
 from drift.llm.provider import ChatRequest, Completion
 from drift.model.calls import TextCallback
 
@@ -66,14 +67,17 @@ class OpenAIChat:
             APIStatusError: the first refusal, when this is refused too.
         """
         dialect = self._dialect(request.model)
-        body = dialect.body(request, is_streamed=False, is_plain=True)
-        try:
-            completion = await self._send(body, dialect, hear)
-        except APIStatusError as error:
-            raise refusal from error
+        for forms in (ALL, ALL | {SYSTEM}):
+            body = dialect.body(request, is_streamed=False, without=forms)
+            try:
+                completion = await self._send(body, dialect, hear)
+            except APIStatusError as error:
+                last = error
+            else:
+                dialect.learn(forms)
+                return completion
 
-        dialect.learn(ALL)
-        return completion
+        raise refusal from last
 
     def failure(self, error: BaseException, setting: str) -> Failure | None:
         """Return what an error means, for a model that `setting` names; None for one of ours."""
@@ -114,7 +118,10 @@ class OpenAIChat:
         The SDK's typed call would go through all of it and of the answer, in a third of the call's
         time.
         """
-        return read_whole(await self.client.post(_PATH, cast_to=httpx2.Response, body=body.fields))
+        response = await self.client.post(_PATH, cast_to=httpx2.Response, body=body.fields)
+        if streams(response):
+            return await put_together(response, lambda _: None)
+        return read_whole(response)
 
     async def _post_streaming(self, body: RequestBody, hear: TextCallback) -> Completion:
         """Send a request for a stream; a server may answer it with the whole all the same."""
@@ -123,7 +130,4 @@ class OpenAIChat:
         )
         async with stream:
             response = stream.response
-            if EVENT_STREAM in response.headers.get("content-type", ""):
-                return await put_together(response, hear)
-
-            return read_whole(response)
+            return await put_together(response, hear) if streams(response) else read_whole(response)

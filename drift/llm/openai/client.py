@@ -22,6 +22,11 @@ OPENAI_HOST = "api.openai.com"
 ENTRA_SCOPE = "https://cognitiveservices.azure.com/.default"
 
 _VERSIONED = re.compile(r"/v\d+[a-z0-9]*(/|$)")
+_CALL = re.compile(
+    r"/(?:(?:models/)?chat/completions|completions|embeddings|responses|models|"
+    r"api/(?:chat|generate|embed|embeddings|tags))\Z"
+)
+_DEPLOYMENT = re.compile(r"(?:/openai)?/deployments/[^/]+\Z")
 _NO_KEY = "none"
 
 
@@ -87,7 +92,7 @@ def is_azure(parts: SplitResult) -> bool:
 
 def v1_url(parts: SplitResult) -> str:
     """Return the base URL of the v1 API; a path that names a version already is kept."""
-    path = parts.path.rstrip("/")
+    path = _without_target(parts.path)
     if _VERSIONED.search(path):
         return _rebuilt(parts, path)
     if is_azure(parts) and not path.endswith("/openai"):
@@ -97,8 +102,13 @@ def v1_url(parts: SplitResult) -> str:
 
 def resource_url(parts: SplitResult) -> str:
     """Return the address of an Azure resource, without the API's own path."""
-    path = parts.path.rstrip("/").removesuffix("/v1").removesuffix("/openai")
+    path = _without_target(parts.path).removesuffix("/v1").removesuffix("/openai")
     return _rebuilt(parts, path)
+
+
+def _without_target(path: str) -> str:
+    """Return a path without that of one call or deployment, which consoles give out as a target."""
+    return _DEPLOYMENT.sub("", _CALL.sub("", path.rstrip("/")))
 
 
 def _rebuilt(parts: SplitResult, path: str) -> str:

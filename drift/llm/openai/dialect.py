@@ -4,8 +4,9 @@ Servers that speak the same API differ in the fields they know. So every request
 wanted, and what a server refuses by name is left out from then on: json_schema becomes
 json_object with the
 schema in the prompt, then the schema in the prompt alone; max_completion_tokens becomes max_tokens;
-an effort becomes the nearest one that the server names; the other fields go. A server that says
-nothing is asked once for the prompt alone.
+an effort becomes the nearest one that the server names; instructions go before the user's text
+where a model's template knows no system role; the other fields go. A server that says nothing is
+asked for the prompt alone, and then for all of it as the user's.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 from openai import APIStatusError
 
 from drift.core.logs import log
+from drift.llm.errors import status_of
 from drift.llm.options import EFFORTS, Effort
 from drift.llm.provider import ChatRequest, in_words
 from drift.model.calls import Prompt
@@ -33,6 +35,7 @@ SCHEMA_ALONE = "json_schema alone"
 EFFORT, CACHE, TEMPERATURE = "reasoning_effort", "prompt_cache_options", "temperature"
 LENGTH, OLD_LENGTH = "max_completion_tokens", "max_tokens"
 STREAM, STREAM_OPTIONS = "stream", "stream_options"
+SYSTEM = "system role"
 IN_PROMPT = "the prompt alone"
 _FORMATS = frozenset({JSON_SCHEMA, JSON_OBJECT})
 ALL: Forms = _FORMATS | {EFFORT, CACHE, TEMPERATURE, LENGTH, OLD_LENGTH, STREAM, STREAM_OPTIONS}
@@ -49,6 +52,15 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
     STREAM_OPTIONS: (STREAM_OPTIONS, "include_usage"),
 }
 """By which words of an error a form is known."""
+_ROLE = r"\broles?\b(?!['\"]\s*:)"  # and no part of a request that is repeated
+_NAMED_ROLE = r"\b(?:system|developer|user|assistant)\b"
+_NO_SYSTEM = re.compile(
+    r"\b(?:system|developer)\W{1,3}(?:role|message|prompt|instruction)|\balternat(?:e|ing)\b|"
+    rf"{_ROLE}[^.]{{0,80}}{_NAMED_ROLE}|{_NAMED_ROLE}[^.]{{0,80}}{_ROLE}|"
+    r"first message|(?:start|begin) with (?:an? |the )?user|'system'[^{}]{0,60}'user'|"
+    r"'user' (?:or|and) 'assistant'"
+)
+"""How servers, and the templates of models in them, say that there is no system role."""
 _EFFORT = re.compile(rf"['\"`]({'|'.join(EFFORTS)})['\"`]")
 _OF_FIELDS = re.compile(
     r"(un|not )supported|does not support|unrecogni[sz]ed|(un|not )known|extra input|"
@@ -93,22 +105,21 @@ class Dialect:
             log.info("model_ignored_schema", extra={"model": self.model})
 
     def body(
-        self, request: ChatRequest, *, is_streamed: bool, is_plain: bool = False
+        self, request: ChatRequest, *, is_streamed: bool, without: Forms = frozenset()
     ) -> RequestBody:
-        """Build the body of a request, without what was refused; a plain one is a prompt alone."""
+        """Build the body of a request, without what was refused, nor any of `without`."""
         prompt, system = request.prompt, request.prompt.system
-        refused = self.refused | (ALL if is_plain else frozenset())
+        refused = self.refused | without
         form = _format(prompt, refused)
         if prompt.schema is not None and (form != JSON_SCHEMA or SCHEMA_ALONE in refused):
             system = f"{system}\n\n{in_words(prompt)}"
 
-        fields: dict[str, Any] = {
-            "model": self.model,
-            "messages": [
-                {"role": "system", "content": system},
-                {"role": "user", "content": prompt.user},
-            ],
-        }
+        fields: dict[str, Any] = {"model": self.model}
+        if SYSTEM in refused:
+            fields["messages"] = [{"role": "user", "content": f"{system}\n\n{prompt.user}"}]
+        else:
+            roles = {"system": system, "user": prompt.user}
+            fields["messages"] = [{"role": role, "content": text} for role, text in roles.items()]
         if form == JSON_SCHEMA:
             schema = {"name": prompt.name, "strict": True, "schema": prompt.schema}
             fields["response_format"] = {"type": JSON_SCHEMA, "json_schema": schema}
@@ -120,7 +131,8 @@ class Dialect:
             options |= {STREAM: True}
             if STREAM_OPTIONS not in refused:
                 options |= {STREAM_OPTIONS: {"include_usage": True}}
-        return RequestBody(fields | options, frozenset(options) | ({form} & _FORMATS))
+        forms = frozenset(options) | ({form} & _FORMATS) | ({SYSTEM} - refused)
+        return RequestBody(fields | options, forms)
 
     def _options(self, request: ChatRequest, refused: Forms) -> dict[str, Any]:
         length = next((name for name in (LENGTH, OLD_LENGTH) if name not in refused), "")
@@ -144,7 +156,7 @@ class Dialect:
 
     def described(self) -> str:
         """Say what the server was found to take and to refuse, in a few words."""
-        taken = self.taken - self.refused - _FORMATS
+        taken = self.taken - self.refused - _FORMATS - {SYSTEM}
         refused = {form.split("=")[0] for form in self.refused} - _FORMATS - {SCHEMA_ALONE} - taken
         form = IN_PROMPT if self.refused >= _FORMATS else self.format
         repeated = form == JSON_SCHEMA and SCHEMA_ALONE in self.refused
@@ -178,7 +190,7 @@ def is_refusal(error: APIStatusError, body: RequestBody) -> bool:
 
     A 400 may mean anything, a 404 or 422 has to speak of fields, a 500 of one that was sent.
     """
-    status = error.status_code
+    status = status_of(error)
     if status == HTTPStatus.BAD_REQUEST:
         return True
     if status in {HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY}:
@@ -192,6 +204,8 @@ def is_refusal(error: APIStatusError, body: RequestBody) -> bool:
 def named(error: APIStatusError, body: RequestBody) -> Forms:
     """Return the forms of a request that the error names: by its `param`, else by its words."""
     param, said = str(error.param or "").lower(), _said(error)
+    if SYSTEM in body.forms and _NO_SYSTEM.search(f"{param} {said}"):
+        return frozenset({SYSTEM})
     found = _found(param, body.forms) or _found(said, body.forms)
     if EFFORT not in found:
         return found
@@ -206,7 +220,7 @@ def named(error: APIStatusError, body: RequestBody) -> Forms:
 
 def _found(text: str, forms: Forms) -> Forms:
     def is_named(form: str) -> bool:
-        return form == text or any(word in text for word in _WORDS[form])
+        return form == text or any(word in text for word in _WORDS.get(form, ()))
 
     return frozenset(filter(is_named, forms))
 

@@ -14,20 +14,29 @@ from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Any
 
+import httpx2
 from openai import APIStatusError, AsyncOpenAI
 
 from drift.core.deadline import Deadline, task_group
 from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.core.logs import log
 from drift.llm.caller import Failure, ModelCaller
-from drift.llm.errors import failure, is_known, is_too_long, words_of
+from drift.llm.errors import failure, is_known, is_too_long, status_of, words_of
 from drift.llm.openai.replies import tokens_of
-from drift.llm.openai.vectors import ENCODING, most_bytes, require_size, vectors
+from drift.llm.openai.vectors import (
+    ENCODING,
+    Answer,
+    most_bytes,
+    read,
+    require_size,
+    vectors,
+)
 from drift.llm.reply_limits import Limit, limited
 from drift.model.calls import Embeddings, Tokens
 from drift.prompting.tokens import cut_to, most_tokens
 from drift.telemetry import parts
 
+_PATH = "/embeddings"
 TEXTS_PER_REQUEST = 256
 """Under the 2,048 texts and 300,000 tokens that one request may have; some servers take fewer."""
 EMBEDDING_REQUESTS_AT_ONCE = 4
@@ -162,7 +171,7 @@ class OpenAIEmbedder:
             sends = self.dimensions != DEFAULT_DIMENSIONS[self.model]
 
         response, retries = await self._send(batch, deadline, with_dimensions=bool(sends))
-        found = vectors(response, len(batch))
+        found = vectors(response.data, len(batch))
         sizes = {len(vector) for vector in found}
         if sends is None and sizes != {self.dimensions}:
             sized = await self._with_dimensions(batch, deadline)
@@ -180,14 +189,14 @@ class OpenAIEmbedder:
         except _RefusedError:
             return None
 
-        found = vectors(response, len(batch))
+        found = vectors(response.data, len(batch))
         if {len(vector) for vector in found} != {self.dimensions}:
             return None
         return Embeddings(found, tokens_of(response.usage), retries + 1)
 
     async def _send(
         self, batch: list[str], deadline: Deadline, *, with_dimensions: bool
-    ) -> tuple[Any, int]:
+    ) -> tuple[Answer, int]:
         request: dict[str, Any] = {
             "model": self.deployment or self.model,
             "input": batch,
@@ -200,10 +209,10 @@ class OpenAIEmbedder:
             with self._limited(len(batch)):
                 return await self.caller.repeat(
                     lambda: self.caller.send(
-                        lambda: self.client.embeddings.create(**request),
+                        lambda: self._post(request),
                         "embeddings",
                         request["model"],
-                        lambda answer: (tokens_of(answer.usage), str(answer.model or "")),
+                        lambda answer: (tokens_of(answer.usage), answer.model),
                     ),
                     deadline,
                     _read_failure,
@@ -214,11 +223,14 @@ class OpenAIEmbedder:
             ) from error
         except DriftError as error:
             cause = error.__cause__
-            if not isinstance(cause, APIStatusError) or cause.status_code not in _REFUSED:
+            if not isinstance(cause, APIStatusError) or status_of(cause) not in _REFUSED:
                 raise
             if is_known(cause) and not is_too_long(cause):
                 raise
             raise _RefusedError(cause, error) from cause
+
+    async def _post(self, request: dict[str, Any]) -> Answer:
+        return read(await self.client.post(_PATH, cast_to=httpx2.Response, body=request))
 
     def _limited(self, texts: int) -> AbstractContextManager[None]:
         """Limit the answer to what the vectors of so many texts can take."""
@@ -250,7 +262,7 @@ def _share(error: APIStatusError) -> float:
 
     That is never less than a half, so that other numbers do no more than none would.
     """
-    numbers = sorted({int(n) for n in _NUMBER.findall(words_of(error))} - {error.status_code})
+    numbers = sorted({int(n) for n in _NUMBER.findall(words_of(error))} - {status_of(error)})
     if len(numbers) == 2:  # noqa: PLR2004 - how many are taken, and how many came
         return min(max(numbers[0] / numbers[1] * 0.95, 0.5), 0.9)
     return 0.5

@@ -20,24 +20,23 @@ from pydantic import (
     ValidationError,
     ValidatorFunctionWrapHandler,
     field_validator,
+    model_validator,
 )
-from pydantic_core import from_json
 
 from drift.core.reply_text import is_json
+from drift.llm.answers import error_body, from_json, said, told_error
 from drift.llm.errors import not_this_api
+from drift.llm.event_stream import events
 from drift.llm.growing import GrowingText
-from drift.llm.openai.event_stream import event_data
 from drift.llm.provider import Completion, End
 from drift.model.calls import TextCallback, Tokens
 
-EVENT_STREAM = "text/event-stream"
 _ENDS: Mapping[str, End] = {
     "length": "length",
     "max_tokens": "length",
     "model_length": "length",
     "content_filter": "content_filter",
 }
-_NO_THOUGHTS = frozenset({"text", "output_text", ""})
 
 
 class PromptTokensDetails(BaseModel):
@@ -70,20 +69,12 @@ class Usage(BaseModel):
     cache_creation_input_tokens: int | None = None
 
 
-def _said(content: object) -> object:
-    """Return the text of a content; of a list of parts, of those that are no thoughts."""
-    if content is None:
-        return ""
-    if not isinstance(content, list):
-        return content
-
-    parts = [{"text": part} if isinstance(part, str) else part for part in content]
-    texts = [
-        part.get("text")
-        for part in parts
-        if isinstance(part, dict) and part.get("type", "") in _NO_THOUGHTS
-    ]
-    return "".join(text for text in texts if isinstance(text, str))
+def usage_of(value: object) -> Usage | None:
+    """Return a usage; None for what is of another shape."""
+    try:
+        return Usage.model_validate(value)
+    except ValidationError:
+        return None
 
 
 def _arguments(calls: object) -> object:
@@ -93,7 +84,7 @@ def _arguments(calls: object) -> object:
         function = call.get("function") if isinstance(call, dict) else None
         given = function.get("arguments") if isinstance(function, dict) else None
         if isinstance(given, dict):
-            given = json.dumps(given)
+            given = json.dumps(given, ensure_ascii=False)
         if isinstance(given, str):
             number = call.get("index")
             arguments[number if isinstance(number, int) else place] = given
@@ -101,34 +92,55 @@ def _arguments(calls: object) -> object:
     return arguments
 
 
-Said = Annotated[str, BeforeValidator(_said)]
+def _reason(value: object) -> str:
+    """Return why a choice ended, in small letters; empty for what says nothing."""
+    if isinstance(value, dict):
+        value = next((one for one in value.values() if isinstance(one, str)), "")
+    return value.lower() if isinstance(value, str) else ""
+
+
+def _choices(value: object) -> object:
+    """Return the choices of an answer, without those that are none."""
+    choices = [value] if isinstance(value, dict) and "0" not in value else value
+    return [c for c in choices if isinstance(c, dict)] if isinstance(choices, list) else choices
 
 
 class Message(BaseModel):
     """What the model wrote, or a piece of it, or why it would not."""
 
-    content: Said = ""
-    refusal: str | None = None
+    content: Annotated[str, BeforeValidator(said)] = ""
+    refusal: object = None
     tool_calls: Annotated[dict[int, str], BeforeValidator(_arguments)] = Field(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_any_server(cls, value: object) -> object:
+        """Read a bare content, the one call of the older API, and a reply that was parsed."""
+        if not isinstance(value, dict):
+            return {"content": value}
+        if (call := value.get("function_call")) and not value.get("tool_calls"):
+            value = {**value, "tool_calls": [{"function": call}]}
+        if (parsed := value.get("parsed")) and not value.get("content"):
+            value = {**value, "content": parsed}
+        return value
 
 
 class Choice(BaseModel):
     """One of the model's messages, and why it ended there; a stream has pieces of it, `delta`."""
 
-    message: Annotated[Message | None, Field(validation_alias=AliasChoices("message", "delta"))] = (
-        None
-    )
-    finish_reason: str | None = None
+    message: Annotated[
+        Message | None, Field(validation_alias=AliasChoices("message", "delta", "text"))
+    ] = None
+    finish_reason: Annotated[str, BeforeValidator(_reason)] = ""
     error: object = None
 
 
 class ChatCompletion(BaseModel):
     """A chat completion of the OpenAI API, or an event of one; servers leave out parts of it."""
 
-    choices: list[Choice] | None = None
+    choices: Annotated[list[Choice] | None, BeforeValidator(_choices)] = None
     usage: Usage | None = None
     model: str | None = None
-    error: object = None
 
     @field_validator("usage", "model", mode="wrap")
     @classmethod
@@ -145,23 +157,22 @@ class ChatCompletion(BaseModel):
 
 def _validated(value: object, response: httpx2.Response) -> ChatCompletion:
     """Return what was sent as a completion, or raise the error that it holds."""
+    if isinstance(value, dict) and (told := told_error(value)):
+        raise _told(told, response)
     try:
         read = ChatCompletion.model_validate(value)
     except (ValidationError, RecursionError) as error:
         raise not_this_api() from error
 
-    errors = [read.error, *(choice.error for choice in read.choices or ())]
-    if told := next(filter(None, errors), None):
-        raise _told(told, response)
-    if any(choice.finish_reason == "error" for choice in read.choices or ()):
-        raise _told("error", response)
+    for choice in read.choices or ():
+        if choice.error or choice.finish_reason == "error":
+            raise _told(choice.error or "error", response)
     return read
 
 
 def _told(error: object, response: httpx2.Response) -> APIStatusError:
     """Return the SDK's error for one that is told with status 200, whole or in a stream."""
-    body = error if isinstance(error, Mapping) else {"message": str(error)[:200]}
-    return APIStatusError("told within the answer", response=response, body=body)
+    return APIStatusError("told within the answer", response=response, body=error_body(error))
 
 
 def read_whole(response: httpx2.Response) -> Completion:
@@ -176,10 +187,10 @@ def read_whole(response: httpx2.Response) -> Completion:
         raise not_this_api()
     try:
         value = from_json(response.content)
-    except ValueError:  # halves of characters are told by the slower reader
-        value = _read_slowly(response)
+    except RecursionError as error:
+        raise not_this_api() from error
 
-    read = _validated(value, response)
+    read = _validated(value[0] if isinstance(value, list) and len(value) == 1 else value, response)
     if read.choices is None and "choices" not in read.model_fields_set:
         raise not_this_api()
     choice = next(iter(read.choices or ()), Choice())
@@ -188,17 +199,10 @@ def read_whole(response: httpx2.Response) -> Completion:
     return _completion(read, text, bool(message.refusal), choice.finish_reason)
 
 
-def _read_slowly(response: httpx2.Response) -> object:
-    try:
-        return response.json()
-    except RecursionError as error:
-        raise not_this_api() from error
-
-
 def _completion(
-    read: ChatCompletion, text: str, is_refused: bool, finish_reason: str | None
+    read: ChatCompletion, text: str, is_refused: bool, finish_reason: str
 ) -> Completion:
-    end: End = "refused" if is_refused else _ENDS.get(finish_reason or "", "")
+    end: End = "refused" if is_refused else _ENDS.get(finish_reason, "")
     return Completion(text, end, tokens_of(read.usage), read.model or "")
 
 
@@ -234,7 +238,7 @@ class GrowingCompletion:
         self._growing = GrowingText(hear)
         self._arguments: dict[int, list[str]] = {}
         self._is_refused = False
-        self._finish_reason: str | None = None
+        self._finish_reason = ""
         self._read = ChatCompletion()
 
     def take(self, event: object) -> None:
@@ -274,13 +278,12 @@ async def put_together(response: httpx2.Response, hear: TextCallback) -> Complet
         ModelMisconfiguredError: it is none of the API.
     """
     growing = GrowingCompletion(response, hear)
-    async for data in event_data(response):
-        if data.startswith("[DONE]"):
-            return growing.completion(is_done=True)
-        try:
-            event = json.loads(data)
-        except RecursionError as error:
-            raise not_this_api() from error
-        growing.take(event)
+    try:
+        async for event in events(response):
+            if event is None:
+                return growing.completion(is_done=True)
+            growing.take(event)
+    except RecursionError as error:
+        raise not_this_api() from error
 
     return growing.completion(is_done=False)

@@ -10,10 +10,17 @@ import binascii
 import math
 from array import array
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
+import httpx2
+from openai import APIStatusError
+
 from drift.core.errors import ModelMisconfiguredError
+from drift.llm.answers import error_body, from_json, told_error
 from drift.llm.errors import not_this_api
+from drift.llm.openai.replies import Usage, usage_of
 from drift.model.graph import Vector
 
 ENCODING = "base64"
@@ -35,27 +42,56 @@ def most_bytes(texts: int, dimensions: int) -> int:
     return texts * max(dimensions, MAX_FLOATS) * BYTES_PER_FLOAT + BYTES_BESIDE_FLOATS
 
 
-def vectors(answer: Any, texts: int) -> tuple[Vector, ...]:  # noqa: ANN401 - the SDK does not validate
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is looked at of an embeddings answer; nothing of it is checked yet."""
+
+    data: list[Any]
+    usage: Usage | None
+    model: str
+
+
+def read(response: httpx2.Response) -> Answer:
+    """Return the answer of a response with status 200.
+
+    Raises:
+        json.JSONDecodeError: it broke off.
+        APIStatusError: it is an error.
+        ModelMisconfiguredError: it is of no such API.
+    """
+    try:
+        value = from_json(response.content)
+    except ValueError as error:
+        if "json" in response.headers.get("content-type", ""):
+            raise
+        raise not_this_api() from error
+    if isinstance(value, dict) and (told := told_error(value)):
+        raise APIStatusError("told within the answer", response=response, body=error_body(told))
+    data = value.get("data") if isinstance(value, dict) else value
+    if not isinstance(data, list):
+        raise not_this_api()
+
+    usage, model = (value.get("usage"), value.get("model")) if data is not value else (None, None)
+    return Answer(data, usage_of(usage), model if isinstance(model, str) else "")
+
+
+def vectors(data: list[Any], texts: int) -> tuple[Vector, ...]:
     """Return one vector a text, in their order, of any size.
 
     Raises:
         ModelMisconfiguredError: saying what came instead.
     """
-    data = getattr(answer, "data", None)
-    if not isinstance(data, list):
-        raise not_this_api()
-
     if len(data) != texts:
         raise ModelMisconfiguredError(
             f"The embedding model returned {len(data)} vectors for {texts} texts: check "
             f"OAI_EMBED_MODEL_NAME."
         )
 
-    try:
-        ordered = sorted(data, key=lambda item: item.index or 0)  # some servers number none of them
-        return tuple(_vector(item.embedding) for item in ordered)
-    except (TypeError, AttributeError) as error:
-        raise not_this_api() from error
+    if not all(isinstance(item, dict) and "embedding" in item for item in data):
+        raise not_this_api()
+    if all(isinstance(item.get("index"), int) for item in data):  # some servers number none of them
+        data = sorted(data, key=itemgetter("index"))
+    return tuple(_vector(item["embedding"]) for item in data)
 
 
 def require_size(found: Sequence[Vector], dimensions: int) -> None:

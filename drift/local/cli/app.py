@@ -121,7 +121,7 @@ def read_env_file(folder: Path, say: Callable[[str], None]) -> None:
     """Add what a folder's `.env` sets and the environment does not; say which settings that are.
 
     It is for the commands alone: the function never reads one. Other names in it are left alone,
-    and so are empty values.
+    and so are empty values; a name that is near a setting's is told.
     """
     path = folder / ".env"
     if not path.is_file():
@@ -131,6 +131,7 @@ def read_env_file(folder: Path, say: Callable[[str], None]) -> None:
     from dotenv import dotenv_values
 
     from drift.http import settings
+    from drift.local.setting_names import told
 
     known, given = settings.names(), settings.environment()
     read = dotenv_values(path, interpolate=False, encoding="utf-8")
@@ -138,6 +139,8 @@ def read_env_file(folder: Path, say: Callable[[str], None]) -> None:
     if added:
         settings.export(added)
         say(f"Read from .env: {', '.join(sorted(added))}.")
+    for sentence in told(read):
+        say(f"In .env {sentence}")
 
 
 def main() -> None:

@@ -59,7 +59,7 @@ def reply_name(body: Json) -> str:
     if isinstance(schema, dict):
         return str(schema.get("name"))
 
-    system = _texts_of(body, "system")
+    system = _texts_of(body, "system") or _texts_of(body, "user")
     if in_prompt := _IN_PROMPT.search(system):
         return in_prompt[1]
     return "rag_answer" if _CITES_NODES in system else "hypothesis"

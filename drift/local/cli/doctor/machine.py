@@ -17,6 +17,7 @@ from drift.http import settings, wiring
 from drift.local.cli.console import print_json, stdout
 from drift.local.infra.aura import aura_notes
 from drift.local.infra.finding import Finding, State
+from drift.local.setting_names import told
 from drift.local.stack.data_folder import DataFolderError, check_data_folder
 from drift.local.stack.neo4j.jars import NEEDED_BYTES, default_cache, exact_version, find_jars
 from drift.local.stack.neo4j.java import java_for
@@ -42,6 +43,7 @@ async def examine(options: StackOptions, *, as_json: bool) -> bool:
     else:
         findings.append(_local_stack(options, record))
 
+    findings += [Finding("settings", "note", one) for one in told(options.given)]
     findings += await _servers(options, record)
     return show(findings, as_json=as_json)
 

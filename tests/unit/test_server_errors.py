@@ -1,0 +1,161 @@
+"""What an error of a server means, that is told from its words or from what lies beneath it."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import httpx2
+import pytest
+from neo4j.exceptions import ServiceUnavailable
+from openai import APIStatusError
+
+from drift.core.deadline import Deadline
+from drift.core.errors import (
+    DriftError,
+    GraphMisconfiguredError,
+    GraphUnavailableError,
+    ModelMisconfiguredError,
+)
+from drift.graph.errors import translation
+from drift.llm.caller import ModelCaller
+from drift.llm.chat import Chat
+from drift.llm.errors import failure
+from drift.llm.openai.chat import OpenAIChat
+from drift.llm.openai.client import ModelServer, build_client
+from drift.llm.retry import RetryPolicy
+from drift.prompting import prompts
+
+
+def of_status(status: int, body: object) -> APIStatusError:
+    request = httpx2.Request("POST", "https://one.example")
+    return APIStatusError("m", response=httpx2.Response(status, request=request), body=body)
+
+
+@pytest.mark.parametrize("status", [200, 400, 413, 422, 500])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
+        "the request exceeds the available context size, try increasing it",
+        "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000",
+        "The input token count (5000) exceeds the maximum number of tokens allowed (4096).",
+        "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
+        "prompt is too long: 200001 tokens > 199999 maximum",
+        "input length and `max_tokens` exceed context limit",
+        "Input is too long for requested model.",
+        "too many tokens: the prompt cannot exceed 4081",
+        "Trying to keep the first 5000 tokens when context the overflows: context length of 4096",
+        "Please reduce the length of the messages or completion.",
+    ],
+)
+def test_a_prompt_that_is_too_long_is_known_by_many_words(status: int, words: str) -> None:
+    for body in ({"message": words}, {"error": words}, [{"error": {"message": words}}]):
+        read = failure(of_status(status, body), "OAI_MODEL")
+        assert read
+        assert "lower MAX_CHUNKS_FOR_PROMPT" in read.error.detail
+        assert not read.is_transient
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (429, "Request too large for this model on tokens per minute: limit 30000"),
+        (400, "Unrecognized request argument: temperature"),
+        (500, "The server had an error while processing your request"),
+        (401, "Incorrect API key provided"),
+    ],
+)
+def test_other_errors_are_no_prompts_that_are_too_long(status: int, words: str) -> None:
+    read = failure(of_status(status, {"message": words}), "OAI_MODEL")
+    assert read
+    assert "MAX_CHUNKS_FOR_PROMPT" not in read.error.detail
+
+
+def test_the_code_of_an_error_is_found_in_a_list_too() -> None:
+    read = failure(of_status(400, [{"error": {"code": "content_filter"}}]), "OAI_MODEL")
+    assert read
+    assert read.error.detail == "content_filter"
+
+
+@asynccontextmanager
+async def plain_server() -> AsyncIterator[tuple[int, list[int]]]:
+    """Serve nothing but plain HTTP; yield the port, and the connections that came."""
+    came: list[int] = []
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        came.append(1)
+        await reader.read(100)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n")
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        yield server.sockets[0].getsockname()[1], came
+
+
+@pytest.mark.parametrize(
+    ("scheme", "key", "says", "connections"),
+    [
+        ("https", "k", "does not speak TLS: begin OAI_BASE_URL with http://", 1),
+        ("http", "k\u00e9y", "check OAI_KEY", 0),
+        ("http", "a\nb", "check OAI_KEY", None),
+        ("ftp", "k", "OAI_BASE_URL", 0),
+    ],
+)
+async def test_a_request_that_can_never_be_sent_is_not_repeated(
+    scheme: str, key: str, says: str, connections: int | None
+) -> None:
+    async def never(_: float) -> None:
+        raise AssertionError
+
+    async with plain_server() as (port, came):
+        server = ModelServer(f"{scheme}://127.0.0.1:{port}", key)
+        client = await asyncio.to_thread(build_client, server)
+        calls = ModelCaller(5.0, RetryPolicy(max_attempts=3, sleep=never))
+        chat = Chat(OpenAIChat(client, calls), "m")
+        with pytest.raises(ModelMisconfiguredError, match=says):
+            await chat.complete(prompts.hypothesis("Who?"), Deadline.after(20))
+        await chat.aclose()
+    assert connections is None or len(came) == connections
+
+
+def caused(error: Exception, cause: Exception) -> Exception:
+    error.__cause__ = cause
+    return error
+
+
+def no_tls() -> Exception:
+    error = ssl.SSLError(1, "[SSL: WRONG_VERSION_NUMBER] wrong version number")
+    error.reason = "WRONG_VERSION_NUMBER"
+    return error
+
+
+@pytest.mark.parametrize(
+    ("beneath", "kind", "says"),
+    [
+        (no_tls, GraphMisconfiguredError, "begin NEO4J_URI with bolt:// or neo4j://"),
+        (
+            lambda: ServiceUnavailable("Cannot to connect to Bolt service (looks like HTTP)"),
+            GraphMisconfiguredError,
+            "7687 by default",
+        ),
+        (
+            lambda: ServiceUnavailable("Connection closed with incomplete handshake response"),
+            GraphUnavailableError,
+            "with TLS it needs bolt\\+s://",
+        ),
+    ],
+)
+def test_how_a_graph_answers_says_which_part_of_its_address_is_wrong(
+    beneath: Callable[[], Exception], kind: type[DriftError], says: str
+) -> None:
+    routed = caused(ServiceUnavailable("Couldn't connect"), beneath())
+    for error in (
+        beneath(),
+        routed,
+        caused(ServiceUnavailable("m"), ExceptionGroup("m", [routed])),
+    ):
+        with pytest.raises(kind, match=says):
+            raise translation(error)
