@@ -264,12 +264,14 @@ async def _whole(
 async def chat_completions(call: Call) -> Response:
     """Answer the last question of a conversation, as OpenAI's API does."""
     asked = http.parse(await call.json_body(chat.MAX_BODY_BYTES), CompletionRequest)
-    request = chat.question_of(asked)
+    request, told = chat.question_of(asked), chat.reply_of(asked)
     project = call.caller.project(request.project_id)
     service = await provider.get()
 
-    def start(stream: EventStream | None) -> Awaitable[asyncio.Task[Any]]:
-        return service.start(project, request, call.retrieval_id, stream)
+    async def start(stream: EventStream | None) -> asyncio.Task[Any]:
+        if told is not None:  # a task of the program's own, without a search
+            return asyncio.create_task(asyncio.sleep(0, told))
+        return await service.start(project, request, call.retrieval_id, stream)
 
     if asked.stream:
         return await _streamed(call, chat.ChatStream(asked, call.retrieval_id), start)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
+
+from drift.contracts.request import without_nulls
 
 
 class _Lenient(BaseModel):
-    """A body of which programs send more fields than are read."""
+    """A body of which programs send more fields than are read; null is a field that is absent."""
 
     model_config = ConfigDict(extra="ignore")
+
+    _no_nulls = model_validator(mode="before")(without_nulls)
 
 
 class ChatContent(_Lenient):
@@ -24,7 +28,7 @@ class ChatMessage(_Lenient):
     """One message of a conversation."""
 
     role: str
-    content: str | list[ChatContent] | None = None
+    content: str | list[ChatContent] = ""
 
 
 class StreamOptions(_Lenient):
@@ -33,14 +37,23 @@ class StreamOptions(_Lenient):
     include_usage: StrictBool = False
 
 
+def _question(messages: object) -> object:
+    """Return the last message of the user alone: nothing else of a conversation is looked at."""
+    if not isinstance(messages, list):
+        return messages
+    asked = (one for one in reversed(messages) if isinstance(one, dict))
+    return [one for one in asked if one.get("role") == "user"][:1]
+
+
 class CompletionRequest(_Lenient):
     """A conversation whose last message of the user is the question; other fields are ignored.
 
-    `model` is a project, with `:quick`, `:auto` or `:drift` behind it for the depth.
+    `model` is a project, with `:quick`, `:auto` or `:drift` behind it for the depth. Of `messages`
+    the question is kept, if there is one.
     """
 
     model: str = Field(min_length=1, max_length=140)
-    messages: list[ChatMessage] = Field(min_length=1, max_length=2_000)
+    messages: Annotated[list[ChatMessage], BeforeValidator(_question)]
     stream: StrictBool = False
     stream_options: StreamOptions | None = None
     n: Literal[1] | None = None

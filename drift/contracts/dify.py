@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, Strict
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from drift.contracts.request import without_nulls
 
 
-class RetrievalSetting(BaseModel):
+class _Lenient(BaseModel):
+    """A body of which programs send more fields than are read, null for none, numbers as text."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    _no_nulls = model_validator(mode="before")(without_nulls)
+
+
+class RetrievalSetting(_Lenient):
     """How many records are wanted, and how near they must be."""
 
-    model_config = ConfigDict(extra="ignore")
-
-    top_k: Annotated[int, Strict()] = Field(default=4, ge=1)
-    score_threshold: Annotated[float, Strict()] | None = Field(default=None, ge=0, le=1)
+    top_k: int = Field(default=4, ge=1)
+    score_threshold: float | None = Field(default=None, ge=0, le=1)
 
 
-class MetadataCondition(BaseModel):
+class MetadataCondition(_Lenient):
     """Conditions on documents, which no project can be asked for yet."""
 
-    model_config = ConfigDict(extra="ignore")
-
-    conditions: list[dict[str, Any]] | None = None
+    conditions: list[Any] | None = None
 
 
-class DifyRequest(BaseModel):
+class DifyRequest(_Lenient):
     """A question to the project `knowledge_id`."""
-
-    model_config = ConfigDict(extra="ignore")
 
     knowledge_id: str
     query: str
