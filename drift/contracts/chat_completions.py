@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, model_validator
-
-from drift.contracts.request import without_nulls
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
 
 class _Lenient(BaseModel):
@@ -14,27 +12,25 @@ class _Lenient(BaseModel):
 
     model_config = ConfigDict(extra="ignore")
 
-    _no_nulls = model_validator(mode="before")(without_nulls)
-
 
 class ChatContent(_Lenient):
     """A part of a message; only text is read."""
 
     type: str
-    text: str = ""
+    text: str | None = None
 
 
 class ChatMessage(_Lenient):
     """One message of a conversation."""
 
     role: str
-    content: str | list[ChatContent] = ""
+    content: str | list[ChatContent] | None = None
 
 
 class StreamOptions(_Lenient):
     """What a stream tells besides the answer."""
 
-    include_usage: StrictBool = False
+    include_usage: StrictBool | None = None
 
 
 def _question(messages: object) -> object:
@@ -54,7 +50,7 @@ class CompletionRequest(_Lenient):
 
     model: str = Field(min_length=1, max_length=140)
     messages: Annotated[list[ChatMessage], BeforeValidator(_question)]
-    stream: StrictBool = False
+    stream: StrictBool | None = None
     stream_options: StreamOptions | None = None
     n: Literal[1] | None = None
     tool_choice: Literal["none", "auto"] | None = None

@@ -35,13 +35,6 @@ def _whole_number(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def without_nulls(body: object) -> object:
-    """Return an object without fields that are null, as many programs send those they leave out."""
-    if not isinstance(body, dict):
-        return body
-    return {name: value for name, value in body.items() if value is not None}
-
-
 # The patterns describe to readers of the schema what the validators check.
 Depth = Literal["drift", "quick", "auto"]
 """How far a search goes: primer and follow-ups, one look, or one look and more where it is open."""

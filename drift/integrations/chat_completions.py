@@ -85,11 +85,11 @@ def reply_of(request: CompletionRequest) -> RetrieveResponse | None:
 def _text_of(request: CompletionRequest) -> str:
     if not request.messages:
         raise _refusal("must hold a message of the user")
-    parts = request.messages[-1].content
+    parts = request.messages[-1].content or ""
     if isinstance(parts, list):
         if kinds := sorted({part.type for part in parts} - {"text"}):
             raise _refusal(f"must be text; this service does not read {kinds[0]}")
-        parts = "\n".join(part.text for part in parts)
+        parts = "\n".join(part.text or "" for part in parts)
     if len(parts) > MAX_QUESTION_CHARACTERS:
         raise TooLargeError(f"A message may have at most {MAX_QUESTION_CHARACTERS} characters.")
     return parts.strip()
