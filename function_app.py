@@ -263,7 +263,9 @@ async def _whole(
 @partial(endpoint, problem=chat.problem)
 async def chat_completions(call: Call) -> Response:
     """Answer the last question of a conversation, as OpenAI's API does."""
-    asked = http.parse(await call.json_body(chat.MAX_BODY_BYTES), CompletionRequest)
+    body = await call.json_body(chat.MAX_BODY_BYTES)
+    # it may be long, and others are served meanwhile
+    asked = await asyncio.to_thread(http.parse, body, CompletionRequest)
     request, told = chat.question_of(asked), chat.reply_of(asked)
     project = call.caller.project(request.project_id)
     service = await provider.get()

@@ -118,9 +118,11 @@ def parse(body: bytes, kind: type[_Body]) -> _Body:
 
     def held(pairs: list[tuple[str, object]]) -> dict[str, object]:
         # A gateway that has checked the first of two values has not seen the last.
-        counts = Counter(name for name, _ in pairs)
-        repeated.extend(name for name, times in counts.items() if times > 1)
-        return dict(pairs)
+        read = dict(pairs)
+        if len(read) < len(pairs):
+            counts = Counter(name for name, _ in pairs)
+            repeated.extend(name for name, times in counts.items() if times > 1)
+        return read
 
     try:
         value = json.loads(

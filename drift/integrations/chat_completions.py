@@ -38,7 +38,7 @@ from drift.http.streaming import EventStream
 from drift.integrations.chat_questions import question_in, reply_to_task
 from drift.integrations.markdown_words import MarkdownWords, as_words
 
-MAX_BODY_BYTES = 16 * 1024 * 1024
+MAX_BODY_BYTES = 8 * 1024 * 1024
 """A program sends the whole conversation each time, with its pictures."""
 MAX_QUESTION_CHARACTERS = 1024 * 1024
 """What the last message may have: a question, and what a program puts around it."""
