@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 _MOST_TITLE_WORDS, _MOST_TITLE_CHARACTERS = 6, 60
-_QUERY, _QUERY_ENDS = "<user_query>", "</user_query>"
+_TAGS = ("user_query", "question", "query")
 _HISTORY = "<chat_history>"
 _EVIDENCE_ENDS = re.compile(r"^[ \t]*</(?:context|documents|sources)>[ \t]*$", re.MULTILINE)
 _EVIDENCE_BEGINS = re.compile(r"^[ \t]*<(?:context|documents|sources)>[ \t]*$", re.MULTILINE)
 _EVIDENCE = re.compile(
-    r"^context:|(?:given|following|provided|below)[^\n]{0,40}\bcontext\b"
+    r"^(?:#+ *)?context:|(?:given|following|provided|below|this)[^\n]{0,40}\bcontext\b"
     r"|\bcontext information\b",
     re.IGNORECASE | re.MULTILINE,
 )
-_ASKED = re.compile(r"^(?:user )?(?:question|query): *", re.IGNORECASE | re.MULTILINE)
-_ANSWER = re.compile(r"\s*^(?:helpful |your )?answer:\s*\Z", re.IGNORECASE | re.MULTILINE)
+_ASKED = re.compile(r"^(?:#+ *)?(?:user )?(?:question|query): *", re.IGNORECASE | re.MULTILINE)
+_ANSWER = re.compile(r"^(?:#+ *)?(?:helpful |your )?answer:\Z", re.IGNORECASE | re.MULTILINE)
 
 _OF_LIBRECHAT = re.compile(
     r"(?:provide|generate|write|create|please generate|analyze)\b[^\n]{0,120}\bconversation\b",
@@ -46,18 +46,22 @@ def question_in(text: str) -> str:
     if _EVIDENCE.search(text):
         labels = [found.start() for found in _ASKED.finditer(text)]
         return (_labelled(text[labels[-1] :]) if labels else "") or text
-    return _tagged(text) or text
+    return _tagged(text, _TAGS[:1]) or text
 
 
-def _tagged(text: str) -> str:
-    _, mark, asked = text.rpartition(_QUERY)
-    return asked.partition(_QUERY_ENDS)[0].strip() if mark and _QUERY_ENDS in asked else ""
+def _tagged(text: str, tags: Iterable[str] = _TAGS) -> str:
+    """Return what stands in the last element of the first of these names that is there."""
+    for tag in tags:
+        _, _, asked = text.rpartition(f"<{tag}>")
+        if len(asked) < len(text) and f"</{tag}>" in asked:
+            return asked.partition(f"</{tag}>")[0].strip()
+    return ""
 
 
 def _labelled(text: str) -> str:
     """Return what stands behind the first label, else all of it that is no instruction."""
     if label := _ASKED.search(text):
-        return _ANSWER.sub("", text[label.end() :]).strip()
+        return _ANSWER.sub("", text[label.end() :].strip()).strip()
     return "" if text.lstrip().startswith("###") else text.strip()
 
 

@@ -25,6 +25,8 @@ TEMPLATES = {
     "information, answer the query.\nQuery: {asked}\nAnswer: ",
     "langchain": "Use the following pieces of context to answer at the end.\n\nA lamp.\n\n"
     "Question: {asked}\nHelpful Answer:",
+    "an element": "{evidence}\n\n<question>\n{asked}\n</question>\nAnswer it.",
+    "headings": "### Context:\nA lamp.\n\n### Question:\n{asked}\n\n### Answer:\n",
     "context": "Context:\nA lamp.\n\nQuestion: {asked}",
 }  # fmt: skip
 
