@@ -101,3 +101,10 @@ def test_a_title_in_words_is_words(task: str, told: str) -> None:
 )
 def test_a_question_is_no_task(text: str) -> None:
     assert reply_to_task(text) is None
+
+
+@pytest.mark.timeout(60)
+def test_a_long_message_is_read_at_once() -> None:
+    text = "context:\nquestion: a" + "\n" * 200_000 + "z"
+    assert question_in(text).endswith("z")
+    assert reply_to_task(text) is None
