@@ -262,13 +262,17 @@ async def _whole(
 @partial(endpoint, problem=chat.problem)
 async def chat_completions(call: Call) -> Response:
     """Answer the last question of a conversation, as OpenAI's API does."""
-    asked = http.parse(await call.json_body(chat.MAX_BODY_BYTES), CompletionRequest)
-    request = chat.question_of(asked)
+    body = await call.json_body(chat.MAX_BODY_BYTES)
+    # it may be long, and others are served meanwhile
+    asked = await asyncio.to_thread(http.parse, body, CompletionRequest)
+    request, told = chat.question_of(asked), chat.reply_of(asked)
     service = await provider.get()
     project = await service.project(call.caller, request.project_id)
 
-    def start(stream: EventStream | None) -> Awaitable[asyncio.Task[Any]]:
-        return service.start(project, request, call.retrieval_id, stream)
+    async def start(stream: EventStream | None) -> asyncio.Task[Any]:
+        if told is not None:  # a task of the program's own, without a search
+            return asyncio.create_task(asyncio.sleep(0, told))
+        return await service.start(project, request, call.retrieval_id, stream)
 
     if asked.stream:
         return await _streamed(call, chat.ChatStream(asked, call.retrieval_id), start)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
 
 class _Lenient(BaseModel):
-    """A body of which programs send more fields than are read."""
+    """A body of which programs send more fields than are read; null is a field that is absent."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -17,7 +17,7 @@ class ChatContent(_Lenient):
     """A part of a message; only text is read."""
 
     type: str
-    text: str = ""
+    text: str | None = None
 
 
 class ChatMessage(_Lenient):
@@ -30,19 +30,28 @@ class ChatMessage(_Lenient):
 class StreamOptions(_Lenient):
     """What a stream tells besides the answer."""
 
-    include_usage: StrictBool = False
+    include_usage: StrictBool | None = None
+
+
+def _question(messages: object) -> object:
+    """Return the last message of the user alone: nothing else of a conversation is looked at."""
+    if not isinstance(messages, list):
+        return messages
+    asked = (one for one in reversed(messages) if isinstance(one, dict))
+    return [one for one in asked if one.get("role") == "user"][:1]
 
 
 class CompletionRequest(_Lenient):
     """A conversation whose last message of the user is the question; other fields are ignored.
 
     `model` is a project, with `:quick`, `:auto` or `:drift` behind it for the depth. Where a
-    project needs no name, the depth alone is enough (`:quick`), or nothing.
+    project needs no name, the depth alone is enough (`:quick`), or nothing. Of `messages` the
+    question is kept, if there is one.
     """
 
     model: str = Field(default="", max_length=140)
-    messages: list[ChatMessage] = Field(min_length=1, max_length=2_000)
-    stream: StrictBool = False
+    messages: Annotated[list[ChatMessage], BeforeValidator(_question)]
+    stream: StrictBool | None = None
     stream_options: StreamOptions | None = None
     n: Literal[1] | None = None
     tool_choice: Literal["none", "auto"] | None = None

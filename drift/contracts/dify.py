@@ -2,36 +2,62 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, Strict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, WithJsonSchema
 
 
-class RetrievalSetting(BaseModel):
-    """How many records are wanted, and how near they must be."""
+def _number(value: object) -> object:
+    """Read a number that is written as text, and 5.0 as 5."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = float(value)
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _or_text(kind: str, **bounds: float) -> WithJsonSchema:
+    numeral = {"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?$"}
+    return WithJsonSchema({"anyOf": [{"type": kind, **bounds}, numeral]})
+
+
+_Count = Annotated[
+    int, Strict(), BeforeValidator(_number), Field(ge=1), _or_text("integer", minimum=1)
+]
+_Share = Annotated[
+    float,
+    Strict(),
+    BeforeValidator(_number),
+    Field(ge=0, le=1),
+    _or_text("number", minimum=0, maximum=1),
+]
+
+
+class _Lenient(BaseModel):
+    """A body of which programs send more fields than are read, and null for those left out."""
 
     model_config = ConfigDict(extra="ignore")
 
-    top_k: Annotated[int, Strict()] = Field(default=4, ge=1)
-    score_threshold: Annotated[float, Strict()] | None = Field(default=None, ge=0, le=1)
+
+class RetrievalSetting(_Lenient):
+    """How many records are wanted, and how near they must be; numbers may be text."""
+
+    top_k: _Count | None = None
+    score_threshold: _Share | None = None
 
 
-class MetadataCondition(BaseModel):
+class MetadataCondition(_Lenient):
     """Conditions on documents, which no project can be asked for yet."""
 
-    model_config = ConfigDict(extra="ignore")
-
-    conditions: list[dict[str, Any]] | None = None
+    conditions: list[Any] | None = None
 
 
-class DifyRequest(BaseModel):
+class DifyRequest(_Lenient):
     """A question to the project `knowledge_id`; empty where that needs no name."""
-
-    model_config = ConfigDict(extra="ignore")
 
     knowledge_id: str = ""
     query: str
-    retrieval_setting: RetrievalSetting = RetrievalSetting()
+    retrieval_setting: RetrievalSetting | None = None
     metadata_condition: MetadataCondition | None = None
 
 

@@ -19,11 +19,11 @@ CLIENT_GONE = 499
 async def read_body(request: Request, most: int = MAX_BODY_BYTES) -> bytes:
     """Return the body; refuse a large one by its declared length or as soon as it is too long."""
     http.check_size(http.declared_length(request.headers), most)
-    body = b""
+    body = bytearray()
     async for part in request.stream():
         body += part
         http.check_size(len(body), most)
-    return body
+    return bytes(body)
 
 
 async def disconnected(request: Request) -> None:

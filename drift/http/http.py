@@ -42,6 +42,37 @@ MAX_PROBLEMS = 32
 """Broken fields that are named: an error must not be many times the body that it is about."""
 MAX_NAME_CHARACTERS = 100
 MAX_DIGITS = 400
+_SAID = {
+    "missing": "is required",
+    "string_type": "must be text",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "string_pattern_mismatch": "must match {pattern}",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "greater_than": "must be over {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be under {lt}",
+    "less_than_equal": "must be at most {le}",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+    "uuid_type": "must be a UUID",
+    "uuid_parsing": "must be a UUID",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "too_short": "must have at least {min_length} items",
+    "too_long": "must have at most {max_length} items",
+}
+"""What is wrong with a field, by pydantic's types of errors."""
 _WEIGHT = re.compile(r"0(\.\d{0,3})?|1(\.0{0,3})?")
 
 
@@ -82,9 +113,11 @@ def parse(body: bytes, kind: type[_Body]) -> _Body:
 
     def held(pairs: list[tuple[str, object]]) -> dict[str, object]:
         # A gateway that has checked the first of two values has not seen the last.
-        counts = Counter(name for name, _ in pairs)
-        repeated.extend(name for name, times in counts.items() if times > 1)
-        return dict(pairs)
+        read = dict(pairs)
+        if len(read) < len(pairs):
+            counts = Counter(name for name, _ in pairs)
+            repeated.extend(name for name, times in counts.items() if times > 1)
+        return read
 
     try:
         value = json.loads(
@@ -119,11 +152,13 @@ def _number(digits: str) -> int | float:
 
 def field_problems(error: ValidationError, unknown: str) -> list[FieldProblem]:
     """Return what is wrong with each field, the first MAX_PROBLEMS; `unknown` is said of others."""
-    said = {"extra_forbidden": unknown, "missing": "is required"}
     problems = []
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    for one in found[:MAX_PROBLEMS]:
-        message = said.get(one["type"]) or one["msg"].removeprefix("Value error, ")
+    for one in error.errors(include_url=False, include_input=False)[:MAX_PROBLEMS]:
+        said = unknown if one["type"] == "extra_forbidden" else _SAID.get(one["type"])
+        if said is None:
+            raised = one.get("ctx", {}).get("error")
+            said = str(raised) if isinstance(raised, ValueError) else "is not what is expected here"
+        message = said.format_map(one.get("ctx", {}))
         problems.append(FieldProblem(_shown(".".join(map(str, one["loc"]))), message))
 
     return problems

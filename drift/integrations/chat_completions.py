@@ -7,6 +7,7 @@ project, with a suffix for the depth: `handbook`, `handbook:quick`.
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, get_args
@@ -29,18 +30,27 @@ from drift.core.errors import (
     FieldProblem,
     InvalidRequestError,
     NotFoundError,
+    TooLargeError,
 )
 from drift.http import http
 from drift.http.http import Reply
 from drift.http.streaming import EventStream
+from drift.integrations.chat_questions import question_in, reply_to_task
+from drift.integrations.markdown_words import MarkdownWords, as_words
 
-MAX_BODY_BYTES = 1024 * 1024
-"""A program sends the whole conversation each time."""
+MAX_BODY_BYTES = 8 * 1024 * 1024
+"""A program sends the whole conversation each time, with its pictures."""
+MAX_QUESTION_CHARACTERS = 1024 * 1024
+"""What the last message may have: a question, and what a program puts around it."""
 DEFAULT_DEPTH: Depth = "auto"
 DONE = b"data: [DONE]\n\n"
 REPLACED = "\n\n---\n\nWhat stands above is withdrawn. The answer is:\n\n"
 NOTHING = "The documents do not answer this."
 _QUOTE_CHARACTERS = 200
+_ADDRESS = re.compile(r"https?://[^\s\x00-\x20\"()<>\[\\\]^`{|}]+", re.IGNORECASE)
+"""An address that nothing can follow but the end of its link."""
+_BEHIND_ADDRESS = re.compile(r"((?:https?://|ftp://|www\.)[^\s<]*)\\<", re.IGNORECASE)
+"""A backslash that readers take for a part of an address."""
 _SENT_AS = {"query": "messages", "project_id": "model"}
 """Fields of a question, as the program calls them."""
 
@@ -48,23 +58,41 @@ _SENT_AS = {"query": "messages", "project_id": "model"}
 def question_of(request: CompletionRequest) -> RetrieveRequest:
     """Return what a conversation asks: its last user message, the end of it where it is too long.
 
+    Of a template that a program has put around it, the question alone.
+
     Raises:
         InvalidRequestError: there is none, or it is not text.
+        TooLargeError: it is far longer than any question.
     """
-    asked = [message for message in request.messages if message.role == "user"]
-    if not asked:
-        raise _refusal("must hold a message of the user")
-    parts = asked[-1].content
-    if isinstance(parts, list):
-        if kinds := sorted({part.type for part in parts} - {"text"}):
-            raise _refusal(f"must be text; this service does not read {kinds[0]}")
-        parts = "\n".join(part.text for part in parts)
-
+    text = question_in(_text_of(request))[-MAX_QUERY_CHARACTERS:]
     project, depth = project_of(request.model)
-    text = (parts or "").strip()[-MAX_QUERY_CHARACTERS:]
     include = ["references", "verdict", "usage"]
     body = {"query": text, "project_id": project or None, "depth": depth, "include": include}
     return http.parse(json.dumps(body).encode(), RetrieveRequest)
+
+
+def reply_of(request: CompletionRequest) -> RetrieveResponse | None:
+    """Return the answer to a task of the program, which asks nothing of the documents; else None.
+
+    Errors as for question_of.
+    """
+    told = reply_to_task(_text_of(request))
+    if told is None:
+        return None
+    return RetrieveResponse(final_answer=told, key_facts=[], residual_uncertainty="")
+
+
+def _text_of(request: CompletionRequest) -> str:
+    if not request.messages:
+        raise _refusal("must hold a message of the user")
+    parts = request.messages[-1].content or ""
+    if isinstance(parts, list):
+        if kinds := sorted({part.type for part in parts} - {"text"}):
+            raise _refusal(f"must be text; this service does not read {kinds[0]}")
+        parts = "\n".join(part.text or "" for part in parts)
+    if len(parts) > MAX_QUESTION_CHARACTERS:
+        raise TooLargeError(f"A message may have at most {MAX_QUESTION_CHARACTERS} characters.")
+    return parts.strip()
 
 
 def project_of(model: str) -> tuple[str, Depth]:
@@ -125,7 +153,8 @@ def _error(error: DriftError) -> ChatError:
     fallback = "invalid_request_error" if error.status < 500 else "server_error"  # noqa: PLR2004 - HTTP's own
     field, detail = None, error.detail
     if isinstance(error, InvalidRequestError) and error.problems:
-        field = _SENT_AS.get(error.problems[0].field, error.problems[0].field)
+        field = error.problems[0].field.partition(".")[0]
+        field = _SENT_AS.get(field, field)
         detail = f"{field or 'The body'} {error.problems[0].message}."
     code = "model_not_found" if isinstance(error, NotFoundError) else error.code
     kind = kinds.get(error.status, fallback)
@@ -142,17 +171,12 @@ def _in_markdown(response: RetrieveResponse) -> str:
     """Return the answer with the numbers of its references, and these below it."""
     told = response.references
     if told is None or not told.items:
-        return response.final_answer or response.residual_uncertainty or NOTHING
+        return as_words(response.final_answer or response.residual_uncertainty or NOTHING)
     from drift.answer.references import line_of  # noqa: PLC0415 - loads with the first answer
 
     listed = "\n".join(["References:", *map(line_of, told.items)])
     text = told.answer.rpartition(f"\n\n{listed}")[0]
-    return f"{_without_pictures(text)}{_references(response)}"
-
-
-def _without_pictures(text: str) -> str:
-    """Return a text whose pictures stay words: a program would fetch their addresses."""
-    return text.replace("![", "!\\[")
+    return f"{as_words(text)}{_references(response)}"
 
 
 def _references(response: RetrieveResponse) -> str:
@@ -168,10 +192,11 @@ def _line(item: ReferenceOut) -> str:
     if len(quote) > _QUOTE_CHARACTERS:
         quote = f"{quote[:_QUOTE_CHARACTERS]}…"
     address = item.source_uri or ""
-    label = escape_markdown(item.label)
-    is_link = address.startswith(("https://", "http://")) and not set(address) & set(" ()<>")
-    named = f"[{label}]({address})" if is_link else label
-    return f"\n{item.number}. {named}: “{escape_markdown(quote)}”"
+    label, told = (
+        _BEHIND_ADDRESS.sub(r"\1&lt;", escape_markdown(one)) for one in (item.label, quote)
+    )
+    named = f"[{label}]({address})" if _ADDRESS.fullmatch(address) else label
+    return f"\n{item.number}. {named}: “{told}”"
 
 
 # ----------------------------------------------------------------------------------------- streams
@@ -187,6 +212,7 @@ class ChatStream(EventStream):
         super().__init__(retrieval_id)
         self._request = request
         self._told = ""
+        self._words = MarkdownWords()
         self._send({"role": "assistant", "content": ""})
 
     def progress(self, message: str) -> None:
@@ -201,13 +227,13 @@ class ChatStream(EventStream):
     def answer_delta(self, text: str) -> None:
         """Tell what comes next of the answer."""
         self._told += text
-        self._send({"content": _without_pictures(text)})
+        self._tell_words(self._words.take(text))
 
     def answer_replaced(self, text: str) -> None:
         """Tell the answer anew; what a client has it cannot take back."""
-        lead = REPLACED if self._told.strip() else ""
-        self._told = text
-        self._send({"content": f"{lead}{_without_pictures(text)}"})
+        lead = f"{self._words.end()}{REPLACED}" if self._told.strip() else ""
+        self._told, self._words = text, MarkdownWords()
+        self._tell_words(f"{lead}{self._words.take(text)}")
 
     def _finish(self, result: RetrieveResponse) -> None:
         try:
@@ -215,9 +241,10 @@ class ChatStream(EventStream):
         except NotFoundError as error:
             self._fail(error)
             return
-        rest = _references(result) if self._told.strip() else _in_markdown(result)
-        if rest:
-            self._send({"content": rest})
+        is_told = bool(self._told.strip())
+        self._tell_words(
+            f"{self._words.end()}{_references(result)}" if is_told else _in_markdown(result)
+        )
         self._send({}, finish_reason="stop", drift=json.loads(result.to_json()))
         options = self._request.stream_options
         if options and options.include_usage:
@@ -235,6 +262,10 @@ class ChatStream(EventStream):
             "created": int(time.time()),
             "model": self._request.model,
         }
+
+    def _tell_words(self, text: str) -> None:
+        if text:
+            self._send({"content": text})
 
     def _send(
         self, delta: Mapping[str, str], finish_reason: str | None = None, **more: object

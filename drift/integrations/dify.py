@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from drift.contracts.dify import DifyError, DifyRecord, DifyRequest, DifyResponse
+from drift.contracts.dify import DifyError, DifyRecord, DifyRequest, DifyResponse, RetrievalSetting
 from drift.contracts.evidence import EvidenceResponse, PassageOut
 from drift.contracts.request import RetrieveRequest
 from drift.core.errors import (
@@ -18,7 +18,8 @@ from drift.core.errors import (
 from drift.http import http
 from drift.http.http import Reply
 
-MOST = 50
+MOST, USUAL = 50, 4
+"""Records that are given at most, and where nothing is said."""
 MALFORMED, REFUSED, NO_KNOWLEDGE = 1001, 1002, 2001
 """Codes of Dify's contract: no usable Authorization header, a wrong one, no such knowledge."""
 
@@ -28,7 +29,8 @@ def question_of(request: DifyRequest) -> RetrieveRequest:
     if request.metadata_condition and request.metadata_condition.conditions:
         problem = FieldProblem("metadata_condition", "must be empty: there is no filter yet")
         raise InvalidRequestError((problem,))
-    top_k = min(request.retrieval_setting.top_k, MOST)
+    setting = request.retrieval_setting or RetrievalSetting()
+    top_k = min(setting.top_k or USUAL, MOST)
     body = {"query": request.query, "project_id": request.knowledge_id or None, "top_k": top_k}
     return http.parse(json.dumps(body).encode(), RetrieveRequest)
 
@@ -41,7 +43,8 @@ def records(request: DifyRequest, found: EvidenceResponse) -> Reply:
     """
     if not found.passages:
         raise NotFoundError(f"There is no knowledge {request.knowledge_id!r}.")
-    least = request.retrieval_setting.score_threshold or 0.0
+    setting = request.retrieval_setting
+    least = (setting.score_threshold if setting else None) or 0.0
     near = [_record(passage) for passage in found.passages if passage.score >= least]
     return http.read(DifyResponse(records=near))
 

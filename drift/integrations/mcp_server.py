@@ -10,16 +10,12 @@ import asyncio
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from inspect import cleandoc
 from typing import Any
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.server.mcpserver.resources import ResourceSecurity
-from mcp.server.mcpserver.tools import Tool
-from mcp_types import ToolAnnotations
 
 from drift import __version__
 from drift.auth.caller import Caller, Project
@@ -28,10 +24,10 @@ from drift.contracts.evidence import EvidenceResponse
 from drift.contracts.progress import ProgressMessage
 from drift.contracts.request import Include, RetrieveRequest
 from drift.core.deadline import Deadline
-from drift.core.errors import DriftError, InvalidRequestError, NotFoundError
-from drift.http import http
+from drift.core.errors import InvalidRequestError, NotFoundError
 from drift.http.reading import DEADLINE_S
 from drift.http.service import Service
+from drift.integrations.mcp_tool import guarded, tool_of
 from drift.model.reading import AboutProject, PageQuery
 from drift.ports import GraphReader, Listener
 
@@ -240,10 +236,10 @@ def build_server(asker_of: Callable[[Any], Asker]) -> MCPServer:
             instructions=INSTRUCTIONS,
             version=__version__,
             tools=[
-                _tool(tools.retrieve, "Answer a question", is_repeatable=False),
-                _tool(tools.search, "Find passages"),
-                _tool(tools.read_source, "Read a passage"),
-                _tool(tools.list_projects, "List the projects"),
+                tool_of(tools.retrieve, "Answer a question", is_repeatable=False),
+                tool_of(tools.search, "Find passages"),
+                tool_of(tools.read_source, "Read a passage"),
+                tool_of(tools.list_projects, "List the projects"),
             ],
             subscriptions=False,
         )
@@ -253,46 +249,6 @@ def build_server(asker_of: Callable[[Any], Asker]) -> MCPServer:
     uri = "drift://{project}/documents/{document_id}"
     # ids are looked up in the graph, and name no files
     ids = ResourceSecurity(exempt_params={"project", "document_id"})
-    read = _guarded(tools.read_document, ResourceError, ResourceNotFoundError)
+    read = guarded(tools.read_document, ResourceError, ResourceNotFoundError)
     server.resource(uri, name="document", title="A document", security=ids)(read)
     return server
-
-
-def _tool(work: Callable[..., Any], title: str, *, is_repeatable: bool = True) -> Tool:
-    """Return a tool that refuses arguments it does not have, with schemas that stand alone."""
-    hints = ToolAnnotations(
-        read_only_hint=True,
-        destructive_hint=False,
-        idempotent_hint=is_repeatable,
-        open_world_hint=False,
-    )
-    about, guarded = cleandoc(work.__doc__ or ""), _guarded(work, ToolError, ToolError)
-    tool = Tool.from_function(guarded, title=title, description=about, annotations=hints)
-
-    shape = tool.fn_metadata
-    shape.arg_model.model_config["extra"] = "forbid"
-    shape.arg_model.model_rebuild(force=True)
-    tool.parameters = shapes.inlined(shape.arg_model.model_json_schema())
-    shape.output_schema = shapes.inlined(shape.output_schema)
-
-    return tool
-
-
-def _guarded(
-    work: Callable[..., Any], kind: type[Exception], missing: type[Exception]
-) -> Callable[..., Any]:
-    """Have errors become those of the protocol, in words that callers may read."""
-
-    @wraps(work)
-    async def called(**given: Any) -> Any:  # noqa: ANN401 - those of the tool
-        try:
-            return await work(**given)
-        except ToolError:
-            raise
-        except Exception as error:  # noqa: BLE001 - it becomes an answer
-            http.log_failure(error, {}, "/mcp")
-            told = missing if isinstance(error, NotFoundError) else kind
-            known = error if isinstance(error, DriftError) else http.internal_error()
-            raise told(known.detail) from None
-
-    return called

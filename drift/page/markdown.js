@@ -11,7 +11,8 @@ const MARK = /\ue000([\d,]+)\ue001/g;
 
 /** Longer texts are shown without their form. */
 const MOST_CHARACTERS = 120_000;
-const MOST_LEVELS = 24;
+/** Lists and quotes further in are shown as they were written, so that the page stays as wide as it is. */
+const MOST_LEVELS = 8;
 /** A name such as __init__ is not bold. */
 const NAME = /^__\w+__$/;
 
@@ -92,8 +93,10 @@ function list(token, mark, level) {
     const line = element("li", {});
     if (item.task) add(line, item.checked ? "☑ " : "☐ ");
     const parts = item.tokens.filter((/** @type {Token} */ one) => one.type !== "checkbox");
-    if (item.loose) showBlocks(line, parts, mark, level + 1);
-    else for (const part of parts) add(line, part.type === "text" ? spans(document.createDocumentFragment(), part, mark) : block(part, mark, level + 1));
+    for (const part of parts) {
+      if (part.type === "text" && !item.loose) add(line, spans(document.createDocumentFragment(), part, mark));
+      else showBlocks(line, [part], mark, level + 1);
+    }
     add(made, line);
   }
   return made;

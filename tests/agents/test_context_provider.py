@@ -248,7 +248,7 @@ def test_a_query_of_another_shape_is_refused_at_once(query: str, told: str) -> N
         ("SET node.x = 1 RETURN node.text AS text, score ORDER BY score DESC", "must only read"),
         (
             "CALL db.labels() YIELD label RETURN label AS text, score, node ORDER BY score DESC",
-            "procedures",
+            "ProcedureCall",
         ),
         (LOADING, "LoadCSV"),
         ("RETURN node.text AS words, score ORDER BY score DESC", "it returns words, score"),

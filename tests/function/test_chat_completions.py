@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import openai
@@ -15,9 +16,11 @@ from drift.integrations.chat_completions import ChatStream, completion, models, 
 from tests.function.access_keys import entry, use_keys
 from tests.function.calling import Caller
 from tests.function.corpus import PROJECT, QUESTION
+from tests.model_server_fixture import ModelServerControl
 
 MODEL = f"{PROJECT}:quick"
 ASKED = [{"role": "user", "content": QUESTION}]
+PICTURE = f"data:image/png;base64,{'A' * 1_500_000}"
 TITLE_TASK = f"""### Task:
 Generate a concise, 3-5 word title with an emoji summarizing the chat history.
 ### Output:
@@ -84,7 +87,20 @@ SENT: dict[str, dict[str, Any]] = {
         "background_tasks": {"title_generation": True},
         "temperature": 0.2,
     },
-    "its title": {"messages": [{"role": "user", "content": TITLE_TASK}], "max_tokens": 1000},
+    "null for what is left out": {
+        "messages": [{"role": "user", "content": QUESTION, "name": None}],
+        **dict.fromkeys(("stream", "n", "tool_choice", "tools", "user", "temperature", "stop")),
+        "stream_options": {"include_usage": None},
+    },
+    "an old picture, and messages of any shape": {
+        "messages": [
+            {"role": "user", "content": [{"type": "image_url", "image_url": {"url": PICTURE}}]},
+            {"role": "assistant", "content": None, "tool_calls": [{"id": 1}]},
+            *({"role": 7, "content": {}}, "text", None, {}),
+            *ASKED,
+            {"role": "tool", "content": [1]},
+        ],
+    },
     "librechat: parts of text, a user, penalties": {
         "messages": [{"role": "user", "content": [{"type": "text", "text": QUESTION}]}],
         "user": "64f0",
@@ -93,8 +109,8 @@ SENT: dict[str, dict[str, Any]] = {
         "top_p": 1,
     },
     "too long": {"messages": [{"role": "user", "content": f"{'x ' * 9_000}\n{QUESTION}"}]},
-    "200 messages": {
-        "messages": [*ASKED, {"role": "assistant", "content": "In fog."}] * 100 + ASKED
+    "3,001 messages": {
+        "messages": [*ASKED, {"role": "assistant", "content": "In fog."}] * 1_500 + ASKED
     },
     "tools": {
         "messages": ASKED,
@@ -112,6 +128,34 @@ async def test_what_programs_send_is_answered(function: Caller) -> None:
         assert got.json()["choices"][0]["message"]["content"], name
 
 
+async def test_a_task_of_a_program_is_answered_without_a_search(
+    function: Caller, model_server: ModelServerControl
+) -> None:
+    model_server.reset()
+    asked = [{"role": "user", "content": TITLE_TASK}]
+    async with client(function) as asking:
+        got = await asking.chat.completions.create(model=MODEL, messages=asked)
+        stream = await asking.chat.completions.create(model=MODEL, messages=asked, stream=True)
+        told = "".join([one.choices[0].delta.content or "" async for one in stream])
+    assert set(json.loads(got.choices[0].message.content)) == {"title"}
+    assert told == got.choices[0].message.content
+    assert got.usage.total_tokens == 0
+    assert model_server.requests() == []
+
+
+async def test_the_question_alone_is_searched_with(
+    function: Caller, model_server: ModelServerControl
+) -> None:
+    template = f"### Task:\nAnswer.\n<context>\nlighthouses of Peru\n</context>\n\n{QUESTION}"
+    model_server.reset()
+    async with client(function) as asking:
+        got = await asking.chat.completions.create(
+            model=MODEL, messages=[{"role": "user", "content": template}]
+        )
+    assert got.model_extra["drift"]["verdict"]["verdict"] == "answered"
+    assert "Peru" not in json.dumps([one["body"] for one in model_server.requests()])
+
+
 def says(content: Any, role: str = "user") -> dict[str, Any]:
     """Return a body whose one message says this."""
     return {"messages": [{"role": role, "content": content}]}
@@ -127,6 +171,10 @@ async def test_an_error_has_the_shape_of_that_api(function: Caller) -> None:
         (says([{"type": "image_url", "image_url": {}}]), 400, "invalid_request", "messages"),
         ({"n": 2}, 400, "invalid_request", "n"),
         ({"tool_choice": "required"}, 400, "invalid_request", "tool_choice"),
+        ({"model": None}, 400, "invalid_request", "model"),
+        ({"stream": "perhaps"}, 400, "invalid_request", "stream"),
+        ({"messages": "Why?"}, 400, "invalid_request", "messages"),
+        (says(7), 400, "invalid_request", "messages"),
         (says("x" * 1_100_000), 413, "too_large", None),
     ):
         got = await function.client.post(
@@ -136,6 +184,7 @@ async def test_an_error_has_the_shape_of_that_api(function: Caller) -> None:
         told = (got.status_code, error["code"], error["param"])
         assert told == (status, code, field), list(changes)
         assert error["message"]
+        assert not re.search("pydantic|Input should|valid (string|list|dict)", error["message"])
         assert error["type"].endswith("_error")
 
 
@@ -144,6 +193,24 @@ async def test_a_stream_of_an_unknown_model_ends_with_an_error(function: Caller)
         stream = await asking.chat.completions.create(model="none", messages=ASKED, stream=True)
         with pytest.raises(openai.APIError, match="no model 'none'"):
             _ = [chunk async for chunk in stream]
+
+
+@pytest.mark.parametrize("size", [1, 3, 1000])
+def test_a_stream_tells_the_words_of_the_whole_answer(size: int) -> None:
+    text = "See <b>\\*</b>: ![a](b) `<i>` & [c](http://d) `x\n\n```\n<b>"
+    request = CompletionRequest(model="m", messages=[{"role": "user"}])
+    response = RetrieveResponse(final_answer=text, key_facts=[], residual_uncertainty="")
+    stream, told = ChatStream(request, "id"), ""
+    for begins in range(0, len(text), size):
+        stream.answer_delta(text[begins : begins + size])
+    stream._finish(response)
+    while not stream._events.empty():
+        event = stream._events.get_nowait() or b""
+        if event.startswith(b"data: {"):
+            told += json.loads(event[6:])["choices"][0]["delta"].get("content", "")
+    whole = json.loads(completion(request, response, "id").body)
+    assert told == whole["choices"][0]["message"]["content"]
+    assert "<b>" not in told.partition("```")[0]
 
 
 async def test_what_was_told_and_is_withdrawn_is_said() -> None:
@@ -155,6 +222,9 @@ async def test_what_was_told_and_is_withdrawn_is_said() -> None:
     assert said[1] == "It is so."
     assert "withdrawn" in said[2]
     assert said[2].endswith("It is not so.")
+
+
+SLY = "https://a.example\n\n[x]:https://evil.example\n\n![x]"
 
 
 def test_a_text_from_documents_stays_text() -> None:
@@ -169,9 +239,12 @@ def test_a_text_from_documents_stays_text() -> None:
         confidence=1,
         signals=SignalsOut(),
     )
+    sly = {"label": "l", "span": "http://e.example/<img src=x>", "source_uri": SLY, "number": 2}
+    items = [item, item.model_copy(update=sly)]
     text = "It says so[1].\n\nReferences:\nThey follow.\n\n![y](https://evil.example/?z)"
-    told = f"{text}\n\nReferences:\n{line_of(item)}\n\nLimits:\n- One."
-    references = ReferencesOut(answer=told, items=[item], confidence=1, limits=["One."])
+    listed = "\n".join(map(line_of, items))
+    told = f"{text}\n\nReferences:\n{listed}\n\nLimits:\n- One."
+    references = ReferencesOut(answer=told, items=items, confidence=1, limits=["One."])
     response = RetrieveResponse(
         final_answer=text, key_facts=[], residual_uncertainty="", references=references
     )
@@ -183,6 +256,7 @@ def test_a_text_from_documents_stays_text() -> None:
     assert "Limits:" not in content
     assert "![" not in content
     assert "\\<img" in content
+    assert "\n2. l: “http://e.example/&lt;img" in content
 
 
 def test_a_project_named_like_a_depth_is_asked_by_its_own_name() -> None:
@@ -212,56 +286,6 @@ async def test_a_key_opens_its_own_projects_alone(
     async with client(function, "wrong") as asking:
         with pytest.raises(openai.AuthenticationError):
             await asking.models.list()
-
-
-# ------------------------------------------------------------------------------------------- Dify
-async def dify(function: Caller, **fields: Any) -> Any:
-    body = {"knowledge_id": PROJECT, "query": QUESTION, "retrieval_setting": {"top_k": 3}, **fields}
-    return await function.client.post("/dify/retrieval", json=body)
-
-
-async def test_dify_gets_passages_with_scores(function: Caller) -> None:
-    got = await dify(function)
-    records = got.json()["records"]
-    assert 1 <= len(records) <= 3
-    for record in records:
-        assert record["content"]
-        assert isinstance(record["score"], float)
-        assert 0 <= record["score"] <= 1
-        assert record["title"] == record["metadata"]["document_name"]
-    near = records[0]["score"]
-    least = {"top_k": 3, "score_threshold": near}
-    kept = (await dify(function, retrieval_setting=least)).json()["records"]
-    assert [one for one in records if one["score"] >= near] == kept
-
-
-async def test_dify_gets_errors_of_its_shape(function: Caller) -> None:
-    for changes, status, code in (
-        ({"knowledge_id": "nobody's"}, 404, 2001),
-        ({"query": " "}, 400, "invalid_request"),
-        ({"retrieval_setting": {"top_k": 0}}, 400, "invalid_request"),
-        ({"metadata_condition": {"conditions": [{"name": ["a"]}]}}, 400, "invalid_request"),
-    ):
-        got = await dify(function, **changes)
-        assert (got.status_code, got.json()["error_code"]) == (status, code), changes
-        assert got.json()["error_msg"]
-
-
-async def test_dify_is_told_which_key_is_wrong(
-    environment: pytest.MonkeyPatch, function: Caller
-) -> None:
-    other, of_other = entry("guest", ["another"])
-    use_keys(environment, of_other)
-    seen = []
-    for headers in (
-        {},
-        {"authorization": "Bearer wrong"},
-        {"authorization": f"Bearer {other}"},
-    ):
-        body = {"knowledge_id": PROJECT, "query": QUESTION}
-        got = await function.client.post("/dify/retrieval", json=body, headers=headers)
-        seen.append((got.status_code, got.json()["error_code"]))
-    assert seen == [(401, 1001), (401, 1002), (403, 2001)]
 
 
 async def test_both_descriptions_are_served(function: Caller) -> None:

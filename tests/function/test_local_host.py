@@ -101,9 +101,27 @@ async def test_the_root_leads_to_the_page() -> None:
     async with serving() as url, calling(url) as caller:
         response = await caller.client.get("/")
         page = await caller.client.get("/", follow_redirects=True)
-        assert (await caller.client.post("/")).status_code == 405
+        icon = await caller.client.get("/favicon.ico")
+    assert (icon.status_code, icon.content) == (204, b"")
     assert (response.status_code, response.headers["location"]) == (307, "rag")
     assert (page.status_code, str(page.url)) == (200, f"{url}/rag")
+
+
+async def test_another_method_is_told_which_there_are() -> None:
+    async with serving() as url, calling(url) as caller:
+        for path, allowed in {
+            "/": "GET, OPTIONS",
+            "/retrieve": "OPTIONS, POST",
+            "/health/live": "GET, OPTIONS",
+            "/documents/a%2Fb": "DELETE, GET, OPTIONS",
+            "/rag/x/main.js": "GET, OPTIONS",
+        }.items():
+            asked = await caller.client.request("OPTIONS", path)
+            assert (asked.status_code, asked.headers["allow"], asked.content) == (204, allowed, b"")
+            for method in ("PATCH", "TRACE", "HEAD"):
+                refused = await caller.client.request(method, path)
+                assert (refused.status_code, refused.headers["allow"]) == (405, allowed), method
+        assert (await caller.client.request("OPTIONS", "/nothing")).status_code == 404
 
 
 async def test_another_port_is_taken_unless_one_was_asked_for() -> None:

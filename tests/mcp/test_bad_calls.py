@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from itertools import product
 from typing import Any
 from uuid import uuid4
@@ -150,7 +151,6 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
     "many passages": ("search", {"question": "q", "project": "p", "top_k": 51}, "top_k"),
     "no id": ("read_source", {"chunk_id": "", "project": "p"}, "chunk_id"),
     "an id of NUL": ("read_source", {"chunk_id": "\x00", "project": "p"}, "chunk_id"),
-    "arguments for none": ("list_projects", {"all": True}, "all"),
     "an unknown tool": ("delete_project", {"project": "p"}, "Unknown tool"),
 }
 
@@ -161,6 +161,32 @@ async def test_a_wrong_argument_is_named(url: str, serve: Serve, era: str) -> No
     for case, (name, arguments, words) in WRONG.items():
         if (case, era) != (HALF, LEGACY):  # its parser refuses the message
             assert words in said(await post(url, tool(name, era, **arguments))), case
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_null_is_absent_and_an_unknown_argument_is_ignored(
+    url: str, serve: Serve, era: str
+) -> None:
+    serve(fake_service(ports(StubGraph(PrimerEvidence()), object())), **BY_KEY)
+    more = {"toolCallId": "call_1", "project": None, "top_k": None, "_meta": {}}
+    mine = {"x-api-key": "mine"}
+    found = await post(url, tool("search", era, question="q", **more), **mine)
+    assert reply(found)["result"]["structuredContent"] == {"passages": []}
+    nothing = said(await post(url, tool("search", era, question=None, **more), **mine))
+    assert "question is required" in nothing
+    assert "ignored: _meta, toolCallId." in nothing
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_what_is_wrong_is_said_in_words_of_ours(url: str, serve: Serve, era: str) -> None:
+    serve(reading(FakeReader()))
+    headers, _ = message("tools/list", {}, era)
+    answers = [await post(url, tool(name, era, **given)) for name, given, _ in WRONG.values()]
+    answers += [await call(url, "POST", "/mcp", headers, body) for body in NO_MESSAGES]
+    answers.append(await post(url, message("tools/call", {"name": 1, "arguments": []}, era)))
+    answers.append(await post(url, message("resources/read", {"uri": {}}, era)))
+    for answer in answers:
+        assert not re.search(b"pydantic|Input should|validation error", answer.body)
 
 
 # ---------------------------------------------------------------------------------------- failures

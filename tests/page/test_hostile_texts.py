@@ -8,7 +8,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
-from tests.page.browser import Visit
+from tests.page.browser import PHONE, Visit
 from tests.page.conftest import Visits
 from tests.page.hostile_texts import HOSTILE
 from tests.page.replies import answer, answering, citation, node, reading, stream
@@ -71,6 +71,39 @@ async def assert_is_text_alone(visit: Visit, place: str, name: str) -> None:
     for protocol, rel, _host in addresses:
         assert protocol in {"http:", "https:"}, name
         assert rel == "noopener noreferrer", name
+
+
+DEEP = {
+    "lists on a line": "- " * 1000 + "deep",
+    "numbers on a line": "1. " * 1000 + "deep",
+    "quotes": "> " * 1000 + "deep",
+    "lists in quotes": "> - " * 500 + "deep",
+    "loose lists": "\n\n".join(
+        f"{'  ' * level}- deep\n\n{'  ' * level}  so" for level in range(60)
+    ),
+    "tight lists": "\n".join(f"{'  ' * level}- deep" for level in range(300)),
+}
+
+
+async def test_deep_texts_make_the_page_no_wider(visits: Visits) -> None:
+    visit = await visits(viewport=PHONE)
+    await visit.open()
+    for name, text in DEEP.items():
+        await answering(visit.page, stream(("result", answer(text, [(text, [citation(1)])]))))
+        await visit.ask("What?")
+        await visit.page.wait_for_selector(".turn:first-child .actions")
+        assert "deep" in await visit.text(".turn:first-child .answer"), name
+        wide = await visit.page.evaluate("document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, name
+        deepest = await visit.page.evaluate(
+            """Math.max(...[...document.querySelectorAll(".answer *")].map((one) => {
+              let level = 0;
+              for (let at = one; at; at = at.parentElement) level += 1;
+              return level;
+            }))"""
+        )
+        assert deepest < 60, name
+        await visit.page.evaluate("document.getElementById('turns').replaceChildren()")
 
 
 FEW = dict(list(HOSTILE.items())[::4])

@@ -160,7 +160,8 @@ class Neo4jContextProvider(ContextProvider):
             driver = GraphDatabase.driver(
                 connection.uri, auth=login, notifications_min_severity="OFF"
             )
-            self._driver = read_only(driver, self.config.timeout_s)
+            is_of_model = self.config.index_type == "text2cypher"
+            self._driver = read_only(driver, self.config.timeout_s, is_of_model=is_of_model)
             self._driver.verify_connectivity()
             try:
                 self._search = build_search(self._driver, self.config, connection.database)

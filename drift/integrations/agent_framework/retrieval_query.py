@@ -12,13 +12,54 @@ from neo4j.exceptions import ClientError
 from drift.core.errors import GraphMisconfiguredError
 
 COLUMNS = ("text", "score")
-OUTSIDE = ("procedurecall", "loadcsv")
-"""Operators of a plan that may do more than read the graph: load files, ask servers."""
+READING = frozenset(  # a list of words in quotes would be as long again
+    """
+    AllNodesScan AntiConditionalApply AntiSemiApply Apply Argument AssertSameNode
+    AssertSameRelationship BidirectionalRepeat CacheProperties CartesianProduct ConditionalApply
+    DirectedAllRelationshipsScan DirectedRelationshipByElementIdSeek DirectedRelationshipByIdSeek
+    DirectedRelationshipFulltextIndexSearch DirectedRelationshipIndexContainsScan
+    DirectedRelationshipIndexEndsWithScan DirectedRelationshipIndexScan
+    DirectedRelationshipIndexSeek DirectedRelationshipIndexSeekByRange DirectedRelationshipTypeScan
+    DirectedRelationshipUniqueIndexSeek DirectedRelationshipUniqueIndexSeekByRange
+    DirectedRelationshipVectorIndexSearch DirectedUnionRelationshipTypesScan Distinct
+    DynamicDirectedRelationshipTypeLookup DynamicLabelNodeLookup
+    DynamicUndirectedRelationshipTypeLookup Eager EagerAggregation EmptyResult ExhaustiveLimit
+    Expand Filter IntersectionNodeByLabelsScan LetAntiSemiApply LetSelectOrAntiSemiApply
+    LetSelectOrSemiApply LetSemiApply Limit MultiNodeIndexSeek NodeByElementIdSeek NodeByIdSeek
+    NodeByLabelScan NodeCountFromCountStore NodeFulltextIndexSearch NodeHashJoin
+    NodeIndexContainsScan NodeIndexEndsWithScan NodeIndexScan NodeIndexSeek NodeIndexSeekByRange
+    NodeLeftOuterHashJoin NodeRightOuterHashJoin NodeUniqueIndexSeek NodeUniqueIndexSeekByRange
+    NodeVectorIndexSearch Optional OptionalExpand OrderedAggregation OrderedDistinct OrderedUnion
+    PartialSort PartialTop ProduceResults ProjectEndpoints Projection
+    RelationshipCountFromCountStore Repeat RollUpApply SelectOrAntiSemiApply SelectOrSemiApply
+    SemiApply ShortestPath Skip Sort StatefulShortestPath SubtractionNodeByLabelsScan Top
+    TriadicBuild TriadicFilter TriadicSelection UndirectedAllRelationshipsScan
+    UndirectedRelationshipByElementIdSeek UndirectedRelationshipByIdSeek
+    UndirectedRelationshipFulltextIndexSearch UndirectedRelationshipIndexContainsScan
+    UndirectedRelationshipIndexEndsWithScan UndirectedRelationshipIndexScan
+    UndirectedRelationshipIndexSeek UndirectedRelationshipIndexSeekByRange
+    UndirectedRelationshipTypeScan UndirectedRelationshipUniqueIndexSeek
+    UndirectedRelationshipUniqueIndexSeekByRange UndirectedRelationshipVectorIndexSearch
+    UndirectedUnionRelationshipTypesScan Union UnionNodeByLabelsScan Unwind ValueHashJoin
+    VarLengthExpand
+    """.split()  # noqa: SIM905 - as said above
+)
+"""Operators of plans of Neo4j 5.26 and 2026 that read the graph and do nothing else.
+
+The parallel runtime puts `Partitioned` in front of some.
+"""
+FUNCTIONS = frozenset(
+    {"date", "datetime", "duration", "localdatetime", "localtime", "point", "time", "vector"}
+)
+"""What the names of Cypher's own functions begin with, of those that have a dot."""
 EXPLAIN = re.compile(r"\s*EXPLAIN\b", re.IGNORECASE)
 
 _NO_CODE = re.compile(
     r"""//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`""", re.DOTALL
 )
+_NAME = r"(?:`[^`]*`|\w++)"
+_NAMED = re.compile(rf"({_NAME}(?:\s*+\.\s*+{_NAME})*+)\s*+(\(?)")
+_CHARACTER = re.compile(r"\\u+([0-9a-fA-F]{4})")
 _RETURN = re.compile(r"\bRETURN\b", re.IGNORECASE)
 _ORDER = re.compile(r"\bORDER\s+BY\s+score\s+DESC\b", re.IGNORECASE)
 
@@ -61,11 +102,12 @@ def require_reading(driver: Driver, database: str | None, query: str) -> None:
         )
 
 
-def read_only(driver: Driver, timeout_s: float) -> Driver:
-    """Have every statement of a driver read, within a time; refuse plans that reach outside.
+def read_only(driver: Driver, timeout_s: float, *, is_of_model: bool = False) -> Driver:
+    """Have every statement of a driver read, within a time; refuse what does more than read.
 
     What was planned with EXPLAIN is looked at: the retriever that writes its own Cypher plans each
-    statement before it runs it.
+    statement before it runs it. A statement `is_of_model` calls only functions of Cypher's own: a
+    plug-in's may ask other servers.
     """
     run: Callable[..., EagerResult] = driver.execute_query
 
@@ -76,30 +118,57 @@ def read_only(driver: Driver, timeout_s: float) -> Driver:
     ) -> EagerResult:
         options["routing_"] = RoutingControl.READ
         text = query_.text if isinstance(query_, Query) else query_
+        is_planned = EXPLAIN.match(text) is not None
+        if is_planned and is_of_model:
+            require_own_functions(text)
         result = run(Query(text, timeout=timeout_s), parameters_, **options)
-        if EXPLAIN.match(text):
-            require_reading_plan(result)
+        if is_planned:
+            require_reading_plan(result, run("EXPLAIN RETURN 1", **options))
         return result
 
     driver.execute_query = execute_query  # type: ignore[method-assign, assignment]
     return driver
 
 
-def require_reading_plan(planned: EagerResult) -> None:
-    """Check a plan; GraphMisconfiguredError where it does more than read the graph."""
+def require_reading_plan(planned: EagerResult, here: EagerResult) -> None:
+    """Check a plan; GraphMisconfiguredError where it does more than read this database's graph.
+
+    `here` is the plan of a statement that names no database.
+    """
     kind = planned.summary.query_type
     if kind != "r":
         raise GraphMisconfiguredError(f"The query must only read; Neo4j calls it {kind!r}.")
-    for operator in _operators(planned.summary.plan):
-        if operator.lower().startswith(OUTSIDE):
+    databases = {database for _, database in _operators(here.summary.plan)}
+    for operator, database in _operators(planned.summary.plan):
+        if operator.removeprefix("Partitioned") not in READING:
             raise GraphMisconfiguredError(
-                f"The query must read the graph alone, no procedures or files; it has {operator}."
+                "The query must read the graph alone: no procedures, files, transactions or lists "
+                f"of what the server has. Its plan has {operator}, which is not known to be that."
+            )
+        if database not in databases:
+            raise GraphMisconfiguredError(
+                f"The query must read the database of the connection; it reads {database!r}."
             )
 
 
-def _operators(plan: Mapping[str, Any] | None) -> Iterator[str]:
+def require_own_functions(query: str) -> None:
+    """Check the functions of a query; GraphMisconfiguredError for one that is not Cypher's own."""
+    # Neo4j turns such escapes into letters before it reads anything
+    for text in {query, _CHARACTER.sub(lambda found: chr(int(found[1], 16)), query)}:
+        code = _NO_CODE.sub(lambda found: found[0] if found[0][0] == "`" else " ", text)
+        for named, is_called in _NAMED.findall(code):
+            name = re.sub(r"[`\s]", "", named)
+            if is_called and "." in name and name.partition(".")[0].lower() not in FUNCTIONS:
+                raise GraphMisconfiguredError(
+                    f"The query must call nothing but Cypher's own functions; it calls {name}."
+                )
+
+
+def _operators(plan: Mapping[str, Any] | None) -> Iterator[tuple[str, str]]:
+    """Yield the operators of a plan, without their details, each with its database."""
     waiting = [plan] if plan else []
     while waiting:
         one = waiting.pop()
-        yield str(one.get("operatorType", ""))
+        name, _, database = str(one.get("operatorType", "")).partition("@")
+        yield name.partition("(")[0], database
         waiting.extend(one.get("children", ()))

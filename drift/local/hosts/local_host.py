@@ -2,8 +2,8 @@
 
 Routes, methods and authorisation levels are read from the app itself and its own handlers are
 called, so that nothing can be served here that the function does not have, but `/`, which leads to
-the page to ask in. Keys are off, so it listens on loopback only and answers to this machine's
-names alone.
+the page to ask in, and that there is no `/favicon.ico`. Keys are off, so it listens on loopback
+only and answers to this machine's names alone.
 """
 
 from __future__ import annotations
@@ -69,6 +69,21 @@ def _word(value: Any) -> str:  # noqa: ANN401 - an enum of azure.functions, or a
     return str(getattr(value, "value", value))
 
 
+async def _to_page(_request: Request, _context: object) -> Response:
+    return RedirectResponse(PAGE)
+
+
+async def _no_icon(_request: Request, _context: object) -> Response:
+    """Browsers ask for it beside every document; the page names its own."""
+    return Response(status_code=204)
+
+
+_OWN_ROUTES = (
+    RegisteredRoute("/", ("GET",), "anonymous", _to_page),
+    RegisteredRoute("/favicon.ico", ("GET",), "anonymous", _no_icon),
+)
+
+
 class LocalHost:
     """Carries requests to the handlers of a function app, until it is told to stop."""
 
@@ -82,13 +97,15 @@ class LocalHost:
         self._handlers: set[asyncio.Task[Any]] = set()
 
     def app(self) -> Starlette:
-        """Return the routes as a Starlette app; wrong methods get 404, as on the platform."""
+        """Return the routes as a Starlette app; to others, methods and paths, it says what it has.
+
+        The platform answers a method that no function has itself.
+        """
         by_path: dict[str, dict[str, RegisteredRoute]] = {}
-        for route in self._routes:
+        for route in (*_OWN_ROUTES, *self._routes):
             by_path.setdefault(route.path, {}).update(dict.fromkeys(route.methods, route))
 
-        routes = [Route("/", lambda _: RedirectResponse(PAGE), methods=["GET"])]
-        routes += [self._route(path, by_method) for path, by_method in by_path.items()]
+        routes = [self._route(path, by_method) for path, by_method in by_path.items()]
         return Starlette(routes=routes, middleware=[Middleware(AsWritten)])
 
     def stop_reading(self) -> None:
@@ -104,7 +121,8 @@ class LocalHost:
         async def call(request: Request) -> Response:
             registered = by_method.get(request.method)
             if registered is None:
-                return Response(status_code=404)
+                allowed = {"allow": ", ".join(sorted({*by_method, "OPTIONS"}))}
+                return Response(None, 204 if request.method == "OPTIONS" else 405, allowed)
 
             impatient = Request(request.scope, self._until_stopping(request))
             context = SimpleNamespace(invocation_id=str(uuid4()))
@@ -123,7 +141,7 @@ class LocalHost:
         return Route(
             re.sub(r"{\*(\w+)}", r"{\1:path}", path),
             call,
-            methods=["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"],
+            methods=["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE"],
         )
 
     def _until_stopping(self, request: Request) -> Any:  # noqa: ANN401 - starlette's Receive
