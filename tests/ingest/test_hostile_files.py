@@ -20,7 +20,8 @@ from drift.indexing.blocks import Format, split_blocks
 from drift.indexing.chunking import MAX_CHARS, cut
 from drift.indexing.documents import FORMATS, Skipped
 from drift.indexing.graph_records import ChunkRecord
-from drift.local.ingest.files import guarded, read_document
+from drift.indexing.reading_process import guarded
+from drift.local.ingest.files import read_document
 from drift.local.ingest.knowledge import derive
 from drift.local.ingest.sources import read_source
 from tests.ingest.fakes import as_members

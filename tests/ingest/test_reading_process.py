@@ -16,9 +16,8 @@ import pytest
 
 from drift.core.errors import IngestError
 from drift.indexing.documents import Skipped, SourceDocument
+from drift.indexing.reading_process import ReadingProcess, Result
 from drift.local.ingest import pipeline
-from drift.local.ingest.files import Result
-from drift.local.ingest.reading_process import ReadingProcess
 from drift.local.ingest.sources import Source, read_source
 from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter
 
