@@ -61,7 +61,8 @@ class Settings(
     def of_answers(self) -> dict[str, Any]:
         """All settings but secrets and who may ask, as JSON: what an answer may depend on."""
         secrets = {"neo4j_password", "oai_key", "anthropic_key", "redis_url", "milvus_token"}
-        return self.model_dump(mode="json", exclude={*AccessSettings.model_fields, *secrets})
+        others = (*AccessSettings.model_fields, *ReadingSettings.model_fields)
+        return self.model_dump(mode="json", exclude={*others, *secrets})
 
     @property
     def channel_template(self) -> str:

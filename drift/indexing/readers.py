@@ -12,6 +12,7 @@ from drift.core.errors import BusyError, IngestError, StoppingError
 from drift.indexing.documents import Skipped, SourceDocument
 from drift.indexing.reading_process import MEMORY_MB, ReadingProcess
 from drift.indexing.records import cut_up
+from drift.telemetry import parts
 
 AT_ONCE, WAITING = 2, 6
 MAX_SECONDS = 20.0
@@ -40,6 +41,7 @@ class Readers:
             StoppingError: the processes were closed meanwhile.
         """
         if not self._room.acquire(blocking=False):
+            parts.refused(BusyError.code)
             raise BusyError("As many files as fit are being read; try again later.")
 
         # The room is free when the work has ended, also where nobody waits for it any more.

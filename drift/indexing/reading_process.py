@@ -29,7 +29,11 @@ MEMORY_MB = 1024
 _MAX_REASON = 200
 _TOO_LITTLE_MEMORY = "takes more memory to read than it may (READING_MEMORY_MB)"
 _STATM = Path("/proc/self/statm")
-_SERVER = "import sys; from drift.indexing.reading_process import serve; serve(int(sys.argv[1]))"
+_SERVER = (
+    "import sys; sys.path[:] = sys.argv[2:]; "
+    "from drift.indexing.reading_process import serve; serve(int(sys.argv[1]))"
+)
+"""A host may have found our modules by a path that its children are not told."""
 
 Result = TypeVar("Result")
 
@@ -135,16 +139,11 @@ class ReadingProcess:
                 ours, theirs = Pipe()
                 with theirs:
                     fd = theirs.fileno()
-                    command = [sys.executable, "-P", "-c", _SERVER, str(fd)]
-                    # A host may have found our modules by a path that its children are not told.
-                    path = os.pathsep.join(filter(None, sys.path))
+                    path = filter(None, sys.path)
+                    command = [sys.executable, "-P", "-c", _SERVER, str(fd), *path]
                     # Of a session of its own: Ctrl-C is for the command.
                     child = subprocess.Popen(  # noqa: S603 - our own module
-                        command,
-                        env={**os.environ, "PYTHONPATH": path},
-                        pass_fds=(fd,),
-                        stdin=subprocess.DEVNULL,
-                        start_new_session=True,
+                        command, pass_fds=(fd,), stdin=subprocess.DEVNULL, start_new_session=True
                     )
 
                 self._child = child, ours
@@ -179,9 +178,9 @@ def serve(fd: int) -> None:
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             name, work, seconds, memory_mb = connection.recv()
-            memory = memory_mb * 2**20 if memory_mb and seconds else 0
+            memory = (memory_mb or 0) * 2**20
             signal.setitimer(signal.ITIMER_REAL, seconds or 0)
-            with _limited(memory):
+            with _limited(memory if seconds else 0):
                 done = guarded(name, work)
             signal.setitimer(signal.ITIMER_REAL, 0)
             # What is left of a large file is given back by the end of the process alone.
