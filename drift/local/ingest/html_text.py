@@ -18,10 +18,9 @@ from drift.indexing.cleaning import clean
 from drift.indexing.links import Link
 from drift.local.ingest.formats.tables import HtmlTable, with_heads
 
-MAX_EXTRACTED_CHARS, MAX_EXTRACTED_TAGS = 5_000_000, 30_000
-"""A page of more is converted as a whole: the library takes quadratic time."""
-MAX_COMPARED_TAGS = 3_000
-"""Of a page of more the library compares no other ways to find its text, for the same reason."""
+MAX_EXTRACTED_CHARS, MAX_EXTRACTED_TAGS, MAX_COMPARED_TAGS = 5_000_000, 30_000, 3_000
+"""A page of more is converted as a whole, and of more than the last its text is looked for in one
+way alone: the library takes quadratic time."""
 LEAST_EXTRACTED_CHARS = 200
 """Of a page that says less than this, it is safer to keep all."""
 
@@ -53,8 +52,7 @@ _LONG_REFERENCE = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{7,});?")
 
 _LONG_TAG = re.compile(r"<[^<>]{4000,}")
 _ATTRIBUTE = re.compile(r"[\s/\"'][A-Za-z_]")
-_MOST_ATTRIBUTES = 1_000
-"""Of one tag, for the same reason."""
+_MOST_ATTRIBUTES = 1_000  # of one tag
 
 _FENCE_RUN = re.compile(r"`{3,}")
 
@@ -265,10 +263,10 @@ def _main_text(html: str) -> str:
 
     import trafilatura  # noqa: PLC0415 - takes half a second, and most folders hold no pages
 
-    is_fast = tags > MAX_COMPARED_TAGS
+    fast = tags > MAX_COMPARED_TAGS
     try:
         found = trafilatura.extract(
-            html, output_format="markdown", include_comments=False, fast=is_fast
+            html, output_format="markdown", include_comments=False, fast=fast
         )
     except (ValueError, TypeError, AttributeError, IndexError, KeyError, RecursionError):
         return ""  # of a page on which the library breaks, the converter reads all
@@ -276,8 +274,7 @@ def _main_text(html: str) -> str:
 
 
 def _has_many_attributes(html: str) -> bool:
-    tags = _LONG_TAG.findall(html)
-    return any(len(_ATTRIBUTE.findall(tag)) > _MOST_ATTRIBUTES for tag in tags)
+    return any(len(_ATTRIBUTE.findall(t)) > _MOST_ATTRIBUTES for t in _LONG_TAG.findall(html))
 
 
 def html_to_markdown(html: str) -> tuple[str, str, Sequence[Link]]:
