@@ -61,8 +61,10 @@ def _event_loop_stays_free(request: pytest.FixtureRequest) -> Iterator[None]:
         yield
         return
 
-    # what is never deployed is never part of a request: servers are started where it is called
-    with blockbuster_ctx("drift", excluded_modules=["drift.local"]) as detector:
+    # what is never deployed is never part of a request: servers are started where it is called,
+    # and files read under its guard
+    theirs = ["drift.local", "drift.indexing.reading_process"]
+    with blockbuster_ctx("drift", excluded_modules=theirs) as detector:
         # these tests build clients where they use them; the service does so in a thread
         if request.path.parent.name == "wire":
             for function in detector.functions.values():

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,7 @@ from drift.http.reading import Sent
 
 if TYPE_CHECKING:  # they load what only a first request shall
     from drift.http.service import Service
-    from drift.indexing.documents import ReadFile, SourceDocument
+    from drift.indexing.documents import SourceDocument
     from drift.indexing.indexer import Indexer
 
 DOCUMENTS = "documents"
@@ -61,7 +61,7 @@ async def add(asked: Sent, content_type: str, body: bytes, service: Service) -> 
     given = _given(asked, content_type.partition(";")[0].strip().lower(), body)
     project = await service.project(asked.caller, given.project_id, "write")
     async with _indexing(asked.caller, project, service) as indexer:
-        done = await indexer.add(await asyncio.to_thread(_read, given, service.read_file))
+        done = await indexer.add(await _read(given, service))
 
     return http.read(IndexedOut(project_id=project.id, **asdict(done)))
 
@@ -91,19 +91,17 @@ def _given(asked: Sent, media_type: str, body: bytes) -> _Given:
     raise UnsupportedMediaTypeError(f"The content type must be one of {wanted}.")
 
 
-def _read(given: _Given, read_file: ReadFile | None) -> SourceDocument:
+async def _read(given: _Given, service: Service) -> SourceDocument:
     from drift.indexing.documents import Skipped, document_of  # noqa: PLC0415 - where documents come
 
-    if given.is_file and read_file is not None:
-        read = read_file(given.id, given.content)
+    read_file = service.read_file if given.is_file else None
+    if read_file is not None:
+        work = partial(read_file, given.id, given.content)
     else:
-        read = document_of(
-            given.id,
-            given.content,
-            title=given.title,
-            source_uri=given.source_uri,
-            default=given.default,
-        )
+        about = {"title": given.title, "source_uri": given.source_uri, "default": given.default}
+        work = partial(document_of, given.id, given.content, **about)
+
+    read = await service.readers().read(given.id, work)
     if isinstance(read, Skipped):
         alone = _TEXT_ALONE if given.is_file and read_file is None else ""
         raise InvalidRequestError((FieldProblem("text", read.reason + alone),))

@@ -53,6 +53,7 @@ from drift.search.progress import Progress
 if TYPE_CHECKING:  # it loads what reads documents
     from drift.indexing.documents import ReadFile
     from drift.indexing.indexer import Indexer
+    from drift.indexing.readers import Readers
 
 _ONLY_SEARCHED = ("This service has a graph that is only searched.",)
 _DATABASE = "graph"
@@ -80,7 +81,8 @@ class Service:
 
     `graph` is None where it is only searched, `sink` and `answers` where nothing is told or kept.
     `embedding_model` embeds what is stored; no cache stands before it. `fallback` searches second
-    vectors. `read_file` reads the files that are sent; without it they are text and Markdown.
+    vectors. `read_file` reads the files that are sent, in a process beside this one; without it
+    they are text and Markdown.
     """
 
     settings: Settings
@@ -99,6 +101,7 @@ class Service:
     read_file: ReadFile | None = None
     admission: Admission = field(init=False)
     health: Health = field(init=False)
+    _readers: Readers | None = field(init=False, default=None)
     _search: DriftSearch = field(init=False)
     _rag: RagSearch | None = field(init=False)
 
@@ -265,6 +268,14 @@ class Service:
         # In a thread: what reads documents loads with the first of them.
         return await asyncio.to_thread(self.graph.index, project.id, spend)
 
+    def readers(self) -> Readers:
+        """Return what reads the documents that are sent; nothing of it starts before the first."""
+        from drift.indexing.readers import Readers  # noqa: PLC0415 - see `indexer`
+
+        if self._readers is None:
+            self._readers = Readers(self.settings.reading_memory_mb)
+        return self._readers
+
     def reconciling(self) -> NodeReconciling:
         """Return what mends the vectors of people's nodes; no cache stands before the model."""
         if self.graph is None or self.graph.labelled is None:
@@ -281,6 +292,8 @@ class Service:
 
     async def close(self) -> None:
         """Close the clients. The platform never asks for it, so nothing depends on it."""
+        if self._readers is not None:
+            self._readers.close()
         for close in self.closers:
             await close()
 

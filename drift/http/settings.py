@@ -11,7 +11,7 @@ from pydantic import AliasChoices, ValidationError
 from drift.contracts.progress import CHANNEL, OWN_CHANNEL
 from drift.core.errors import NotConfiguredError
 from drift.http import at_import
-from drift.http.settings_access import AccessSettings, PageSettings
+from drift.http.settings_access import AccessSettings, PageSettings, ReadingSettings
 from drift.http.settings_base import SettingsGroup
 from drift.http.settings_graph import GraphSettings, RedisSettings
 from drift.http.settings_search import ModelSettings, NodeSettings, SearchSettings
@@ -22,7 +22,13 @@ _S = TypeVar("_S", bound=SettingsGroup)
 
 # The last group is read first: addresses want ALLOW_PLAINTEXT, dimensions the embedding model.
 class Settings(
-    SearchSettings, NodeSettings, RedisSettings, GraphSettings, ModelSettings, AccessSettings
+    SearchSettings,
+    NodeSettings,
+    RedisSettings,
+    GraphSettings,
+    ModelSettings,
+    ReadingSettings,
+    AccessSettings,
 ):
     """All settings of the service, with what follows from more than one of them."""
 
@@ -55,7 +61,8 @@ class Settings(
     def of_answers(self) -> dict[str, Any]:
         """All settings but secrets and who may ask, as JSON: what an answer may depend on."""
         secrets = {"neo4j_password", "oai_key", "anthropic_key", "redis_url", "milvus_token"}
-        return self.model_dump(mode="json", exclude={*AccessSettings.model_fields, *secrets})
+        others = (*AccessSettings.model_fields, *ReadingSettings.model_fields)
+        return self.model_dump(mode="json", exclude={*others, *secrets})
 
     @property
     def channel_template(self) -> str:
@@ -99,6 +106,11 @@ def load_page(values: Mapping[str, Any] | None = None) -> PageSettings:
 def load_access(values: Mapping[str, Any] | None = None) -> AccessSettings:
     """Return those settings that say who may ask; otherwise as `load`."""
     return _load(AccessSettings, values or {})
+
+
+def load_reading(values: Mapping[str, Any] | None = None) -> ReadingSettings:
+    """Return those that say what reading takes; otherwise as `load`."""
+    return _load(ReadingSettings, values or {})
 
 
 def _load(kind: type[_S], values: Mapping[str, Any]) -> _S:

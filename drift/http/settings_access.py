@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, SecretStr, field_validator, model_validator
+from pydantic import BeforeValidator, Field, SecretStr, field_validator, model_validator
 
 from drift.auth import project_keys
 from drift.http.settings_base import AnyCase, SettingsGroup, checked_by
@@ -123,3 +123,11 @@ class PageSettings(SettingsGroup):
     def takes_documents(self) -> bool:
         """Whether `POST /documents` is open; a graph of other tools has no projects to add to."""
         return self.enable_indexing and self.graph_schema == "default"
+
+
+class ReadingSettings(SettingsGroup):
+    """What reading takes."""
+
+    reading_memory_mb: Annotated[int, Field(ge=128)] = 1024
+    """memory that one file may take to read, beyond the process that reads it (Linux alone: other
+    systems have no such limit)"""

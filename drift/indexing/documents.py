@@ -16,7 +16,7 @@ from drift.indexing.graph_records import Definition
 from drift.indexing.links import Link, PlacedLink, links_in, place_links
 from drift.indexing.pages import without_running_heads
 
-DECODING_VERSION = "4"
+DECODING_VERSION = "5"
 """Changes with what is made of the same bytes: then documents are written again."""
 
 FORMATS: dict[str, Format] = {

@@ -36,7 +36,7 @@ from drift.indexing.documents import Skipped, SourceDocument, document_of
 from drift.indexing.graph_records import DocumentBatch, DocumentRecord
 from drift.indexing.lease import Lease, holding
 from drift.indexing.project import CHUNKS_AT_ONCE, ProjectDocuments
-from drift.indexing.records import chunk_records, embedding_of, version_of
+from drift.indexing.records import chunk_records, cut_up, embedding_of, version_of
 from drift.indexing.rows import stored_document
 from drift.ports import Embedder
 
@@ -101,7 +101,7 @@ class Indexer:
             GraphUnavailableError, ModelUnavailableError, ModelMisconfiguredError: as the ports do.
         """
         if isinstance(document, str):
-            document = _read(document, content, title, source_uri)
+            document = await asyncio.to_thread(_read, document, content, title, source_uri)
         self._check_ids(document.id)
         inventory = await Probe(self._own, self.connection, self.names, DEFAULT).look()
         inventory.require_vector_indexes()
@@ -138,14 +138,16 @@ class Indexer:
             record = replace(record, key=known.key, is_off=known.is_off)
 
         # In a thread, so that the loop goes on with other requests.
-        chunks = await asyncio.to_thread(chunk_records, self.project_id, record, document)
-        if not chunks:
+        document = await asyncio.to_thread(cut_up, document)
+        if not document.pieces:
             raise IngestError(f"The document {record.id!r} holds no text.")
-        if len(chunks) > CHUNKS_AT_ONCE:
+        if len(document.pieces) > CHUNKS_AT_ONCE:
             raise TooLargeError(
-                f"The document makes {len(chunks):,} chunks, and {CHUNKS_AT_ONCE:,} are the most: "
-                f"divide it, or ingest it as a file."
+                f"The document makes {len(document.pieces):,} chunks, and {CHUNKS_AT_ONCE:,} are "
+                f"the most: divide it, or ingest it as a file."
             )
+
+        chunks = await asyncio.to_thread(chunk_records, self.project_id, record, document)
 
         headings = await self._held_chunks(record.id) if known is not None else {}
         embedder = BatchEmbedder(self.embedder, self.dimensions)

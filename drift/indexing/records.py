@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import AsyncIterable, AsyncIterator, Iterator, Sequence
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from drift.indexing.chunking import CHUNKING_VERSION, cut
@@ -51,6 +52,14 @@ def chunk_id(project_id: str, key: str, repeat: int, text: str) -> str:
     return stable_id(project_id, key, str(repeat), text)
 
 
+def cut_up(document: SourceDocument) -> SourceDocument:
+    """Return a document with its pieces; those of one that has some stay."""
+    if document.pieces:
+        return document
+    slices = cut(document.text, document.format)
+    return replace(document, pieces=tuple(Piece(s.start, s.end, s.heading) for s in slices))
+
+
 def chunk_records(
     project_id: str, record: DocumentRecord, document: SourceDocument
 ) -> tuple[ChunkRecord, ...]:
@@ -58,10 +67,7 @@ def chunk_records(
     chunks: list[ChunkRecord] = []
     repeats: Counter[str] = Counter()
     line, page, counted = 1, 1, 0
-    pieces = document.pieces or [
-        Piece(one.start, one.end, one.heading) for one in cut(document.text, document.format)
-    ]
-    for ordinal, piece in enumerate(pieces):
+    for ordinal, piece in enumerate(cut_up(document).pieces):
         line += document.text.count("\n", counted, piece.start)
         page += document.text.count("\f", counted, piece.start)
         counted = piece.start

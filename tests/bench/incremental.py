@@ -20,10 +20,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from drift.http import settings as configuration
+from drift.indexing.reading_process import ReadingProcess
 from drift.llm.local_embedder import LocalEmbedder
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.pipeline import ingest, remove
-from drift.local.ingest.reading_process import ReadingProcess
 from drift.local.ingest.sources import read_source
 from drift.local.wiring import build_writer, closing
 

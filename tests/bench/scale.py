@@ -23,12 +23,12 @@ from drift.core.deadline import Deadline
 from drift.core.errors import LocalStackError
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.indexing.graph_records import DocumentBatch, ProjectState
+from drift.indexing.reading_process import ReadingProcess
 from drift.indexing.records import RULES, batches
 from drift.llm.local_embedder import DIMENSIONS, LocalEmbedder, _embed
 from drift.local.ingest import scheduling
 from drift.local.ingest.by_model.asking import Asked
 from drift.local.ingest.changes import SourceChanges
-from drift.local.ingest.reading_process import ReadingProcess
 from drift.local.ingest.scheduling import InProcess, Stages, Work, ahead, workers
 from drift.local.ingest.sources import Source, read_source
 from drift.model.calls import ChatReply, Embeddings, Prompt

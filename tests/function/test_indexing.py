@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 from uuid import uuid4
 
@@ -11,11 +12,13 @@ import pytest
 import function_app
 from drift.contracts.documents import MAX_DOCUMENT_BYTES
 from drift.http.settings import load
+from drift.indexing.readers import AT_ONCE, WAITING
 from drift.integrations.indexer import Indexer
 from drift.local.wiring import build_writer
 from tests.function.access_keys import entry, use_keys
 from tests.function.calling import Caller, assert_is_problem, citations
 from tests.function.corpus import PROJECT
+from tests.function.slow_file import read_slowly
 from tests.ingest import made_files as made
 
 QUESTION = "When does the ferry to Skarv leave?"
@@ -133,6 +136,23 @@ async def test_a_deployed_service_reads_text_alone(
         refused = await send(function, own, name, b"%PDF\0")
         problem = assert_is_problem(refused, 400, "invalid_request")
         assert "other files by `drift ingest`" in problem["errors"][0]["message"]
+
+
+async def test_files_that_are_slow_to_read_keep_nobody_waiting_and_more_are_refused(
+    own: str, function: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr((await function_app.provider.get()), "read_file", read_slowly)
+    sending = [
+        asyncio.create_task(send(function, own, f"{n}.md", NOON.encode()))
+        for n in range(AT_ONCE + WAITING + 1)
+    ]
+    refused, _ = await asyncio.wait(sending, return_when=asyncio.FIRST_COMPLETED)
+    assert_is_problem(refused.pop().result(), 429, "busy")
+    assert (await function.client.get("/rag")).status_code == 200
+    assert len([one for one in sending if not one.done()]) == AT_ONCE + WAITING
+    others = {one.status_code for one in await asyncio.gather(*sending)}
+    assert others <= {200, 409, 429}  # two at a time for one project
+    assert (await add(function, own)).status_code == 200
 
 
 async def test_what_cannot_be_indexed_is_refused_by_name(own: str, function: Caller) -> None:

@@ -155,6 +155,33 @@ def notebook(cells: Sequence[tuple[str, str, str]]) -> bytes:
     ).encode()
 
 
+def package(ending: str, parts: dict[str, bytes]) -> bytes:
+    """Return a document of this format with some of its parts in the place of its own."""
+    whole = {
+        ".docx": lambda: word("", [("", "Text.")]),
+        ".xlsx": lambda: workbook({"A": [["Name", "Role"], ["Ann", "cook"]]}),
+        ".pptx": lambda: slides("", [("A", ["Text."], [])]),
+        ".ods": lambda: open_sheet("A", [["Name", "Role"], ["Ann", "cook"]]),
+    }[ending]
+    out, left = BytesIO(), dict(parts)
+    with (
+        zipfile.ZipFile(BytesIO(whole())) as old,
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new,
+    ):
+        for part in old.namelist():
+            new.writestr(part, left.pop(part, old.read(part)))
+        for part, content in left.items():
+            new.writestr(part, content)
+    return out.getvalue()
+
+
+def within(ending: str, part: str, place: str, said: str) -> bytes:
+    """Return a document with more in one of its parts, before what stands there."""
+    with zipfile.ZipFile(BytesIO(package(ending, {}))) as archive:
+        body = archive.read(part).decode()
+    return package(ending, {part: body.replace(place, said + place, 1).encode()})
+
+
 def _saved(document: docx.document.Document | Presentation) -> bytes:
     out = BytesIO()
     document.save(out)

@@ -15,12 +15,12 @@ from azure.storage.blob import ContainerClient, ContentSettings
 
 from drift.core.errors import IngestError
 from drift.indexing.documents import Skipped
+from drift.indexing.reading_process import ReadingProcess
 from drift.local.exchange.differences import ProjectDifferences
 from drift.local.ingest import blobs
 from drift.local.ingest.blobs import Blob, place_of, read_container
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.places import is_gone
-from drift.local.ingest.reading_process import ReadingProcess
 from drift.local.ingest.report import IngestReport
 from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter
 from tests.lint.node_packages import installed

@@ -182,25 +182,6 @@ def _encrypted() -> bytes:
     return out.getvalue()
 
 
-def _package(name: str, parts: dict[str, bytes]) -> bytes:
-    """Return a document of this format with some of its parts in the place of its own."""
-    whole = {
-        ".docx": made.word("", [("", "Text.")]),
-        ".xlsx": made.workbook({"A": CREW}),
-        ".pptx": made.slides("", [("A", ["Text."], [])]),
-    }[name]
-    out = BytesIO()
-    with (
-        zipfile.ZipFile(BytesIO(whole)) as old,
-        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new,
-    ):
-        for part in old.namelist():
-            new.writestr(part, parts.pop(part, old.read(part)))
-        for part, content in parts.items():
-            new.writestr(part, content)
-    return out.getvalue()
-
-
 BOMB = b"<!DOCTYPE a [<!ENTITY a 'lol'>" + b"".join(
     f"<!ENTITY {chr(98 + n)} '{f'&{chr(97 + n)};' * 10}'>".encode() for n in range(9)
 )
@@ -226,7 +207,7 @@ PARTS = {
         ("a.ipynb", b'{"cells": [{"cell_type": "code"}]}', "is no notebook of format 4"),
         ("a.ipynb", b"[" * 100_000, "is no notebook of format 4"),
         ("a.ipynb", b'{"cells": []}', "holds no text"),
-        ("a.docx", _package(".docx", {"x.bin": bytes(600_000_000)}), "would unpack to 600,"),
+        ("a.docx", made.package(".docx", {"x.bin": bytes(600_000_000)}), "would unpack to 600,"),
         *((f"a{end}", b"", "is empty") for end in sorted(ENDINGS)),
     ],
 )  # fmt: skip
@@ -238,13 +219,13 @@ def test_what_cannot_be_read_is_named_with_what_to_do(
 
 @pytest.mark.parametrize("ending", PARTS)
 def test_entities_of_xml_are_never_unpacked_nor_fetched(ending: str) -> None:
-    with zipfile.ZipFile(BytesIO(_package(ending, {}))) as archive:
+    with zipfile.ZipFile(BytesIO(made.package(ending, {}))) as archive:
         body = archive.read(PARTS[ending])
     head, _, rest = body.partition(b"?>")
     for entity in (BOMB + b"]>", b"<!DOCTYPE a [<!ENTITY j SYSTEM 'file:///etc/hostname'>]>"):
         said = rest.replace(b"Text.", b"&j;").replace(b"cook", b"&j;")
         found = document_in(
-            _package(ending, {PARTS[ending]: head + b"?>" + entity + said}), f"a{ending}", None
+            made.package(ending, {PARTS[ending]: head + b"?>" + entity + said}), f"a{ending}", None
         )
         text = found.text if isinstance(found, SourceDocument) else found.reason
         assert len(text) < 2_000

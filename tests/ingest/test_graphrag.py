@@ -12,12 +12,12 @@ import pytest
 from drift.core.deadline import Deadline
 from drift.core.errors import IngestError
 from drift.indexing.documents import SourceDocument
+from drift.indexing.reading_process import ReadingProcess
 from drift.local.ingest.graphrag.importing import import_index
 from drift.local.ingest.graphrag.index import read_index
 from drift.local.ingest.graphrag.placing import MOST_SEARCHES, placed
 from drift.local.ingest.graphrag.vectors import KINDS
 from drift.local.ingest.pipeline import ingest, remove, switch
-from drift.local.ingest.reading_process import ReadingProcess
 from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import Source
 from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, Project

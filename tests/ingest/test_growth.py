@@ -1,148 +1,172 @@
-"""Reading and cutting take time in proportion to the text, whatever the text is made of."""
+"""What a file becomes is bounded by its size, and what that takes grows as it does."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from pathlib import Path
 
-import numpy as np
 import pytest
 
-from drift.core.names import normalised_title
-from drift.evidence.sentences import spans
-from drift.indexing.blocks import Format
-from drift.indexing.chunking import cut
-from drift.indexing.cleaning import clean, is_crawled
-from drift.indexing.graph_records import ChunkRecord, DocumentRecord, DocumentVersion, ProjectState
-from drift.local import prompt_builder
-from drift.local.ingest.html_text import read_page
-from drift.local.ingest.identity import identify
-from drift.local.ingest.knowledge import derive
-from drift.local.ingest.sources import Source
-from drift.prompting.markup import plain
-from drift.prompting.tokens import cut as cut_text
-from tests.ingest.fakes import as_members
+from drift.indexing.documents import Skipped, SourceDocument
+from drift.indexing.records import cut_up
+from drift.local.ingest import pipeline
+from drift.local.ingest.files import document_in
+from drift.local.ingest.sources import read_source
+from tests.ingest import made_files as made
+from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter
 
-TIMES = 4
-MOST = 9.0
-"""Four times the text takes four times as long, or sixteen times where the growth is quadratic."""
-TRIES = 4
-"""A busy machine slows down one run and not the next; quadratic growth is there in every one."""
+SHEET, STRINGS, TEXT = "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml", "word/document.xml"
+SLIDE = "ppt/slides/slide1.xml"
+LONG = "h" * 9_000
 
 
-def growth(work: Callable[[int], object], size: int) -> float:
-    """Return how many times longer TIMES the size takes, in this process's own time.
-
-    The first of TRIES that is below MOST, else the least.
-    """
-    least = float("inf")
-    for _ in range(TRIES):
-        least = min(least, _seconds(work, TIMES * size) / max(_seconds(work, size), 1e-3))
-        if least < MOST:
-            break
-    return least
+def _rows(first: str, row: str, number: int) -> str:
+    """Return the rows of a sheet; `%` is a row's number."""
+    every = [first, *[row] * number]
+    return "".join(one.replace("%", str(n)) for n, one in enumerate(every, 3))
 
 
-def _seconds(work: Callable[[int], object], size: int) -> float:
-    best = float("inf")
-    for _ in range(2):
-        began = time.process_time()
-        work(size)
-        best = min(best, time.process_time() - began)
-    return best
+def _cell(value: str) -> str:
+    return f"<w:tc><w:p><w:r><w:t>{value}</w:t></w:r></w:p></w:tc>"
 
 
-PARTS = (
-    "x\n===\n",
-    "* a\n  * b\n    * c\n",
-    "> > > a\n",
-    "[a\n",
-    "a|b\n-|-\n",
+def _table(head: str, rows: int) -> str:
+    first = f"<w:tr>{_cell(head) + _cell(head)}</w:tr>"
+    row = f"<w:tr>{_cell('a') + _cell('b')}</w:tr>"
+    return f"<w:tbl>{first}{row * rows}</w:tbl>"
+
+
+PAGED = (
+    b"%PDF-1.7\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n"
+    b"2 0 obj<</Type/Pages/Count 5000/Kids[" + b"3 0 R " * 5000 + b"]>>endobj\n"
+    b"3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>endobj\ntrailer<</Root 1 0 R>>"
+)
+FAR = '<row r="1048576"><c r="XFD1048576" t="inlineStr"><is><t>far</t></is></c></row>'
+FAR_WITHOUT_PLACE = '<row r="1048576">' + "<c><v>1</v></c>" * 40 + "</row>"
+SHARED = '<row r="%"><c r="A%" t="s"><v>0</v></c><c r="B%" t="s"><v>0</v></c></row>'
+REPEATED = (
+    '<table:table-row table:number-rows-repeated="9000"><table:table-cell office:value-type='
+    '"float" office:value="1" table:number-columns-repeated="9000"/></table:table-row>'
 )
 
 
-@pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("text_format", ["markdown", "rst"])
-def test_cutting(part: str, text_format: Format) -> None:
-    assert (
-        growth(lambda size: cut(part * (size // len(part)) + "\n\nx:", text_format), 4_000) < MOST
-    )
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("a.xlsx", made.within(".xlsx", SHEET, "</sheetData>", FAR), "has values that stand"),
+        (
+            "a.xlsx",
+            made.within(".xlsx", SHEET, "</sheetData>", FAR_WITHOUT_PLACE.replace("<", "\n<")),
+            "has values that stand",
+        ),
+        ("a.ods", made.within(".ods", "content.xml", "</table:table>", REPEATED), "has values"),
+        (
+            "a.xlsx",
+            made.package(
+                ".xlsx",
+                {
+                    STRINGS: f"<sst><si><t>{LONG}</t></si></sst>".encode(),
+                    SHEET: f"<worksheet><sheetData>{_rows('', SHARED, 500)}</sheetData></worksheet>"
+                    .encode(),
+                },
+            ),
+            "would become more than 1,",
+        ),
+        ("a.docx", made.within(".docx", TEXT, "<w:p>", "<w:p/>" * 5_000_000), "would unpack to 30"),
+        ("a.pdf", PAGED, "has 5,000 pages, more than"),
+    ],
+    ids=["far", "far-rows", "repeated", "shared", "paragraphs", "pages"],
+)  # fmt: skip
+def test_a_small_file_that_would_become_a_large_one_is_named_with_what_it_is(
+    name: str, content: bytes, reason: str
+) -> None:
+    assert len(content) < 90_000
+    read = document_in(content, name, None)
+    assert isinstance(read, Skipped)
+    assert (reason in read.reason, read.unreadable) == (True, False)
 
 
-def test_a_long_indented_line_before_an_indented_block() -> None:
-    assert growth(lambda size: cut(f"{' ' * size}x:\n{' ' * size}  y\n", "text"), 10_000) < MOST
+def test_a_workbook_whose_far_cells_are_empty_is_read() -> None:
+    empty = '<row r="1048576" s="1"><c r="XFD1048576" s="1"/></row>'
+    read = document_in(made.within(".xlsx", SHEET, "</sheetData>", empty), "a.xlsx", None)
+    assert isinstance(read, SourceDocument)
+    assert "| Name: Ann | Role: cook |" in read.text
 
 
-def _derived(text: str) -> object:
-    """Derive the knowledge of one chunk, and of one that has the text as its heading."""
-    chunks = [ChunkRecord("1", "d", 0, "d", text), ChunkRecord("2", "d", 1, text, "x")]
-    return derive(*as_members(chunks, np.eye(2, dtype=np.float32)), "stamp")
-
-
-READERS: dict[str, Callable[[str], object]] = {
-    "knowledge": _derived,
-    "a crawled page": lambda text: (is_crawled(text), clean(text)),
-    "a title": normalised_title,
-    "sentences by number": spans,
-    "a page": read_page,
-    "a text in tags": plain,
-    "a text as a source": lambda text: prompt_builder.build(
-        [{"role": "user", "content": "?"}],
-        [{"label": "a", "content": text, "confidence": 1}],
-        max_tokens=500,
-    ),
-    "a cut text": lambda text: cut_text(text, len(text) - 1),
-}
-TEXTS = (
-    ("Signature", "_", " (date)"),
-    ("", " \n", "x"),
-    ("chapter 1 ", "1", "x"),
-    ("", "Aa 1999 ", "_"),
-    ("A", " of the", " x"),
-    ("", "A. B. ", "x"),
-    ("", "[a](b ", ""),
-    ("", "[![a](b) ", ""),
-    ("", "![](", ""),
-    ("- ", "[a]((b)", "\n"),
-    ("&#", "1", ";"),
-    ("<", " ", "x"),
-    ("", ".", "x"),
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.csv", f"{LONG},{LONG}\n{'a,b' * 1}\n".encode() + b"a,b\n" * 9_000),
+        ("a.tsv", b"\t".join([b"head %d" % n * 10 for n in range(900)]) + b"\n" + b"a\t" * 50_000),
+        ("a.docx", made.within(".docx", TEXT, "<w:p>", _table(LONG, 9_000))),
+        (
+            "a.html",
+            f"<table><tr><th>{LONG}</th><th>{LONG}</th></tr>".encode()
+            + b"<tr><td>a</td><td>b</td></tr>" * 2_000
+            + b"</table>",
+        ),
+    ],
+    ids=lambda one: one if isinstance(one, str) else "",
 )
+def test_long_heads_make_no_table_many_times_as_long(name: str, content: bytes) -> None:
+    read = document_in(content, name, None)
+    assert isinstance(read, SourceDocument)
+    assert len(read.text) < 30 * max(len(content), 40_000)
+    assert "h: a |" in read.text or "head" in read.text
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=repr)
-@pytest.mark.parametrize("reader", READERS)
-def test_understanding(reader: str, text: tuple[str, str, str]) -> None:
-    before, part, after = text
-    work = READERS[reader]
-    assert growth(lambda size: work(before + part * (size // len(part)) + after), 3_000) < MOST
-
-
-TAGS = (
-    "<svg></nav>",
-    "<table><th>a<tr><td>b",
-    "<pre>`</pre>",
-    "<a b='",
-    "<h1><nav>",
-    "x<a href=#x>#</a>",
+@pytest.mark.parametrize(
+    "page",
+    [
+        lambda n: "<table><tr>" + "<td>" * n + "a",
+        lambda n: "<ul>" + "<li>a" * n,
+        lambda n: "<table><tr><th>a</th></tr><tr><td>c</td></tr></table>" * (n // 4),
+        lambda n: "<p/>a" * n,
+        lambda n: "<p " + " ".join(f"a{i}=b" for i in range(2 * n)) + ">a",
+        lambda n: "<input>a" * n,
+    ],
+    ids=["cells", "items", "tables", "closed", "attributes", "inputs"],
 )
+def test_a_page_of_four_times_the_length_takes_about_four_times_as_long(
+    page: Callable[[int], str],
+) -> None:
+    def seconds(length: int) -> float:
+        content, began = page(length).encode(), time.process_time()
+        read = document_in(content, "a.html", None)
+        assert isinstance(read, SourceDocument), read
+        cut_up(read)
+        return time.process_time() - began
+
+    seconds(10)  # loads what it needs
+    assert seconds(20_000) < 9 * max(seconds(5_000), 0.1)
 
 
-@pytest.mark.parametrize("tag", TAGS)
-def test_reading_html(tag: str) -> None:
-    assert growth(lambda size: read_page("<h1>" + tag * (size // len(tag))), 10_000) < MOST
+async def test_what_a_file_said_stays_while_it_is_damaged_or_cannot_be_read_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer, file = MemoryWriter(), tmp_path / "a.docx"
+    whole = made.word("", [("", "The ferry leaves at noon.")])
+    later = made.word("", [("", "The ferry leaves at dusk.")])
+
+    async def ingested(content: bytes) -> tuple[str, list[str]]:
+        file.write_bytes(content)
+        source = read_source(tmp_path)
+        report = await pipeline.ingest(source, "p", writer, HashEmbedder(), DIMENSIONS)
+        (chunk,) = writer.project("p").chunks["a.docx"]
+        return chunk.text, report.kept
+
+    assert await ingested(whole) == ("The ferry leaves at noon.", [])
+    assert await ingested(later[: len(later) // 2]) == ("The ferry leaves at noon.", ["a.docx"])
+    with monkeypatch.context() as patched:
+        for error in (ImportError("no module named docx"), MemoryError()):
+            patched.setattr("drift.local.ingest.formats.reader_of", _failing(error))
+            assert await ingested(later) == ("The ferry leaves at noon.", ["a.docx"])
+    assert await ingested(later) == ("The ferry leaves at dusk.", [])
 
 
-@pytest.mark.parametrize("content", ["same content", "{}"])
-@pytest.mark.parametrize("old", ["/nowhere/old", "/nowhere/old/{}/index.md"])
-def test_telling_which_documents_of_a_project_are_those_of_a_source(content: str, old: str) -> None:
-    def work(size: int) -> object:
-        hashes = {f"{n}/index.md": content.format(n) for n in range(size)}
-        stored = {name: hash_ for name, hash_ in hashes.items() if not name.startswith("1")}
-        held = {
-            name: DocumentRecord(name, name, old.format(name), DocumentVersion(hash_))
-            for name, hash_ in stored.items()
-        }
-        return identify(Source("/nowhere/new", ()), hashes, ProjectState(held, ""))
+def _failing(error: Exception) -> Callable[[str], object]:
+    def fail(_: str) -> object:
+        raise error
 
-    assert growth(work, 1_000) < MOST
+    return fail

@@ -20,7 +20,8 @@ from drift.indexing.blocks import Format, split_blocks
 from drift.indexing.chunking import MAX_CHARS, cut
 from drift.indexing.documents import FORMATS, Skipped
 from drift.indexing.graph_records import ChunkRecord
-from drift.local.ingest.files import guarded, read_document
+from drift.indexing.reading_process import guarded
+from drift.local.ingest.files import read_document
 from drift.local.ingest.knowledge import derive
 from drift.local.ingest.sources import read_source
 from tests.ingest.fakes import as_members
@@ -123,7 +124,8 @@ def test_ten_thousand_levels_are_read(tmp_path: Path, text: str, ending: str) ->
 
 
 @pytest.mark.parametrize(
-    "error", [RecursionError("too deep"), AssertionError(), MemoryError(), ValueError("a\nb" * 200)]
+    "error",
+    [RecursionError("too deep"), AssertionError(), ImportError("no"), ValueError("a\nb" * 200)],
 )
 def test_an_error_of_a_parser_is_the_reason_why_a_file_is_skipped(error: Exception) -> None:
     def fail() -> str:
@@ -132,6 +134,7 @@ def test_an_error_of_a_parser_is_the_reason_why_a_file_is_skipped(error: Excepti
     skipped = guarded("a.md", fail)
     assert isinstance(skipped, Skipped)
     assert skipped.reason.startswith(f"cannot be understood ({type(error).__name__}")
+    assert skipped.unreadable
     assert len(skipped.reason) < 250
     assert "\n" not in skipped.reason
 

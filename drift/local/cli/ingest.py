@@ -156,6 +156,8 @@ async def ingest(  # noqa: C901 - a branch for each kind of source
             print_json(document)
         return
 
+    from drift.http.settings import load_reading
+    from drift.indexing.reading_process import ReadingProcess
     from drift.local.cli.work.ingestion import (
         as_document,
         ingest_documents,
@@ -167,11 +169,10 @@ async def ingest(  # noqa: C901 - a branch for each kind of source
     from drift.local.cli.work.sample import sample_sources
     from drift.local.cli.work.servers import recommend_up, running
     from drift.local.ingest.blobs import read_container
-    from drift.local.ingest.reading_process import ReadingProcess
     from drift.local.ingest.sources import read_changed, read_source
 
     names = _named(paths[1:]) if changed else []
-    with ReadingProcess() as process:
+    with ReadingProcess(load_reading().reading_memory_mb) as process:
 
         def read(path: str) -> Source:
             if sample:

@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import uuid4
 
 from starlette.applications import Starlette
@@ -30,9 +30,7 @@ from drift.core.errors import StoppingError
 from drift.http.page import PAGE
 from drift.local import PROJECT
 from drift.local.hosts.server import listening
-
-if TYPE_CHECKING:
-    from drift.indexing.documents import Skipped, SourceDocument
+from drift.local.ingest.sent_files import read_sent
 
 FUNCTION_APP = "function_app"
 
@@ -197,7 +195,7 @@ async def serving(
         LocalStackError: when the port is taken.
     """
     host, function = LocalHost(), import_module(FUNCTION_APP)
-    function.provider.read_file = _read_file
+    function.provider.read_file = read_sent
 
     async def told_to_end() -> None:
         host.stop_reading()
@@ -212,9 +210,3 @@ async def serving(
         function.provider.read_file = None
         await function.provider.close()
         function.authentication.forget()
-
-
-def _read_file(name: str, content: bytes) -> SourceDocument | Skipped:
-    from drift.local.ingest.sent_files import read_sent  # noqa: PLC0415 - loads with the first file
-
-    return read_sent(name, content)

@@ -19,10 +19,11 @@ from drift.indexing.graph_records import (
     DocumentVersion,
     ProjectState,
 )
+from drift.indexing.reading_process import Guard, guarded
 from drift.indexing.records import chunk_records, version_of
 from drift.local.ingest.by_model.estimate import Estimate, of_new_documents
 from drift.local.ingest.by_model.writing import ByModel
-from drift.local.ingest.files import Guard, SourceFile, guarded
+from drift.local.ingest.files import SourceFile
 from drift.local.ingest.identity import Identity, identify
 from drift.local.ingest.places import below, is_inside, require_own_graph
 from drift.local.ingest.report import STAGES, IngestReport, Report, say_nothing

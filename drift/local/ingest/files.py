@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
-from typing import Protocol, TypeVar
 
 from drift.indexing.documents import Skipped, SourceDocument, decode, document_with, sha256
+from drift.indexing.reading_process import Guard, guarded
 from drift.indexing.rows import parts
 from drift.local.ingest import formats
 from drift.local.ingest.code.languages import LANGUAGES
@@ -23,48 +23,13 @@ from drift.local.ingest.formats.encodings import decoded
 from drift.local.ingest.html_text import read_page
 
 MAX_FILE_BYTES = 50 * 1024 * 1024
-MAX_FILE_SECONDS = 120.0
-"""What one file may take to read, and again to cut, where it is read in a process of its own."""
-
-_MAX_REASON = 200
 _AT_ONCE = 64
 """Files that one call looks at: of small files, asking costs more than looking."""
-
-Result = TypeVar("Result")
-
-
-class Guard(Protocol):
-    """Does the work on one file as `guarded` does, or `ReadingProcess.guarded`."""
-
-    def __call__(
-        self, name: str, work: Callable[[], Result], seconds: float | None = MAX_FILE_SECONDS
-    ) -> Result | Skipped:
-        """Return what the work gives, or why the file is skipped."""
-
-
-def guarded(
-    name: str,
-    work: Callable[[], Result],
-    seconds: float | None = None,  # noqa: ARG001 - nothing can be ended in this process
-) -> Result | Skipped:
-    """Return what the work gives; an error of whatever kind makes it a skipped file."""
-    try:
-        return work()
-    except OSError as error:
-        return Skipped(name, f"cannot be read: {words_of(error)}", unreadable=True)
-    except Exception as error:  # noqa: BLE001 - parsers fail in ways of their own, and the next file is not to blame
-        what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        return Skipped(name, f"cannot be understood ({' '.join(what.split())[:_MAX_REASON]})")
 
 
 def printable(name: str) -> str:
     """Return a file's name with the bytes that are not UTF-8 spelled out in hexadecimal."""
     return os.fsencode(name).decode(errors="backslashreplace")
-
-
-def words_of(error: Exception) -> str:
-    """Return the system's words for what went wrong, without the path."""
-    return getattr(error, "strerror", None) or str(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +98,7 @@ def document_in(content: bytes, name: str, updated_at: int | None) -> SourceDocu
     try:
         read = formats.reader_of(ending)(content)
     except formats.NoDocumentError as error:
-        return Skipped(name, str(error))
+        return Skipped(name, str(error), unreadable=isinstance(error, formats.DamagedError))
     return document_with(
         name,
         content,

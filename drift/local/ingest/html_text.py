@@ -18,8 +18,9 @@ from drift.indexing.cleaning import clean
 from drift.indexing.links import Link
 from drift.local.ingest.formats.tables import HtmlTable, with_heads
 
-MAX_EXTRACTED_CHARS = 5_000_000
-"""A longer page is converted as a whole."""
+MAX_EXTRACTED_CHARS, MAX_EXTRACTED_TAGS, MAX_COMPARED_TAGS = 5_000_000, 30_000, 3_000
+"""A page of more is converted as a whole, and of more than the last its text is looked for in one
+way alone: the library takes quadratic time."""
 LEAST_EXTRACTED_CHARS = 200
 """Of a page that says less than this, it is safer to keep all."""
 
@@ -48,6 +49,10 @@ take quadratic time."""
 
 _LONG_REFERENCE = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{7,});?")
 """A character's number beyond all of Unicode: the library refuses to read thousands of digits."""
+
+_LONG_TAG = re.compile(r"<[^<>]{4000,}")
+_ATTRIBUTE = re.compile(r"[\s/\"'][A-Za-z_]")
+_MOST_ATTRIBUTES = 1_000  # of one tag
 
 _FENCE_RUN = re.compile(r"`{3,}")
 
@@ -111,7 +116,7 @@ class _Reader(HTMLParser):
             self._line.append(" ")
         elif tag in _CELLS:
             # The cells of a row stay on its line; what is laid out in tables has blocks in them.
-            self._line.append(" | " if any(map(_has_words, self._line)) else " ")
+            self._line.append(" | " if self._has_words else " ")
             if self._table:
                 self._table.begin_cell(len(self._line), is_head=tag == "th")
         elif tag == "a":
@@ -246,19 +251,30 @@ def _has_words(text: str) -> bool:
 def read_page(html: str) -> tuple[str, str, Sequence[Link]]:
     """Return what a page says as Markdown, without what is around it, its title and its links."""
     text, title, links = html_to_markdown(html)
-    main = _main_text(html) if len(html) <= MAX_EXTRACTED_CHARS else ""
+    main = _main_text(html)
     said = main if len(main) >= LEAST_EXTRACTED_CHARS else clean(text)
     return with_heads(said), title, links
 
 
 def _main_text(html: str) -> str:
+    tags = html.count("<")
+    if len(html) > MAX_EXTRACTED_CHARS or tags > MAX_EXTRACTED_TAGS or _has_many_attributes(html):
+        return ""
+
     import trafilatura  # noqa: PLC0415 - takes half a second, and most folders hold no pages
 
+    fast = tags > MAX_COMPARED_TAGS
     try:
-        found = trafilatura.extract(html, output_format="markdown", include_comments=False)
+        found = trafilatura.extract(
+            html, output_format="markdown", include_comments=False, fast=fast
+        )
     except (ValueError, TypeError, AttributeError, IndexError, KeyError, RecursionError):
         return ""  # of a page on which the library breaks, the converter reads all
     return "\n".join(line.rstrip() for line in (found or "").split("\n"))
+
+
+def _has_many_attributes(html: str) -> bool:
+    return any(len(_ATTRIBUTE.findall(t)) > _MOST_ATTRIBUTES for t in _LONG_TAG.findall(html))
 
 
 def html_to_markdown(html: str) -> tuple[str, str, Sequence[Link]]:

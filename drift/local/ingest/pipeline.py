@@ -13,10 +13,10 @@ from collections.abc import Callable, Collection
 from drift.contracts.request import project_id_problem
 from drift.core.errors import IngestError
 from drift.indexing.lease import MAX_WAIT_S
+from drift.indexing.reading_process import Guard, guarded
 from drift.indexing.records import embedding_of
 from drift.local.ingest.by_model.writing import ByModel
 from drift.local.ingest.changes import SourceChanges
-from drift.local.ingest.files import Guard, guarded
 from drift.local.ingest.identity import Identity
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.places import require_own_graph

@@ -21,11 +21,11 @@ from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, IngestError, ModelUnavailableError
 from drift.indexing.documents import Skipped, SourceDocument
 from drift.indexing.graph_records import ChunkRecord, DocumentRecord
+from drift.indexing.reading_process import Guard, ReadingProcess, guarded
 from drift.indexing.records import RULES
 from drift.local.ingest.blobs import Blob
 from drift.local.ingest.by_model.asking import Asked
-from drift.local.ingest.files import Guard, SourceFile, guarded
-from drift.local.ingest.reading_process import ReadingProcess
+from drift.local.ingest.files import SourceFile
 from drift.model.calls import ChatReply, Embeddings, Prompt
 from drift.nodes.embedding_calls import CALLS_IN_FLIGHT, TEXTS_A_CALL
 from drift.ports import Embedder

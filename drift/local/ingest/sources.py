@@ -12,15 +12,8 @@ from pathlib import Path
 from drift.core import source_uri
 from drift.core.errors import IngestError
 from drift.indexing.documents import Skipped, SourceDocument
-from drift.local.ingest.files import (
-    Guard,
-    SourceFile,
-    guarded,
-    look_at_all,
-    printable,
-    read_document,
-    words_of,
-)
+from drift.indexing.reading_process import Guard, guarded, words_of
+from drift.local.ingest.files import SourceFile, look_at_all, printable, read_document
 from drift.local.ingest.git_ignore import BY_GIT, GitIgnore
 from drift.local.ingest.kinds import ENDINGS, Ignored, is_read_in, ranked, why_ignored, why_not
 

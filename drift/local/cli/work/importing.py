@@ -9,6 +9,7 @@ from typing import Any
 
 from drift.core.errors import IngestError
 from drift.http import wiring
+from drift.indexing.reading_process import ReadingProcess
 from drift.local.cli.console import say, stderr
 from drift.local.cli.work.ingestion import (
     as_document,
@@ -21,7 +22,6 @@ from drift.local.cli.work.servers import recommend_up, running
 from drift.local.ingest.graphrag.importing import import_index
 from drift.local.ingest.graphrag.index import read_index
 from drift.local.ingest.progress_bar import progress_bar
-from drift.local.ingest.reading_process import ReadingProcess
 from drift.local.stack.stack import StackOptions
 from drift.local.wiring import build_writer
 
@@ -43,7 +43,7 @@ async def import_graphrag(
             "Nothing was read: the tables of GraphRAG need `pip install 'drift-neo4j[graphrag]'`."
         )
 
-    with ReadingProcess() as process:
+    with ReadingProcess(memory_mb=None) as process:  # tables are read whole
         index = await asyncio.to_thread(read_index, folder, process.guarded)
     async with running(stack_options) as (stack, values), placed(values) as place:
         require_default_schema(values, "ingest")

@@ -13,6 +13,7 @@ from drift.http import wiring
 from drift.http.page import STAND_IN
 from drift.http.settings import Settings
 from drift.indexing.documents import Skipped
+from drift.indexing.reading_process import Guard, guarded
 from drift.local.cli.console import say, stderr
 from drift.local.cli.options import DEMO_PROJECT
 from drift.local.cli.work.knowledge import wanted_knowledge
@@ -20,7 +21,6 @@ from drift.local.cli.work.placing import Place, placed
 from drift.local.cli.work.sample import sample_sources
 from drift.local.ingest import pipeline
 from drift.local.ingest.by_model.writing import ByModel
-from drift.local.ingest.files import Guard, guarded
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.progress_bar import progress_bar
 from drift.local.ingest.report import STAGES, IngestReport, Report

@@ -10,8 +10,8 @@ from pydantic import SecretStr
 
 from drift.http import wiring
 from drift.http.settings import Settings
+from drift.indexing.reading_process import Guard, guarded
 from drift.llm.chat import Chat
-from drift.local.ingest.files import Guard, guarded
 from drift.local.ingest.pacing import Pace, Paced
 from drift.local.ingest.report import Usage
 from drift.local.ingest.scheduling import InProcess, Stages, workers

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Self
+
+FREE_CHARACTERS, CHARACTERS_A_BYTE = 1_000_000, 100
+"""What any file may become, and more for each of its bytes; what was packed well becomes 20."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,34 @@ class Read:
 
 class NoDocumentError(Exception):
     """A file holds nothing that can be read, for the reason that is told."""
+
+
+class DamagedError(NoDocumentError):
+    """A file is not whole, maybe because it is just being written."""
+
+
+@dataclass(slots=True)
+class Growth:
+    """Counts the characters that a file becomes, so that a small one becomes no large document."""
+
+    most: int
+    _sum: int = 0
+
+    @classmethod
+    def of(cls, content: bytes) -> Self:
+        """Return the count of a file with this content."""
+        return cls(FREE_CHARACTERS + CHARACTERS_A_BYTE * len(content))
+
+    def seen(self, parts: Iterable[str]) -> Iterator[str]:
+        """Yield the parts of a text; NoDocumentError as soon as they are too long together."""
+        for part in parts:
+            self._sum += len(part)
+            if self._sum > self.most:
+                raise NoDocumentError(
+                    f"would become more than {self.most:,} characters, which is over "
+                    f"{CHARACTERS_A_BYTE} times its size"
+                )
+            yield part
 
 
 _READERS = {

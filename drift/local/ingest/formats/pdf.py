@@ -10,26 +10,31 @@ from pypdfium2 import PdfDocument, PdfiumError
 
 from drift.core.folding import as_typed
 from drift.indexing.pages import joined, without_running_heads
-from drift.local.ingest.formats import NoDocumentError, Read
+from drift.local.ingest.formats import DamagedError, Growth, NoDocumentError, Read
 
 _PASSWORD = "password"  # noqa: S105 - a word of pdfium's message
 _NO_TITLE = re.compile(r"\s*|untitled.*|(?:microsoft \w+ - )?.*\.\w{2,5}", re.IGNORECASE)
 """Titles that programs make of a file's name."""
 _MOST_HEADINGS = 5_000
+_FREE_PAGES, _BYTES_A_PAGE = 1_000, 20
+"""Pages that any file may have, and one more for so many bytes: a page may be named many times."""
 
 
 def read_pdf(content: bytes) -> Read:
     """Return the text of all pages in their order; nothing is read of pictures."""
     try:
         with closing(PdfDocument(content)) as document:
+            if len(document) > (most := _FREE_PAGES + len(content) // _BYTES_A_PAGE):
+                raise NoDocumentError(f"has {len(document):,} pages, more than {most:,}")
             headings = _headings(document)
-            pages = [_page(document, n, headings.get(n, {})) for n in range(len(document))]
+            found = (_page(document, n, headings.get(n, {})) for n in range(len(document)))
+            pages = list(Growth.of(content).seen(found))
             title = document.get_metadata_dict().get("Title", "")
     except PdfiumError as error:
         reason = str(error).lower()
         if _PASSWORD in reason:
             raise NoDocumentError("has a password: save it anew, without one") from error
-        raise NoDocumentError(f"is damaged, or no PDF ({error})") from error
+        raise DamagedError(f"is damaged, or no PDF ({error})") from error
 
     empty = sum(not page.strip() for page in pages)
     if empty == len(pages):

@@ -10,8 +10,9 @@ from itertools import islice
 from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum, SheetVisibleEnum
 
 from drift.indexing.documents import Skipped, text_of
-from drift.local.ingest.formats import NoDocumentError, Read
+from drift.local.ingest.formats import DamagedError, Growth, NoDocumentError, Read
 from drift.local.ingest.formats.encodings import decoded
+from drift.local.ingest.formats.extents import require_near
 from drift.local.ingest.formats.packages import opened
 from drift.local.ingest.formats.tables import as_text
 
@@ -23,8 +24,9 @@ _SAMPLE_ROWS = 20
 def read_workbook(content: bytes) -> Read:
     """Return the visible sheets of a workbook; formulas are their values."""
     parts: list[str] = []
+    growth = Growth.of(content)
     try:
-        with CalamineWorkbook.from_filelike(opened(content)) as book:
+        with CalamineWorkbook.from_filelike(opened(content, require_near)) as book:
             shown = [
                 sheet.name
                 for sheet in book.sheets_metadata
@@ -33,10 +35,10 @@ def read_workbook(content: bytes) -> Read:
             ]
             for name in shown:
                 sheet = book.get_sheet_by_name(name)
-                if text := as_text(sheet.iter_rows()):
+                if text := as_text(sheet.iter_rows(), growth):
                     parts.append(f"# {name}\n\n{text}")
     except CalamineError as error:
-        raise NoDocumentError(f"is damaged, or not what its ending says ({error})") from error
+        raise DamagedError(f"is damaged, or not what its ending says ({error})") from error
 
     return Read("\n\n".join(parts))
 
@@ -48,7 +50,7 @@ def read_csv(content: bytes) -> Read:
         raise NoDocumentError(found.reason)
     text, note = found
     csv.field_size_limit(len(text) + 1)
-    return Read(as_text(_rows(text, _delimiter(text))), note=note)
+    return Read(as_text(_rows(text, _delimiter(text)), Growth.of(content)), note=note)
 
 
 def _rows(text: str, delimiter: str) -> Iterator[Sequence[str]]:

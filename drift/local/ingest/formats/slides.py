@@ -9,19 +9,20 @@ from lxml.etree import LxmlError
 from pptx import Presentation
 from pptx.exc import PythonPptxError
 
-from drift.local.ingest.formats import NoDocumentError, Read
+from drift.local.ingest.formats import DamagedError, Growth, Read
 from drift.local.ingest.formats.packages import opened
 from drift.local.ingest.formats.tables import as_text
 
 
 def read_slides(content: bytes) -> Read:
     """Return the text of all slides in their order."""
+    growth = Growth.of(content)
     try:
         show = Presentation(opened(content))
-        slides = ["\n\n".join(_of_slide(slide)) for slide in show.slides]
+        slides = ["\n\n".join(growth.seen(_of_slide(slide))) for slide in show.slides]
         title = show.core_properties.title or ""
     except (PythonPptxError, LxmlError, KeyError, ValueError, AttributeError) as error:
-        raise NoDocumentError(f"is no presentation that can be read ({error})") from error
+        raise DamagedError(f"is no presentation that can be read ({error})") from error
 
     # What a new presentation is called by the program that made it.
     title = "" if title == "PowerPoint Presentation" else title

@@ -7,7 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 
+from drift.local.ingest.formats import Growth
+
 MOST_CELL_CHARACTERS = 10_000
+MOST_HEAD_CHARACTERS = 100
+_FREE, _HEADS_A_VALUE = 10_000, 10
+"""Characters of heads that a table may have anyhow, and for each character of its values: beyond
+that they are cut further, so that a table does not become many times as long by its heads."""
+
 _LOOKED_AT = 10
 """Rows among which the head of a table is looked for."""
 
@@ -35,21 +42,28 @@ def lines(rows: Iterable[Sequence[object]]) -> Iterator[str]:
     head: list[str] = []
     if place is not None and place + 1 < len(first):
         likely = first[place]
-        head = [] if any(map(_NUMBER.fullmatch, likely)) else likely
+        is_head = not any(map(_NUMBER.fullmatch, likely))
+        head = [words[:MOST_HEAD_CHARACTERS] for words in likely] if is_head else []
 
+    room = _FREE
     for number, row in enumerate(chain(first, filled)):
         is_below = bool(head) and place is not None and number > place
-        values = [
-            f"{head[column]}: {value}" if is_below and any(head[column : column + 1]) else value
-            for column, value in enumerate(row)
-            if value
+        values = [(column, value) for column, value in enumerate(row) if value]
+        room += _HEADS_A_VALUE * sum(1 + len(value) for _, value in values)
+        most = room // len(values)
+        heads = [head[column][:most] if column < len(head) else "" for column, _ in values]
+        heads = heads if is_below else [""] * len(values)
+        room -= sum(map(len, heads))
+        said = [
+            f"{name}: {value}" if name else value
+            for name, (_, value) in zip(heads, values, strict=True)
         ]
-        yield f"| {' | '.join(values)} |" if len(values) > 1 or is_below else values[0]
+        yield f"| {' | '.join(said)} |" if len(values) > 1 or is_below else said[0]
 
 
-def as_text(rows: Iterable[Sequence[object]]) -> str:
+def as_text(rows: Iterable[Sequence[object]], growth: Growth | None = None) -> str:
     """Return a table as Markdown; each row is a paragraph, so that none is cut."""
-    return "\n\n".join(lines(rows))
+    return "\n\n".join(growth.seen(lines(rows)) if growth else lines(rows))
 
 
 def with_heads(markdown: str) -> str:

@@ -13,7 +13,7 @@ from docx.table import Table
 from docx.text.paragraph import Paragraph
 from lxml.etree import LxmlError
 
-from drift.local.ingest.formats import NoDocumentError, Read
+from drift.local.ingest.formats import DamagedError, Growth, Read
 from drift.local.ingest.formats.packages import opened
 from drift.local.ingest.formats.tables import as_text
 
@@ -31,10 +31,10 @@ def read_word(content: bytes) -> Read:
         body = document.element.body
         # Word notes where its pages ended; only without that, breaks that people made are counted.
         page = _PAGE_AS_CUT if next(body.iter(_PAGE_AS_CUT), None) is not None else _BREAK
-        parts = list(_parts(document, page))
+        parts = list(Growth.of(content).seen(_parts(document, page)))
         title = document.core_properties.title or ""
     except (OpcError, LxmlError, KeyError, ValueError, AttributeError) as error:
-        raise NoDocumentError(f"is no Word document that can be read ({error})") from error
+        raise DamagedError(f"is no Word document that can be read ({error})") from error
 
     text = "\n\n".join(parts)
     return Read(text, title, has_pages="\f" in text)

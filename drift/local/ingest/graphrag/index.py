@@ -19,7 +19,8 @@ from drift.indexing.graph_records import (
     EntityRecord,
     RelationRecord,
 )
-from drift.local.ingest.files import Guard, guarded, printable, words_of
+from drift.indexing.reading_process import Guard, guarded, words_of
+from drift.local.ingest.files import printable
 from drift.local.ingest.graphrag.hierarchy import heights_of, own_members
 from drift.local.ingest.graphrag.placing import placed
 from drift.local.ingest.graphrag.tables import Row, find_tables, read_table, require_keys

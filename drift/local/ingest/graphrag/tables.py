@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from drift.core.errors import IngestError
 from drift.indexing.documents import Skipped
-from drift.local.ingest.files import Guard, Result, guarded
+from drift.indexing.reading_process import Guard, Result, guarded
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

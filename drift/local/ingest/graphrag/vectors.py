@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from drift.core.errors import IngestError
+from drift.indexing.reading_process import Guard, guarded
 from drift.indexing.rows import parts
-from drift.local.ingest.files import Guard, guarded
 from drift.local.ingest.graphrag.tables import column_types, done, query
 from drift.local.ingest.topics import cosine
 from drift.local.say import Say
