@@ -16,7 +16,7 @@ from drift.indexing.graph_records import Definition
 from drift.indexing.links import Link, PlacedLink, links_in, place_links
 from drift.indexing.pages import without_running_heads
 
-DECODING_VERSION = "4"
+DECODING_VERSION = "5"
 """Changes with what is made of the same bytes: then documents are written again."""
 
 FORMATS: dict[str, Format] = {
@@ -33,6 +33,12 @@ FORMATS: dict[str, Format] = {
 
 PAGES = frozenset({".html", ".htm", ".xhtml"})
 
+CONFIGURATIONS = frozenset({"mcp.json", ".mcp.json", "claude_desktop_config.json", "tools.json"})
+"""Files about tools. They may hold secrets, so they are no text, whatever they are called."""
+
+_MAY_HOLD_SECRETS = (
+    "configures tools, and may hold secrets: `drift ingest` reads it without them, called mcp.json"
+)
 _FIRST_HEADING = re.compile(r"\s*#{1,3} \S")
 _HEADING = re.compile(r"#{1,6} \S")
 _FENCE = re.compile(r"(```|~~~)[\w-]*$")
@@ -137,6 +143,8 @@ def decode(
         return found
 
     (text, note), title = found, ""
+    if text.lstrip().startswith("{") and '"mcpServers"' in text:
+        return Skipped(name, _MAY_HOLD_SECRETS)
     links: Iterable[Link] = ()
     if is_page and convert is not None:
         text, title, links = convert(text)
@@ -195,6 +203,8 @@ def document_of(
     suffix = PurePosixPath(name).suffix.lower()
     if suffix in PAGES:
         return Skipped(name, f"ends with {suffix}: HTML is read by `drift ingest` alone")
+    if _file_name(name).lower() in CONFIGURATIONS:
+        return Skipped(name, _MAY_HOLD_SECRETS)
 
     known_as = name if suffix in FORMATS else f"text{default}"
     read = decode(content, known_as)

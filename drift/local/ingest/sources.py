@@ -223,7 +223,8 @@ class _Walk:
         return False
 
     def _skip(self, path: Path, reason: str, *, unreadable: bool = False) -> None:
-        name = printable(path.relative_to(self.root).as_posix())
+        is_inside = self.root in (path, *path.parents)
+        name = printable((path.relative_to(self.root) if is_inside else path).as_posix())
         self.skipped.append(Skipped(name, reason, unreadable))
 
 
