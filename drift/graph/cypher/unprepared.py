@@ -92,7 +92,7 @@ RETURN {", ".join(f"[all_{label}, seen_{label}] AS {label}" for label in LABELS)
 """Of the whole graph: how many nodes of each label there are, and how many searches can see."""
 
 
-IS_ZERO = """CASE WHEN embedding IS :: LIST<ANY>
+_IS_ZERO = """CASE WHEN embedding IS :: LIST<ANY>
     THEN all(x IN embedding WHERE -1.0e-30 <= x AND x <= 1.0e-30) ELSE false END"""
 
 
@@ -102,7 +102,7 @@ def _state(is_readable: str) -> str:
     WHEN NOT {is_readable} THEN 'unread'
     WHEN embedding IS NULL THEN 'bare'
     WHEN {comparable()} THEN 'usable'
-    WHEN {IS_ZERO} THEN 'zero'
+    WHEN {_IS_ZERO} THEN 'zero'
     ELSE 'incomparable'
   END"""
 

@@ -13,7 +13,14 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Protocol, TypeVar
 
-from drift.indexing.documents import Skipped, SourceDocument, decode, document_with, sha256
+from drift.indexing.documents import (
+    Skipped,
+    SourceDocument,
+    decode,
+    document_with,
+    ending_of,
+    sha256,
+)
 from drift.indexing.rows import parts
 from drift.local.ingest import formats
 from drift.local.ingest.code.languages import LANGUAGES
@@ -120,7 +127,7 @@ def read_document(path: Path, name: str, guard: Guard = guarded) -> SourceDocume
 
 def document_in(content: bytes, name: str, updated_at: int | None) -> SourceDocument | Skipped:
     """Return the content of a file called `name` as a document, or why it is none."""
-    ending = PurePosixPath(name).suffix.lower()
+    ending = ending_of(name)
     if ending in LANGUAGES:
         return read_code(content, name, updated_at)
     if PurePosixPath(name).name in tools.NAMES:
@@ -139,7 +146,7 @@ def document_in(content: bytes, name: str, updated_at: int | None) -> SourceDocu
         content,
         read.text,
         "markdown",
-        read.title,
+        read.title or (PurePosixPath(name).name if ending in formats.WITHOUT_TITLES else ""),
         updated_at=updated_at,
         has_pages=read.has_pages,
         note=read.note,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import PurePosixPath
 
-from drift.indexing.documents import CONFIGURATIONS, Skipped, SourceDocument, document_of
+from drift.indexing.documents import CONFIGURATIONS, Skipped, SourceDocument, document_of, ending_of
 from drift.local.ingest import formats
 from drift.local.ingest.files import document_in
 from drift.local.ingest.kinds import READ
@@ -20,7 +20,7 @@ def read_sent(name: str, content: bytes) -> SourceDocument | Skipped:
 
     Source code is text here: what a repository defines is known of all its files together.
     """
-    ending = PurePosixPath(name).suffix.lower()
+    ending = ending_of(name)
     if ending in formats.NOT_TAKEN:
         return Skipped(name, f"ends with {ending}: {formats.NOT_TAKEN[ending]}")
     if ending not in READ and PurePosixPath(name).name not in CONFIGURATIONS:
