@@ -62,7 +62,7 @@ def test_what_a_program_writes_to_find_pages_is_no_document(tmp_path: Path, site
     assert [one.id for one in source.documents] == sorted(pages)
     assert OF_SITES in {one.reason for one in source.ignored}
 
-    every = [tmp_path / name for name in (*made, *pages)]
+    every = [tmp_path / name for name in (*made, *pages, "gone/folder/a.md")]
     assert [one.id for one in read_changed(tmp_path, every).documents] == sorted(pages)
     assert not generated_among([*made, *pages]) & {*pages}
 

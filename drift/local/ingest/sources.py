@@ -193,14 +193,13 @@ class _Walk:
 
     def look(self, place: Path) -> None:
         """Look at one file, or at all in one folder, as if it had been found on the way."""
+        if not os.path.lexists(place):
+            return
         above = pairwise(("", *place.relative_to(self.root).parts[:-1]))
         folders = [one for one in place.parents if self.root in one.parents]
-        is_hidden = (
-            not all(starmap(is_read_in, above))
-            or self._git.hides_above(place)
-            or any(map(self._is_generated, folders))
-        )
-        if is_hidden or not os.path.lexists(place):
+        if not all(starmap(is_read_in, above)) or self._git.hides_above(place):
+            return
+        if any(map(self._is_generated, folders)):
             return
         with os.scandir(place.parent) as entries:
             entry = next((one for one in entries if one.name == place.name), None)
