@@ -19,7 +19,7 @@ from drift.graph.cypher import versions
 from drift.graph.cypher.schema import FALLBACK_VECTOR, FIRST_VECTOR, Schema
 from drift.graph.parameters import stored_ids
 from drift.graph.vector_models import other_models
-from drift.graph.versions import FORMAT, GraphFormat, newer
+from drift.graph.versions import FORMAT, GraphFormat, VectorVersion, newer
 from drift.model.health import Lack
 
 LOOKED_AT = 10_000
@@ -53,7 +53,8 @@ async def refuse_unusable(
 
     lacks = {
         "bare": f"no `{schema.vector}`",
-        "incomparable": f"`{schema.vector}` that is not of {dimensions} floats, or no direction",
+        "zero": f"`{schema.vector}` of zeros alone",
+        "incomparable": f"`{schema.vector}` that is not of {dimensions} floats, or not finite",
         "unread": f"no `{schema.text}` that can be read",
         "nameless": "no `id` that is text or a number",
     }
@@ -166,7 +167,17 @@ class Unseen:
                 row = (await self._read(statements.usable(schema), values))[0]
                 nothing = _why_nothing(row, dimensions)
                 if row["bare"] and not schema.is_first:
-                    lacking.append(_without_vector(row["bare"], schema.vector))
+                    lacking.append(_without_vector(row["bare"], schema, said))
+                if row["zero"]:
+                    lacking.append(
+                        Lack(
+                            "vectors of zeros",
+                            f"{row['zero']:,} chunks or more have a vector of zeros alone",
+                            "nothing finds them but their words",
+                            "embed them anew with a model that can: `python -m drift prepare` "
+                            "names them",
+                        )
+                    )
                 if row["others"] and not row["chunks"]:  # an empty graph lacks nothing yet
                     chunk = schema.named("__Chunk__")
                     problem = f"there is no {chunk} node beside {row['others']:,} others"
@@ -235,15 +246,16 @@ class Unseen:
         ]
 
 
-def _without_vector(chunks: int, vector: str) -> Lack:
-    if vector == FALLBACK_VECTOR:
+def _without_vector(chunks: int, schema: Schema, said: GraphFormat) -> Lack:
+    if schema.vector == VectorVersion("local").vector_in(schema):
         return Lack(
             "second vectors",
             f"{chunks:,} chunks or more have no second vector",
             "nothing finds them while the provider of embeddings fails",
             "run `python -m drift prepare --project ... --embed`, or ingest again",
         )
-    version = vector.removeprefix(f"{FIRST_VECTOR}_")
+    names = (one.name for one in said.versions if one.vector_in(schema) == schema.vector)
+    version = next(names, schema.vector)
     return Lack(
         f"version {version}",
         f"{chunks:,} chunks or more have no vector of version {version}",

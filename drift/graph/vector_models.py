@@ -14,10 +14,15 @@ _MIN_LENGTH, _MAX_FLOAT = 1e-30, 3.4e38
 """A vector between these has a direction in numbers of 32 bits."""
 
 
+def has_direction(vector: Vector) -> bool:
+    """Tell whether a vector has a direction in numbers of 32 bits."""
+    is_long_enough = math.hypot(*vector) > _MIN_LENGTH
+    return is_long_enough and all(abs(number) < _MAX_FLOAT for number in vector)
+
+
 def require_direction(vector: Vector) -> None:
     """Raise ModelMisconfiguredError for a vector without a direction in numbers of 32 bits."""
-    is_long_enough = math.hypot(*vector) > _MIN_LENGTH
-    if is_long_enough and all(abs(number) < _MAX_FLOAT for number in vector):
+    if has_direction(vector):
         return
 
     raise ModelMisconfiguredError(

@@ -7,6 +7,7 @@ the graph is of.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import time
@@ -27,12 +28,16 @@ FORMAT = 2
 LEARNED_S = 60.0
 """How long it may not be known that a version has become whole."""
 
-_NAME = re.compile(r"(?!first$|local|model|hash|version)[a-z][a-z0-9_]{0,30}")
+_NAME = re.compile(r"\w[\w.:/@+-]{0,99}")
+_TAKEN = frozenset({"first", "local"})
+_OTHER_SIGNS = re.compile("[^a-z0-9]+")
+_AS_IT_IS = re.compile(r"(?!model|hash|version|local.)[a-z][a-z0-9_]{0,30}")
+"""Names that stand in properties as they are; other properties of ours begin otherwise."""
 
 
 def is_version_name(name: str) -> bool:
-    """Tell whether a version can be called so: what begins as properties of ours do cannot."""
-    return bool(_NAME.fullmatch(name))
+    """Tell whether a version can be called so: as models are, and not as vectors without one."""
+    return bool(_NAME.fullmatch(name)) and name.casefold() not in _TAKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,13 @@ class VectorVersion:
 
     def named(self, first: str) -> str:
         """Return the name of a property or an index, by what it is called for the first vectors."""
-        return first if self.name == FIRST.name else f"{first}_{self.name}"
+        if self.name == FIRST.name:
+            return first
+        if _AS_IT_IS.fullmatch(self.name):
+            return f"{first}_{self.name}"
+        # Names that read alike differ in the number, with which none begins that stands as it is.
+        number = int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:6])
+        return f"{first}_{number}_{_OTHER_SIGNS.sub('_', self.name.lower())}"
 
     @property
     def vector(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from drift.core.folding import as_typed
+from drift.graph.vector_models import has_direction
 from drift.indexing.graph_records import DocumentBatch
 from drift.model.graph import Vector
 from drift.nodes.embedding_calls import CALLS_IN_FLIGHT, TEXTS_A_CALL, EmbeddingCalls
@@ -16,7 +17,11 @@ MAX_EMBEDDED_CHARS = 4000
 
 
 class BatchEmbedder:
-    """Embeds chunks and other texts, each by its beginning; `tokens` are those that it has used."""
+    """Embeds chunks and other texts, each by its beginning.
+
+    `tokens` are those that it has used, and `lost` counts texts whose vector has no direction, as
+    one of zeros, so that no search by vector finds them.
+    """
 
     def __init__(
         self,
@@ -27,7 +32,7 @@ class BatchEmbedder:
     ) -> None:
         """Make calls as `EmbeddingCalls` does; nothing is embedded yet."""
         self._calls = EmbeddingCalls(embedder, dimensions, calls_at_once, texts_a_call)
-        self.tokens = 0
+        self.tokens = self.lost = 0
 
     async def embed_chunks(self, batch: DocumentBatch) -> DocumentBatch:
         """Return the documents with the vectors of their chunks, but those that keep theirs."""
@@ -46,4 +51,5 @@ class BatchEmbedder:
         """Return one vector a text, in order."""
         made = await self._calls.embed([text[:MAX_EMBEDDED_CHARS] for text in texts])
         self.tokens += made.tokens.prompt
+        self.lost += sum(not has_direction(vector) for vector in made.vectors)
         return list(made.vectors)

@@ -33,6 +33,18 @@ FORMATS: dict[str, Format] = {
 
 PAGES = frozenset({".html", ".htm", ".xhtml"})
 
+CONFIGURATIONS = frozenset({"mcp.json", ".mcp.json", "claude_desktop_config.json", "tools.json"})
+"""Files about tools. They may hold secrets, so they are no text, whatever they are called."""
+
+_MAY_HOLD_SECRETS = (
+    "configures tools, and may hold secrets: `drift ingest` reads it without them, called mcp.json"
+)
+_NUMBER = re.compile(r"(?<=.)\.[0-9]+(?:[-+_][^.]*|(?:a|b|rc|alpha|beta|dev|post)[0-9]*)?$")
+"""That of a version, a section or a copy at the end of a name."""
+_LICENCE = re.compile(
+    r"(?i)(?:(?:un)?licen[cs]e|copying|notice|copyright)[^.]*\."
+    r"(?:mit|isc|bsd|zlib|[al]?gpl|mpl|epl|apache|lesser|lib|cc0|ofl|boost|psf)[-v]?[0-9]*$"
+)
 _FIRST_HEADING = re.compile(r"\s*#{1,3} \S")
 _HEADING = re.compile(r"#{1,6} \S")
 _FENCE = re.compile(r"(```|~~~)[\w-]*$")
@@ -109,6 +121,17 @@ class Skipped:
     unreadable: bool = False
 
 
+def ending_of(name: str) -> str:
+    """Return how a file's name ends, in small letters: `.md`.
+
+    Behind what is no ending, as in Apache-2.0, README.1 and LICENSE.MIT, it has none, or another.
+    """
+    name = _file_name(name)
+    while number := _NUMBER.search(name):
+        name = name[: number.start()]
+    return "" if _LICENCE.match(name) else PurePosixPath(name).suffix.lower()
+
+
 def sha256(content: bytes) -> str:
     """Return the SHA-256 of a content, in hex."""
     return hashlib.sha256(content).hexdigest()
@@ -127,7 +150,7 @@ def decode(
     pages. `detect` gives the text of what is in no Unicode encoding, and a note; without it that is
     no document.
     """
-    suffix = PurePosixPath(name).suffix.lower()
+    suffix = ending_of(name)
     is_page = suffix in PAGES
     if suffix not in FORMATS or (is_page and convert is None):
         return Skipped(name, f"ends with {suffix}, which is not read here")
@@ -137,6 +160,8 @@ def decode(
         return found
 
     (text, note), title = found, ""
+    if text.lstrip().startswith("{") and '"mcpServers"' in text:
+        return Skipped(name, _MAY_HOLD_SECRETS)
     links: Iterable[Link] = ()
     if is_page and convert is not None:
         text, title, links = convert(text)
@@ -192,9 +217,11 @@ def document_of(
 
     The ending of the name tells what it is; of one that is not known, the ending `default` does.
     """
-    suffix = PurePosixPath(name).suffix.lower()
+    suffix = ending_of(name)
     if suffix in PAGES:
         return Skipped(name, f"ends with {suffix}: HTML is read by `drift ingest` alone")
+    if _file_name(name).lower() in CONFIGURATIONS:
+        return Skipped(name, _MAY_HOLD_SECRETS)
 
     known_as = name if suffix in FORMATS else f"text{default}"
     read = decode(content, known_as)

@@ -112,6 +112,37 @@ async def test_an_unknown_shape_is_read_by_a_mapping_of_its_own(database: Connec
     assert primer.chunks[0].document_name == "a.txt"
 
 
+async def test_communities_are_told_as_they_are_searched(database: Connection) -> None:
+    await drop_schema(database)
+    await write(database, SHAPES["langchain"])
+    preparer = Neo4jPreparer(database)
+    line = "community  none"
+    assert (await preparer.recognise()).lines[-1] == line
+    await database.write("CREATE (c:__Community__ {id: '1', text: 'Boats'})", {})
+    assert "(1), none that is looked at has a `summary`" in (await preparer.recognise()).lines[-1]
+    await database.write("MATCH (c:__Community__) SET c.summary = 'Boats of Nessel'", {})
+    line = "community  :__Community__ (1), `summary`, by IN_COMMUNITY, nested by IN_COMMUNITY"
+    assert (await preparer.recognise()).lines[-1] == line
+
+
+async def test_documents_of_one_chunk_that_no_edge_tells_are_named(database: Connection) -> None:
+    await drop_schema(database)
+    await write(database, SHAPES["llm-graph-builder"])
+    alone = """CREATE (:Chunk {id: 'alone', text: 'The lamp is electric.', embedding: $vector})
+-[:PART_OF]->(:Document {fileName: 'lamp.pdf'}), (:Document {fileName: 'note.pdf', text: 'No.'})"""
+    vector = [float(x) for x in (await asyncio.to_thread(embed, TEXTS))[0]]
+    await database.write(alone, {"vector": vector})
+    report = await Neo4jPreparer(database, schema=schema_named("v1")).prepare(DIMENSIONS)
+    (told,) = [one for one in report.document()["problems"] if "alone" in one]
+    assert "1 :Chunk nodes with a text are not searched, since no FROM_CHUNK or FROM" in told
+    assert "--like auto" in told
+    await drop_schema(database)
+    report = await Neo4jPreparer(database, schema=schema_named("llm-graph-builder")).prepare(
+        DIMENSIONS
+    )
+    assert not [one for one in report.document()["problems"] if "alone" in one]
+
+
 async def test_what_cannot_be_read_is_refused_in_a_sentence(database: Connection) -> None:
     preparer = Neo4jPreparer(database)
     await database.write(LIGHT_RAG, {})

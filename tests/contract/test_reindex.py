@@ -10,7 +10,7 @@ from drift.core.errors import GraphMisconfiguredError, IngestError, ModelUnavail
 from drift.graph.connection import Connection
 from drift.graph.cypher.legs import PERSONAL
 from drift.graph.indexes import IndexNames, read_indexes
-from drift.graph.versions import FIRST, VectorVersion, read_format
+from drift.graph.versions import FIRST, VectorVersion, is_version_name, read_format
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.local.prepare import filling
 from drift.local.prepare.reindex import Reindexing
@@ -202,6 +202,85 @@ async def test_two_models_never_meet_in_one_index(graph: Connection) -> None:
     with pytest.raises(IngestError, match="Version other is of other-words with 16 floats, and"):
         await reindex(graph, new(), "other")
     await put(graph, after, {name: TEXTS[name] for name in ("ferry.md", "berth.md")})
+
+
+def test_no_two_names_have_one_property_and_each_is_an_identifier() -> None:
+    alike = ["ada-002", "ada.002", "ada_002", "Ada-002", "ada002", "ada-002-", "ada:002", "ada/002"]
+    alike += [
+        "002",
+        "hash_v2",
+        "model-a",
+        "version_1",
+        "local-mini",
+        "bge-m3@1.5",
+        "模型",
+        "x" * 100,
+    ]
+    assert all(map(is_version_name, [*alike, "BAAI/bge-m3", "text-embedding-ada-002-v1"]))
+    vectors = {VectorVersion(name).vector for name in alike} | {"embedding"}
+    hashes = {VectorVersion(name).named("embedding_hash") for name in alike}
+    assert len(vectors | hashes) == 2 * len(alike) + 1
+    assert not vectors & {"embedding_model", "embedding_models", "embedding_version"}
+    assert all(one.isidentifier() and one.isascii() for one in vectors | hashes)
+    assert VectorVersion("v2").vector == "embedding_v2"
+    for name in (
+        "",
+        "first",
+        "First",
+        "local",
+        "-v",
+        "a b",
+        "a,b",
+        "a'b",
+        "a`b",
+        "a\nb",
+        "x" * 101,
+    ):
+        assert not is_version_name(name)
+
+
+async def test_a_version_called_as_its_model_lives_through_everything(graph: Connection) -> None:
+    before, after, name = old(), new(), "text-embedding-ada-002-v1"
+    await put(graph, before, TEXTS)
+    await reindex(graph, after, name)
+    assert [one.name for one in (await read_format(graph)).versions] == [name]
+    assert "North Quay" in await found(graph, after, QUESTION)
+    said = (await function(graph, after).health()).readiness(after.dimensions)
+    assert said.reason == f"vectors of version {name} are used"
+
+    await put(graph, before, {**TEXTS, "lamp.md": "# Lamp\n\nThe lamp is electric now.\n"})
+    said = (await function(graph, after).health()).readiness(after.dimensions)
+    assert f"no vector of version {name}" in said.reason
+    assert f"drift reindex --model-version {name}`" in said.reason
+    await reindex(graph, after, name)
+    with pytest.raises(IngestError, match=f"Version {name} is of new-words with 24 floats"):
+        await reindex(graph, Words("third", 8), name)
+    await reindex(graph, Words("third", 8), "text-embedding-ada-002.v1")
+    assert await lengths(graph, VectorVersion(name).vector) == {after.dimensions}
+
+    work = Reindexing(graph, IndexNames(), "default")
+    for one in (name, "text-embedding-ada-002.v1"):
+        await work.drop(one, say=lambda _: None)
+        assert await lengths(graph, VectorVersion(one).vector) == set()
+    assert (await read_format(graph)).versions == ()
+    assert not [one for one in await read_indexes(graph) if "ada" in one.name]
+
+
+async def test_versions_of_a_graph_of_others_go_as_they_came(graph: Connection) -> None:
+    model, text = new(), "The ferry leaves at seven."
+    vector = list(Words("old-words", 16).vector(text))
+    await graph.write(
+        "CREATE (:Chunk {id: 'a', text: $text, embedding: $vector})",
+        {"text": text, "vector": vector},
+    )
+    work = Reindexing(graph, IndexNames(), "langchain-vector")
+    version = VectorVersion("bge-m3", model.name, model.dimensions)
+    embedder = BatchEmbedder(model, model.dimensions)
+    await work.build(version, embedder, report=lambda *_: None, say=lambda _: None)
+    names = "MATCH (n:Chunk) RETURN keys(n) AS names"
+    assert version.vector in (await graph.rows(names))[0]["names"]
+    await work.drop("bge-m3", say=lambda _: None)
+    assert set((await graph.rows(names))[0]["names"]) == {"id", "text", "embedding"}
 
 
 async def test_a_version_is_dropped_unless_it_is_the_only_one(graph: Connection) -> None:

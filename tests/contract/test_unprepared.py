@@ -57,6 +57,18 @@ async def assert_names(graph: Neo4jGraph, project: str, says: str) -> None:
     assert says in refused.value.detail, refused.value.detail
 
 
+async def test_vectors_of_zeros_are_counted_by_health(database: Connection) -> None:
+    await add_ferries(database, "north")
+    graph = Neo4jGraph(database)
+    assert "zeros" not in (await graph.health()).readiness(DIMENSIONS).reason
+    for zeros, number in (([0.0] * DIMENSIONS, 1), ([1e-38] * DIMENSIONS, 1)):
+        await database.write(
+            "MATCH (ch:__Chunk__) WITH ch LIMIT 1 SET ch.embedding = $zeros", {"zeros": zeros}
+        )
+        said = (await Neo4jGraph(database).health()).readiness(DIMENSIONS)
+        assert f"{number} chunks or more have a vector of zeros alone" in said.reason
+
+
 # ----------------------------------------------------------------------------------------- searches
 async def test_a_project_that_came_by_edges_alone_is_named_until_it_is_prepared(
     database: Connection, preparer: Neo4jPreparer

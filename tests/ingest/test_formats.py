@@ -74,6 +74,34 @@ def test_a_table_has_a_head_where_its_first_row_is_one() -> None:
     assert list(tables.lines([["a", "b"]])) == ["| a | b |"]
 
 
+@pytest.mark.parametrize(
+    ("title", "outline", "called"),
+    [
+        (
+            "Introduction to ASP.NET",
+            [("Chapter 1", 0), ("Chapter 2", 1)],
+            "Introduction to ASP.NET",
+        ),
+        ("Guide to Node.js", [], "Guide to Node.js"),
+        ("Release 2.10", [], "Release 2.10"),
+        ("Working with robots.txt", [], "Working with robots.txt"),
+        ("Microsoft Word - Annual report", [], "Annual report"),
+        ("Microsoft Word - report v2.docx", [], "a.pdf"),
+        ("", [("1 Boats", 0), ("2 Tariffs", 1)], "a.pdf"),
+        ("", [("1 Boats", 0)], "a.pdf"),
+        ("Chapter 1", [("Chapter 1", 0), ("Chapter 2", 1)], "a.pdf"),
+        ("2 Tariffs", [("1 Boats", 0), ("2 Tariffs", 1)], "a.pdf"),
+        ("Boats", [("Boats", 0), ("2 Tariffs", 1)], "Boats"),
+        ("untitled-3", [("Contents", 0)], "a.pdf"),
+    ],
+)
+def test_a_pdf_is_called_by_its_title_and_not_by_a_part(
+    title: str, outline: list[tuple[str, int]], called: str
+) -> None:
+    pages = [["1 Boats", "The boat is blue."], ["2 Tariffs", "A berth costs nine."]]
+    assert read("a.pdf", made.pdf(pages, title, outline)).title == called
+
+
 def test_a_pdf_has_pages_headings_of_its_outline_and_no_running_heads() -> None:
     pages = [
         ["Harbour report", "The ferry leaves at", "noon. It car-", "ries forty cars.", "Page 1"],

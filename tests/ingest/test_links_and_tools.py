@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from drift.indexing.documents import Skipped, SourceDocument
+from drift.indexing.documents import Skipped, SourceDocument, document_of
 from drift.indexing.graph_records import DocumentRecord, DocumentVersion
 from drift.indexing.links import MOST_OF_A_CHUNK, addresses_in
 from drift.indexing.records import chunk_records
 from drift.local.ingest.files import document_in
+from drift.local.ingest.sent_files import read_sent
 from drift.local.ingest.sources import read_source
 
 ADDRESSES = {
@@ -84,27 +85,87 @@ def _read(told: object, name: str = "mcp.json") -> SourceDocument | Skipped:
     return document_in(json.dumps(told).encode(), name, None)
 
 
-def test_of_servers_and_tools_everything_is_read_but_what_is_secret() -> None:
-    arguments = ["-y", "@a/oauth", "--api-key", "hush", "--token=hush", "--header"]
-    arguments += ["Authorization: Bearer hush", "postgresql://me:hush@db.example/x?sslkey=hush"]
+def test_of_servers_and_tools_is_told_what_they_are_called_run_and_take() -> None:
+    docker = ["run", "-i", "--rm", "-e", "PW=hush hush", "ghcr.io/github/github-mcp-server", "hush"]
     servers = {
-        "files": {"command": "npx", "args": arguments, "env": {"GITHUB_TOKEN": "hush"}},
-        "web": {"url": "https://a.example/sse?k=hush", "headers": {"X-Key": "hush"}},
+        "files": {"command": "npx", "args": ["-y", "@a/oauth", "--root", "hush"]},
+        "web": {"url": "https://a.example/mcp/hush/sse?k=hush", "headers": {"X-Key": "hush"}},
+        "hub": {"command": "docker", "args": docker, "env": {"GITHUB_TOKEN": "hush", "=hush": ""}},
+        "far": {
+            "command": "C:\\Program Files\\node\\npx.cmd",
+            "args": ["mcp-remote", "https://a.example/sse"],
+        },
+        "own": {"command": "/opt/node", "args": ["/hush/build/index.js", "hush"]},
+        "one": {"command": "uvx --from 'a-package' 'hush or not'"},
     }
     schema = {"properties": {"corn": {"description": "what to grind"}, "fast": True}}
-    tools = [{"name": "grind", "description": "Grinds.", "inputSchema": schema}]
+    tools = [{"name": "grind", "description": "Grinds by OAuth2.", "inputSchema": schema}]
     document = _read({"mcpServers": servers, "tools": tools})
     assert isinstance(document, SourceDocument)
     assert "hush" not in repr(document)
-    shown = "-y @a/oauth --api-key *** --token=*** --header Authorization:***"
     assert document.text.split("\n\n") == [
-        f"MCP server files\nCommand: npx {shown} postgresql://***@db.example/x\nTakes GITHUB_TOKEN",
-        "MCP server web\nAddress: https://a.example/sse\nTakes X-Key",
-        "tool grind\nGrinds.\n- corn: what to grind\n- fast",
+        "MCP server files\nCommand: npx @a/oauth",
+        "MCP server web\nAddress: https://a.example/mcp\nTakes X-Key",
+        "MCP server hub\nCommand: docker ghcr.io/github/github-mcp-server\nTakes GITHUB_TOKEN",
+        "MCP server far\nCommand: npx mcp-remote\nAddress: https://a.example/sse",
+        "MCP server own\nCommand: node index.js",
+        "MCP server one\nCommand: uvx a-package",
+        "tool grind\nGrinds by OAuth2.\n- corn: what to grind\n- fast",
         "",
     ]
     defined = [(one.title, one.type) for piece in document.pieces for one in piece.defines]
-    assert defined == [("files", "MCP server"), ("web", "MCP server"), ("grind", "tool")]
+    assert defined[0] == ("files", "MCP server")
+    assert defined[-1] == ("grind", "tool")
+
+
+@pytest.mark.parametrize(
+    "server",
+    [
+        {"command": "npx", "args": ["-y", "a-package", "hush", "sk-hush", "--hush"]},
+        {"command": "npx", "args": ["-k", "hush", "a-package"]},
+        {"command": "npx", "args": ["-khush", "--hush", "--token=hush", "KEY=hush"]},
+        {"command": "npx", "args": ["ghp_16hushC7e42F292c6912E7710c838347Ae178B4a"]},
+        {"command": "server", "args": ["hush", "Server=db;Password=hush;", "postgres://a:hush@db"]},
+        {"command": "npx mcp-remote --header 'X-Api-Key: hush' https://a.example/hush"},
+        {"command": "KEY=a/hush npx -y a-package"},
+        {"command": "KEY=a/hush npx", "args": ["a-package"]},
+        {"command": "sh", "args": ["-c", "KEY=hush npx a-package hush"]},
+        {"command": "docker", "args": ["run", "-eKEY=hush", "hush", "--env", "hush", "hush"]},
+        {"command": "docker run -e KEY='a hush word' -e hush"},
+        {"command": "docker run -e KEY='hush"},
+        {"url": "https://hush:@a.example/sse"},
+        {"url": "https://a:hu/sh@hush/sse"},
+        {"url": "https://a.example/s/hush/mcp#hush"},
+        {"url": "https://hush1f4a1b2c3.tunnel.example/mcp"},
+        {"env": {"KEY": "hush", "hush hush": ""}, "headers": ["Authorization: hush"]},
+        {"description": "Give it token=hush or Password: hush, as Authorization: Bearer hush."},
+        {"description": 'Or "api_key": "hush"; sk-hush, x://a:hush@b, wJalrXUhushK7MDENG/bPxRf1'},
+        {"inputs": [{"id": "hush", "default": "hush"}], "envFile": "hush", "command": ["hush"]},
+    ],
+)
+@pytest.mark.parametrize("form", ["mcpServers", "servers"])
+def test_no_secret_of_a_configuration_is_read_wherever_it_stands(
+    server: dict[str, object], form: str
+) -> None:
+    document = _read({form: {"a": server}})
+    assert isinstance(document, SourceDocument)
+    assert "hush" not in document.text + repr(document.pieces)
+
+
+def test_a_configuration_is_no_text_under_another_name_or_where_texts_are_sent() -> None:
+    content = json.dumps({"mcpServers": {"a": {"command": "npx", "args": ["b", "hush"]}}}).encode()
+    sent = read_sent("mine/mcp.json", content)
+    assert isinstance(sent, SourceDocument)
+    assert sent.text == "MCP server a\nCommand: npx b\n\n"
+    for read in (
+        document_in(content, "mcp.json.txt", None),
+        document_in(b"\xef\xbb\xbf " + content, "copy", None),
+        document_of("claude.json", content),
+        document_of("mine/Mcp.json", b"servers"),
+        read_sent("settings.json", content),
+    ):
+        assert isinstance(read, Skipped)
+        assert "may hold secrets" in read.reason
 
 
 @pytest.mark.parametrize(

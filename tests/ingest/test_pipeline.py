@@ -2,17 +2,20 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from drift.core.deadline import Deadline
 from drift.core.errors import GraphUnavailableError, IngestError, ModelMisconfiguredError
 from drift.indexing.documents import Skipped, SourceDocument
 from drift.local.cli.work.sample import sample_sources
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import Source, read_source
+from drift.model.calls import Embeddings
 from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, Project, comparable
 
 TEXTS = {
@@ -86,6 +89,27 @@ async def test_everything_stored_has_a_vector_and_chunks_say_which_slices_of_the
         assert all(c.text == TEXTS[name][c.start : c.end] for c in own)
         assert all(len(c.embedding) == DIMENSIONS for c in own)
     assert all(len(c.embedding) == DIMENSIONS for c in project.knowledge.communities)
+
+
+@pytest.mark.parametrize("lost", ["valve", "manual", ""])
+async def test_chunks_whose_vector_is_of_zeros_are_told(folder: Path, lost: str) -> None:
+    class Zeros(HashEmbedder):
+        async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
+            made = (await super().embed(texts, deadline)).vectors
+            zeros = (0.0,) * DIMENSIONS
+            return Embeddings(
+                tuple(
+                    zeros if lost in text.partition("\n")[0].lower() else vector
+                    for text, vector in zip(texts, made, strict=True)
+                )
+            )
+
+    writer, source = MemoryWriter(), await _read(folder)
+    report = await ingest(source, "p", writer, Zeros(), DIMENSIONS)
+    names = {name for name, text in TEXTS.items() if lost in text.partition("\n")[0].lower()}
+    assert report.notes.keys() == names
+    assert all("no search by vector finds them" in note for note in report.notes.values())
+    assert not (await ingest(source, "q", writer, HashEmbedder(), DIMENSIONS)).notes
 
 
 async def test_every_chunk_is_in_one_topic_below_a_root() -> None:

@@ -12,9 +12,8 @@ from drift.core.errors import IngestError
 from drift.local.cli.work.sample import sample_sources
 from drift.local.ingest import kinds
 from drift.local.ingest.files import MAX_FILE_BYTES
-from drift.local.ingest.git_ignore import BY_GIT
 from drift.local.ingest.pipeline import ingest
-from drift.local.ingest.sources import read_changed, read_source
+from drift.local.ingest.sources import read_source
 from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter
 from tests.ingest.reading import read_whole
 
@@ -279,22 +278,6 @@ def test_the_sample_is_the_manual_that_comes_with_python() -> None:
     titles = {d.id: d.title for d in source.documents}
     assert len(titles) > 70
     assert titles["with"] == 'The "with" statement'
-
-
-def test_what_git_ignores_is_left_out_and_counted(tmp_path: Path) -> None:
-    for name in ("kept.md", "made/a.md", "sub/b.md", "sub/deep/c.md", "sub/kept.tmp.md"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_bytes(GOOD)
-    (tmp_path / ".gitignore").write_text("# made\n/made/\n*.tmp.md\n")
-    (tmp_path / "sub" / ".gitignore").write_text("b.md\n!kept.tmp.md\n")
-
-    source = read_source(tmp_path)
-    assert [one.id for one in source.documents] == ["kept.md", "sub/deep/c.md", "sub/kept.tmp.md"]
-    reasons = {(one.kind, one.reason) for one in source.ignored}
-    assert reasons >= {("folder", BY_GIT), (".md", BY_GIT)}
-
-    changed = [tmp_path / name for name in ("made/a.md", "sub/b.md", "sub/deep/c.md")]
-    assert [one.id for one in read_changed(tmp_path, changed).documents] == ["sub/deep/c.md"]
 
 
 def test_source_code_without_its_grammar_is_counted_with_what_to_install(

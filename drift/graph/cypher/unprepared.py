@@ -92,12 +92,17 @@ RETURN {", ".join(f"[all_{label}, seen_{label}] AS {label}" for label in LABELS)
 """Of the whole graph: how many nodes of each label there are, and how many searches can see."""
 
 
+_IS_ZERO = """CASE WHEN embedding IS :: LIST<ANY>
+    THEN all(x IN embedding WHERE -1.0e-30 <= x AND x <= 1.0e-30) ELSE false END"""
+
+
 # What no list of numbers is, is not asked for its length.
 def _state(is_readable: str) -> str:
     return f"""CASE
     WHEN NOT {is_readable} THEN 'unread'
     WHEN embedding IS NULL THEN 'bare'
     WHEN {comparable()} THEN 'usable'
+    WHEN {_IS_ZERO} THEN 'zero'
     ELSE 'incomparable'
   END"""
 
@@ -105,7 +110,8 @@ def _state(is_readable: str) -> str:
 def why_nothing(s: Schema) -> str:
     """Return the statement that counts a project's chunks by what keeps searches from them.
 
-    They are `nameless`, `unread` (no text), `bare` (no embedding), `incomparable` or `usable`.
+    They are `nameless`, `unread` (no text), `bare` (no embedding), `zero` (no
+    direction), `incomparable` or `usable`.
     """
     chunk_id = s.node_id("ch")
     return f"""
@@ -126,7 +132,8 @@ def _any_usable(s: Schema, label: str, text: str) -> str:
   WITH n, n.{s.vector} AS embedding
   WITH n, {_state(readable(s, "n", text))} AS state
   RETURN count(n) AS all_{label}, count(CASE WHEN state = 'usable' THEN 1 END) AS usable_{label},
-    count(CASE WHEN state = 'bare' THEN 1 END) AS bare_{label}
+    count(CASE WHEN state = 'bare' THEN 1 END) AS bare_{label},
+    count(CASE WHEN state = 'zero' THEN 1 END) AS zero_{label}
 }}
 """
 
@@ -139,7 +146,7 @@ def usable(s: Schema) -> str:
     """
     chunks = _any_usable(s, "__Chunk__", s.text)
     return f"""{chunks}{_any_usable(s, "__Community__", s.summary)}{_OTHERS}
-RETURN all___Chunk__ AS chunks, bare___Chunk__ AS bare,
+RETURN all___Chunk__ AS chunks, bare___Chunk__ AS bare, zero___Chunk__ AS zero,
   usable___Chunk__ + usable___Community__ AS usable, others
 """
 

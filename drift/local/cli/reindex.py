@@ -66,8 +66,8 @@ async def reindex(
         raise typer.BadParameter("goes with --dry-run: a version is of all projects")
     if model_version is not None and not is_version_name(model_version):
         raise typer.BadParameter(
-            "wants lower-case letters, digits and _, such as v2, and does not begin with first, "
-            "local, model, hash or version",
+            "wants up to 100 letters, digits and - _ . : / @ +, such as v2 or "
+            "text-embedding-3-large, and is neither first nor local",
             param_hint="--model-version",
         )
 

@@ -20,6 +20,7 @@ from drift.core.errors import IngestError
 from drift.graph.connection import Statement
 from drift.graph.indexes import project_key
 from drift.graph.node_store import Neo4jNodeStore
+from drift.graph.versions import VectorVersion
 from drift.indexing.clauses import STAGED
 from drift.indexing.project import REVEAL_TIMEOUT_S
 from drift.indexing.rows import ROWS, ROWS_WITH_VECTORS
@@ -150,7 +151,7 @@ class _Restore:
         self._manifest = manifest
         # A version of the same name may be of another model here.
         vectors = ("embedding", "embedding_hash", "mean")
-        self._left_out = {f"{name}_{one}" for name in vectors for one in foreign}
+        self._left_out = {VectorVersion(one).named(name) for name in vectors for one in foreign}
         self._about: Row = {"project_id": project.project_id, "most": AT_ONCE}
         self._ids: dict[tuple[str, object], str] = {}  # in the graph, by kind and key
 

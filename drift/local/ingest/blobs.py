@@ -20,11 +20,12 @@ from drift.auth.entra import identity
 from drift.core import source_uri
 from drift.core.errors import IngestError
 from drift.http.settings import environment
-from drift.indexing.documents import Skipped, SourceDocument
+from drift.indexing.documents import Skipped, SourceDocument, ending_of
 from drift.local.ingest import sources
 from drift.local.ingest.files import MAX_FILE_BYTES, SourceFile, printable
 from drift.local.ingest.kinds import ranked, why_ignored
 from drift.local.ingest.places import REMOTE
+from drift.local.ingest.site_files import OF_SITES, generated_among
 from drift.local.ingest.sources import Source
 
 if TYPE_CHECKING:
@@ -165,12 +166,15 @@ def _sorted_in(
     below = place.prefix.rpartition("/")[0] if is_file else place.prefix
     cut = len(below) + 1 if below else 0
     at = "/".join(filter(None, (place.address, place.container, quote(below))))
+    generated = generated_among(blob.name[cut:] for blob in blobs)
     for blob in blobs:
         name = blob.name[cut:]
         if name.endswith("/") or not name or (blob.metadata or {}).get("hdi_isfolder"):
             continue  # what stands for a folder
         if kind := why_ignored(name):
             ignored[kind] += 1
+        elif name in generated:
+            ignored[ending_of(name), OF_SITES] += 1
         elif reason := _why_skipped(blob):
             found.append(Skipped(name, reason, unreadable=blob.blob_tier == "Archive"))
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from drift.core.errors import IngestError
+from drift.graph.vector_models import has_direction
 from drift.indexing.documents import Skipped, SourceDocument, is_file_name
 from drift.indexing.graph_records import (
     DocumentBatch,
@@ -208,6 +210,20 @@ class SourceChanges:
             self.replaced.difference_update(others)
             self.result.kept += held
             self.result.skipped += (Skipped(document.id, reason, unreadable=True),)
+
+    def note_lost(self, batch: DocumentBatch) -> None:
+        """Note the documents with chunks whose new vector has no direction."""
+        lost = Counter(
+            chunk.document_id
+            for chunk in batch.chunks
+            if not (chunk.keeps_vector or has_direction(chunk.embedding))
+        )
+        for name, chunks in lost.items():
+            note = (
+                f"{chunks:,} of its chunks got a vector of zeros, or one that is not finite, from "
+                "the embedding model, so that no search by vector finds them"
+            )
+            self.result.notes[name] = "; ".join(filter(None, (self.result.notes.get(name), note)))
 
     def _skip(self, skipped: Skipped, wanted: _Wanted) -> None:
         """Leave a document out; what the project holds of it stays if it may be readable later."""

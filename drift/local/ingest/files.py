@@ -12,7 +12,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from drift.indexing.documents import Skipped, SourceDocument, decode, document_with, sha256
+from drift.indexing.documents import (
+    Skipped,
+    SourceDocument,
+    decode,
+    document_with,
+    ending_of,
+    sha256,
+)
 from drift.indexing.reading_process import Guard, guarded
 from drift.indexing.rows import parts
 from drift.local.ingest import formats
@@ -85,7 +92,7 @@ def read_document(path: Path, name: str, guard: Guard = guarded) -> SourceDocume
 
 def document_in(content: bytes, name: str, updated_at: int | None) -> SourceDocument | Skipped:
     """Return the content of a file called `name` as a document, or why it is none."""
-    ending = PurePosixPath(name).suffix.lower()
+    ending = ending_of(name)
     if ending in LANGUAGES:
         return read_code(content, name, updated_at)
     if PurePosixPath(name).name in tools.NAMES:
@@ -104,7 +111,7 @@ def document_in(content: bytes, name: str, updated_at: int | None) -> SourceDocu
         content,
         read.text,
         "markdown",
-        read.title,
+        read.title or (PurePosixPath(name).name if ending in formats.WITHOUT_TITLES else ""),
         updated_at=updated_at,
         has_pages=read.has_pages,
         note=read.note,

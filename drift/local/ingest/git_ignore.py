@@ -1,61 +1,143 @@
-"""What `.gitignore` files leave out."""
+"""What Git ignores: by `.gitignore` files, and by a repository's `info/exclude`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
-from pathspec import GitIgnoreSpec
+from pathspec.pattern import RegexPattern
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
-from drift.local.ingest.files import open_at_once
+from drift.indexing.documents import Skipped, text_of
+from drift.local.ingest.files import open_at_once, words_of
+from drift.local.ingest.formats.encodings import decoded
 
-BY_GIT = ".gitignore leaves them out"
+BY_GIT = "Git ignores them (.gitignore, .git/info/exclude)"
 
 _MAX_RULES_BYTES = 1_000_000
+_FOLDER = "ps_d"
+"""The group by which a pattern says that it matched a folder: a place, or one that it is in."""
+
+_LINE_END = re.compile("\r?\n")
+_FOLDERS_BELOW = re.compile(r"(?<=[^/])/\*\*/\s*$")
+
+_Rules = tuple[tuple[Path, tuple[RegexPattern, ...]], ...]
+"""Patterns, the last of which decides, with the folder that they are about, the nearest first."""
 
 
 @dataclass(slots=True)
 class GitIgnore:
-    """What the `.gitignore` files in a folder, and in those below it, leave out.
+    """What Git ignores in a folder: by rules in it, below it, and above it in its repository.
 
-    `unusable` is told of such a file that cannot be read, and why: then it leaves out nothing.
+    `unusable` is told of a file of rules that cannot be read, and why: then it leaves out nothing.
     """
 
     root: Path
     unusable: Callable[[Path, str], None]
-    _rules: dict[Path, tuple[tuple[Path, GitIgnoreSpec], ...]] = field(default_factory=dict)
+    _rules: dict[Path, _Rules] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Read the rules above the folder, but not those by which it is ignored: it was named."""
+        above: _Rules = ()
+        for folder, below in pairwise((*_above_in_repository(self.root), self.root)):
+            above = (*self._read_all(folder), *above)
+            if _hides(above, below, is_folder=True):
+                above = tuple(
+                    (about, tuple(one for one in patterns if not _is_about(one, about, below)))
+                    for about, patterns in above
+                )
+        self._rules[self.root.parent] = above
 
     def hides(self, place: Path, *, is_folder: bool) -> bool:
-        """Tell whether a place is left out; of several rules the one nearest to it decides."""
-        for folder, rules in self._of(place.parent):
-            name = place.relative_to(folder).as_posix()
-            told = rules.check_file(f"{name}/" if is_folder else name).include
-            if told is not None:
-                return told
-        return False
+        """Tell whether a place is left out; the folders that it is in are not."""
+        return _hides(self._of(place.parent), place, is_folder=is_folder)
 
     def hides_above(self, place: Path) -> bool:
         """Tell whether a folder that a place is in is left out."""
         above = [one for one in reversed(place.parents) if self.root in one.parents]
         return any(self.hides(one, is_folder=True) for one in above)
 
-    def _of(self, folder: Path) -> tuple[tuple[Path, GitIgnoreSpec], ...]:
+    def _of(self, folder: Path) -> _Rules:
         """Return the rules for what is in a folder, the nearest first."""
         if folder not in self._rules:
-            above = () if folder == self.root else self._of(folder.parent)
-            own = self._read(folder / ".gitignore")
-            self._rules[folder] = ((folder, own), *above) if own else above
+            self._rules[folder] = (*self._read_all(folder), *self._of(folder.parent))
         return self._rules[folder]
 
-    def _read(self, file: Path) -> GitIgnoreSpec | None:
+    def _read_all(self, folder: Path) -> Iterator[tuple[Path, tuple[RegexPattern, ...]]]:
+        for file in (folder / ".gitignore", *_excluding(folder)):
+            if patterns := self._read(file):
+                yield folder, patterns
+
+    def _read(self, file: Path) -> tuple[RegexPattern, ...]:
         try:
-            if not os.path.lexists(file) or file.is_symlink() or not file.is_file():
-                return None
+            if not os.path.lexists(file):
+                return ()
             with open(file, "rb", opener=open_at_once) as opened:
-                text = opened.read(_MAX_RULES_BYTES).decode()
-            return GitIgnoreSpec.from_lines(text.splitlines())
-        except (OSError, ValueError) as error:
-            self.unusable(file, f"cannot be understood, and leaves out nothing: {error}")
-            return None
+                content = opened.read(_MAX_RULES_BYTES + 1)
+        except OSError as error:
+            self.unusable(file, f"leaves out nothing, since it cannot be read: {words_of(error)}")
+            return ()
+
+        read = text_of(content, file.name, decoded)
+        if not isinstance(read, Skipped) and len(content) <= _MAX_RULES_BYTES:
+            return tuple(self._patterns(file, read[0]))
+        why = read.reason if isinstance(read, Skipped) else f"is over {_MAX_RULES_BYTES:,} bytes"
+        self.unusable(file, f"leaves out nothing, since it {why}")
+        return ()
+
+    def _patterns(self, file: Path, text: str) -> Iterator[RegexPattern]:
+        for number, line in enumerate(_LINE_END.split(text), 1):
+            try:
+                # The package takes folders below one for the one itself.
+                yield GitIgnoreSpecPattern(_FOLDERS_BELOW.sub("/**/*/", line))
+            except ValueError as error:
+                self.unusable(file, f"line {number:,} cannot be understood: {error}")
+
+
+def _hides(rules: _Rules, place: Path, *, is_folder: bool) -> bool:
+    """Tell what the nearest rule about a place says."""
+    for folder, patterns in rules:
+        for pattern in reversed(patterns):
+            if _is_about(pattern, folder, place, is_folder=is_folder):
+                return bool(pattern.include)
+    return False
+
+
+def _is_about(pattern: RegexPattern, folder: Path, place: Path, *, is_folder: bool = True) -> bool:
+    """Tell whether a pattern is about a place itself, and not about a folder that it is in."""
+    name = place.relative_to(folder).as_posix()
+    if pattern.regex is None:
+        return False
+    if not str(pattern.pattern).rstrip().endswith("/"):
+        found = pattern.regex.search(name)
+        if found and not found.groupdict().get(_FOLDER):
+            return True
+    name += "/"
+    is_of_folders = is_folder and _FOLDER in pattern.regex.groupindex
+    return is_of_folders and any(
+        found.end(_FOLDER) == len(name) for found in pattern.regex.finditer(name)
+    )
+
+
+def _above_in_repository(root: Path) -> list[Path]:
+    """Return the folders above one, from that of its repository on; none where it is none."""
+    for place, folder in enumerate((root, *root.parents)):
+        if os.path.lexists(folder / ".git"):
+            return list(reversed(root.parents[:place]))
+    return []
+
+
+def _excluding(folder: Path) -> Iterator[Path]:
+    """Yield the file of rules that a repository keeps for itself, where one is in the folder."""
+    own = folder / ".git"
+    with suppress(OSError, ValueError):
+        if own.is_file():  # of a worktree or a submodule
+            own = folder / own.read_text().removeprefix("gitdir:").strip()
+            common = own / "commondir"
+            own = own / common.read_text().strip() if common.is_file() else own
+        yield own / "info" / "exclude"

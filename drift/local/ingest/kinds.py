@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePosixPath
 
-from drift.indexing.documents import FORMATS
+from drift.indexing.documents import FORMATS, ending_of
 from drift.local.ingest import formats
 from drift.local.ingest.code.languages import LANGUAGES, NEEDS, is_installed
 from drift.local.ingest.formats.tools import NAMES as TOOLS
@@ -51,13 +51,13 @@ def why_ignored(path: str) -> tuple[str, str] | None:
     for folder, name in pairwise(["", *path.split("/")]):
         if not is_read_in(folder, name):
             return (name, _OF_PACKAGES) if name in _PACKAGES else ("hidden", _HIDDEN)
-    suffix, reason = PurePosixPath(path).suffix.lower(), why_not(path)
+    suffix, reason = ending_of(path), why_not(path)
     return (suffix, reason) if reason else None
 
 
 def why_not(path: str) -> str:
     """Return why a file with this name and ending is not read, or an empty string."""
-    suffix = PurePosixPath(path).suffix.lower()
+    suffix = ending_of(path)
     if PurePosixPath(path).name in TOOLS:
         return ""
     if suffix in LANGUAGES:

@@ -78,10 +78,12 @@ class Run(Derivation):
         async def embedded(batch: DocumentBatch) -> DocumentBatch | None:
             batch = await self._with_kept_vectors(batch, state)
             try:
-                return await self.calls.embed_chunks(batch)
+                made = await self.calls.embed_chunks(batch)
             except LostBatchError as error:
                 self.changes.leave_out(batch, error.detail, state)
                 return None
+            self.changes.note_lost(made)
+            return made
 
         async with (
             aclosing(self.changes.compare(state, identity)) as changed,

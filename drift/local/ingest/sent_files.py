@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePosixPath
 
-from drift.indexing.documents import Skipped, SourceDocument, document_of
+from drift.indexing.documents import CONFIGURATIONS, Skipped, SourceDocument, document_of, ending_of
 
 
 def read_sent(name: str, content: bytes) -> SourceDocument | Skipped:
@@ -17,7 +17,8 @@ def read_sent(name: str, content: bytes) -> SourceDocument | Skipped:
     from drift.local.ingest.files import document_in  # noqa: PLC0415 - the same
     from drift.local.ingest.kinds import READ  # noqa: PLC0415 - the same
 
-    ending = PurePosixPath(name).suffix.lower()
+    ending = ending_of(name)
     if ending in formats.NOT_TAKEN:
         return Skipped(name, f"ends with {ending}: {formats.NOT_TAKEN[ending]}")
-    return document_in(content, name, None) if ending in READ else document_of(name, content)
+    is_read = ending in READ or PurePosixPath(name).name in CONFIGURATIONS
+    return document_in(content, name, None) if is_read else document_of(name, content)

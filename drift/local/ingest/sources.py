@@ -11,11 +11,12 @@ from pathlib import Path
 
 from drift.core import source_uri
 from drift.core.errors import IngestError
-from drift.indexing.documents import Skipped, SourceDocument
+from drift.indexing.documents import Skipped, SourceDocument, ending_of
 from drift.indexing.reading_process import Guard, guarded, words_of
 from drift.local.ingest.files import SourceFile, look_at_all, printable, read_document
 from drift.local.ingest.git_ignore import BY_GIT, GitIgnore
 from drift.local.ingest.kinds import ENDINGS, Ignored, is_read_in, ranked, why_ignored, why_not
+from drift.local.ingest.site_files import OF_SITES, generated_in
 
 _OUTSIDE = "they are outside of the folder"
 TO_EMPTY = " What a project holds of it stays there: --yes takes out what is not there any more."
@@ -102,7 +103,7 @@ def read_changed(
         place = Path(os.path.abspath(file))  # noqa: PTH100 - links are not followed
         place = place.parent.resolve() / place.name
         if root not in place.parents:
-            walk.ignored[printable(place.suffix), _OUTSIDE] += 1
+            walk.ignored[printable(ending_of(place.name)), _OUTSIDE] += 1
         else:
             only.append(printable(str(place)))
             walk.look(place)
@@ -166,6 +167,7 @@ class _Walk:
     skipped: list[Skipped] = field(default_factory=list)
     ignored: Counter[tuple[str, str]] = field(default_factory=Counter)
     _git: GitIgnore = field(init=False)
+    _generated: dict[Path, frozenset[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._git = GitIgnore(self.root, self._skip)
@@ -184,9 +186,13 @@ class _Walk:
 
     def look(self, place: Path) -> None:
         """Look at one file, or at all in one folder, as if it had been found on the way."""
+        if not os.path.lexists(place):
+            return
         above = pairwise(("", *place.relative_to(self.root).parts[:-1]))
-        is_hidden = not all(starmap(is_read_in, above)) or self._git.hides_above(place)
-        if is_hidden or not os.path.lexists(place):
+        folders = [one for one in place.parents if self.root in one.parents]
+        if not all(starmap(is_read_in, above)) or self._git.hides_above(place):
+            return
+        if any(map(self._is_generated, folders)):
             return
         with os.scandir(place.parent) as entries:
             entry = next((one for one in entries if one.name == place.name), None)
@@ -199,9 +205,11 @@ class _Walk:
         folder = "" if path.parent == self.root else path.parent.name
         is_read = is_read_in(folder, entry.name)
         is_folder = entry.is_dir(follow_symlinks=False)
-        suffix = Path(entry.name).suffix.lower()
+        suffix = ending_of(entry.name)
         if is_read and self._git.hides(path, is_folder=is_folder):
             self.ignored["folder" if is_folder else printable(suffix), BY_GIT] += 1
+        elif is_read and self._is_generated(path):
+            self.ignored["folder" if is_folder else printable(suffix), OF_SITES] += 1
         elif is_read and is_folder:
             return True
         elif (
@@ -215,8 +223,14 @@ class _Walk:
 
         return False
 
+    def _is_generated(self, path: Path) -> bool:
+        if path.parent not in self._generated:
+            self._generated[path.parent] = generated_in(one.name for one in path.parent.iterdir())
+        return path.name in self._generated[path.parent]
+
     def _skip(self, path: Path, reason: str, *, unreadable: bool = False) -> None:
-        name = printable(path.relative_to(self.root).as_posix())
+        is_inside = self.root in (path, *path.parents)
+        name = printable((path.relative_to(self.root) if is_inside else path).as_posix())
         self.skipped.append(Skipped(name, reason, unreadable))
 
 

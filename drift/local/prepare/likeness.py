@@ -157,12 +157,12 @@ def _table(m: GraphMapping, facts: Facts, name: str) -> Iterator[str]:
     yield f"{'chunk':<10} {_told(m.chunk, facts)}`{m.text}`, `{m.embedding}`, {why}"
     yield f"{'entity':<10} {_told(m.entity, facts)}by {m.mention}"
     yield f"{'relation':<10} {m.relation or 'any other edge between entities'}"
-    community = m.community and m.community in facts.labels
-    yield f"{'community':<10} " + (
-        f"{_told(m.community, facts)}`{m.summary}`, by {m.member}, nested by {m.parent}"
-        if community
-        else "none"
-    )
+    community = m.labels["__Community__"]  # named or not, such nodes are searched
+    about = f"`{m.summary}`, by {m.member}, nested by {m.parent}"
+    if community in facts.labels and not facts.has(community, m.summary):
+        about = f"none that is looked at has a `{m.summary}`, without which none is searched"
+    told = _told(community, facts)
+    yield f"{'community':<10} {told + about if told else 'none'}"
 
 
 def _told(label: str, facts: Facts) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from drift.graph.cypher.schema import Schema
 from drift.graph.mapping import quoted
 
 
@@ -49,6 +50,23 @@ WITH place, name, value, CASE
 WHERE kind IS NOT NULL
 RETURN place, name, kind, toInteger(avg(CASE kind WHEN 'text' THEN size(value) ELSE 0 END))
   AS length"""
+
+
+def kinds_of(source: str) -> str:
+    """Return the statement that lists the labels that nodes of a source have together."""
+    return f"""{source}
+WITH DISTINCT [one IN labels(n) WHERE one <> '__Chunk__'] AS labels
+WHERE size(labels) > 0
+RETURN labels LIMIT 20"""
+
+
+def count_alike(labels: Sequence[str], s: Schema) -> str:
+    """Return the statement that counts nodes that look like such chunks, and lack their edges."""
+    named = ":".join(map(quoted, labels))
+    return f"""MATCH (n:{named})
+WHERE n.{s.text} IS :: STRING NOT NULL AND NOT n:{s.chunk} AND NOT EXISTS {{ (n){s.mentions}() }}
+  AND NOT EXISTS {{ ()-[:NEXT_CHUNK]-(n) }} AND NOT EXISTS {{ (){s.holds}(n) }}
+RETURN count(n) AS nodes, collect(coalesce(toStringOrNull(n.id), elementId(n)))[0..3] AS examples"""
 
 
 def count_ids(source: str, key: str) -> str:

@@ -86,6 +86,11 @@ class Reindexing:
                     built = f"{sum(done.values()):,} of {total:,} texts"
                     await keep_version(self.connection, replace(now, built=built))
 
+        if embedder.lost:
+            say(
+                f"{embedder.lost:,} texts got a vector of zeros, or one that is not finite, from "
+                "the model: no search by vector finds them."
+            )
         if self.schema.has_projects:
             await fill_documents(self.connection, version.vector)
         await wait_until_online(self.connection, wanted, version.dimensions, say=say)
@@ -144,11 +149,14 @@ class Reindexing:
         for one in self._indexes(version):
             await self.connection.write(drop_index(one.name), {})
 
-        ours = ("embedding", "embedding_hash", "embedding_model", "mean")
-        names = [version.named(one) for one in ours]
-        for label in (*every_text(self.schema), "__Document__"):
-            say(f"Removing {version.vector} from {KINDS[label]} ...")
-            text = statements.remove_properties(label)
+        vector, labels = version.vector_in(self.schema), [*every_text(self.schema)]
+        names = [vector]
+        if self.schema.has_projects:  # in a graph of others nothing else is ours
+            names += map(version.named, ("embedding_hash", "embedding_model", "mean"))
+            labels.append("__Document__")
+        for label in labels:
+            say(f"Removing {vector} from {KINDS[label]} ...")
+            text = statements.remove_properties(self.schema.label(label))
             await self.connection.write_in_batches(text, {"names": names})
 
         if version == FIRST:

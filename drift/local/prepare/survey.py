@@ -62,6 +62,7 @@ class Surveyor:
         else:
             await self.projects.refuse_several()
             await self._look_at_ids()
+            await self._look_at_others()
 
         absent = await self._absent()
         if absent or not self.survey.nodes[self._schema.named("__Chunk__")]:
@@ -142,6 +143,24 @@ class Surveyor:
             if told := await self._repeated(source, m.document):
                 self.survey.problems.append(
                     f"{told}: read by such an id, one of them is shown. Give each its own."
+                )
+
+    async def _look_at_others(self) -> None:
+        """Report what looks like chunks that are known by their edges, and has none of these."""
+        if self._schema.mapping.chunk:
+            return
+
+        source, m = kinds(self._schema)[0].source, self._schema.mapping
+        for row in await self._connection.rows(looking.kinds_of(source)):
+            text = looking.count_alike(row["labels"], self._schema)
+            found = (await self._connection.rows(text))[0]
+            if found["nodes"]:
+                shown = ", ".join(f"'{one}'" for one in found["examples"])
+                edges = " or ".join(one.removeprefix("<") for one in (m.mention, m.part_of))
+                self.survey.problems.append(
+                    f"{found['nodes']:,} :{':'.join(row['labels'])} nodes with a text are not "
+                    f"searched, since no {edges} or NEXT_CHUNK edge tells that they are chunks: "
+                    f"{shown}. {_TELLS_APART}"
                 )
 
     async def _repeated(self, source: str, label: str) -> str:

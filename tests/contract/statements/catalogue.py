@@ -172,9 +172,11 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "prepare.add_label": {label: (V1, label) for label in ("__Chunk__", "__Entity__")},
     "prepare.count_bare": {label: (V1, label) for label in ("__Chunk__", "__Entity__")},
     "prepare.count_duplicates": {"": CHUNK},
+    "looking.count_alike": {"": (["a `label`", "b"], V1)},
     "looking.count_ids": {"": (KINDS["v1 __Chunk__"].source, "id")},
     "looking.count_labels": {"": (["a `label`", "__Chunk__"],)},
     "looking.count_types": {"": (["A `TYPE`", "HAS_CHUNK"],)},
+    "looking.kinds_of": {"": (KINDS["v1 __Chunk__"].source,)},
     "looking.sample_edges": {"": (["A `TYPE`", "B"],)},
     "looking.sample_properties": {"": (["a `label`", "b"],)},
     "prepare.count_properties": {

@@ -17,7 +17,14 @@ from drift.indexing.chunking import (
     Slice,
     cut_code,
 )
-from drift.indexing.documents import Piece, Skipped, SourceDocument, document_with, text_of
+from drift.indexing.documents import (
+    Piece,
+    Skipped,
+    SourceDocument,
+    document_with,
+    ending_of,
+    text_of,
+)
 from drift.indexing.graph_records import Definition
 from drift.local.ingest.code.definitions import MAX_PARSE_S, Found, parse
 from drift.local.ingest.formats.encodings import decoded
@@ -43,7 +50,7 @@ def read_code(content: bytes, name: str, updated_at: int | None = None) -> Sourc
     text, note = found
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     path = PurePosixPath(name)
-    pieces, cut = _pieces(text, path.suffix.lower())
+    pieces, cut = _pieces(text, ending_of(name))
     return document_with(
         name,
         content,

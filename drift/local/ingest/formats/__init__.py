@@ -71,6 +71,9 @@ _READERS = {
 
 ENDINGS = frozenset(_READERS)
 
+WITHOUT_TITLES = frozenset({".pdf"})
+"""Those of whose text the first heading is no title: it is the first of the outline."""
+
 NOT_TAKEN = {
     **dict.fromkeys((".doc", ".odt", ".rtf", ".pages"), "save it as .docx or .pdf"),
     **dict.fromkeys((".xls", ".xlsb", ".numbers"), "save it as .xlsx or .csv"),

@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from contextlib import closing
+from itertools import islice
+from typing import NamedTuple, Self
 
-from pypdfium2 import PdfDocument, PdfiumError
+from pypdfium2 import PdfBookmark, PdfDocument, PdfiumError
 
 from drift.core.folding import as_typed
 from drift.indexing.pages import joined, without_running_heads
 from drift.local.ingest.formats import DamagedError, Growth, NoDocumentError, Read
 
 _PASSWORD = "password"  # noqa: S105 - a word of pdfium's message
-_NO_TITLE = re.compile(r"\s*|untitled.*|(?:microsoft \w+ - )?.*\.\w{2,5}", re.IGNORECASE)
-"""Titles that programs make of a file's name."""
+_BY_PROGRAM = re.compile(r"microsoft \w+ - ", re.IGNORECASE)
+_NO_TITLE = re.compile(
+    r"\s*|untitled(?:[ _-]?(?:document|presentation|spreadsheet|\d+))*|document ?\d*|"
+    r"(?:(?:title|cover)(?: page)?|(?:table of )?contents|preface|abstract)|"
+    r"(?:chapter|part|section|appendix|kapitel|teil|chapitre) ?[\divxlc]*\.?|"
+    r".*\.(?:docx?|docm|dotx?|odt|rtf|pages|pptx?|odp|key|xlsx?|ods|pdf|e?ps|dvi|indd|qx[dp]|pub|fm|"
+    r"wp[ds]|vsdx?|psd|cdr|ai)|\S+\.(?:tex|txt|md|rst|html?|xml|csv|png|jpe?g|tiff?)",
+    re.IGNORECASE,
+)
+"""Titles that programs make of a file's name, and those of a part."""
 _MOST_HEADINGS = 5_000
 _FREE_PAGES, _BYTES_A_PAGE = 1_000, 20
 """Pages that any file may have, and one more for so many bytes: a page may be named many times."""
@@ -26,7 +37,8 @@ def read_pdf(content: bytes) -> Read:
         with closing(PdfDocument(content)) as document:
             if len(document) > (most := _FREE_PAGES + len(content) // _BYTES_A_PAGE):
                 raise NoDocumentError(f"has {len(document):,} pages, more than {most:,}")
-            headings = _headings(document)
+            outline = [_Entry.of(mark) for mark in islice(document.get_toc(), _MOST_HEADINGS)]
+            headings = _headings(outline)
             found = (_page(document, n, headings.get(n, {})) for n in range(len(document)))
             pages = list(Growth.of(content).seen(found))
             title = document.get_metadata_dict().get("Title", "")
@@ -42,7 +54,9 @@ def read_pdf(content: bytes) -> Read:
 
     note = f"{empty:,} of {len(pages):,} pages hold no text; pictures are not read"
     text = joined(without_running_heads(pages))
-    title = "" if _NO_TITLE.fullmatch(title) else title
+    title = _BY_PROGRAM.sub("", title.strip(), count=1)
+    if _NO_TITLE.fullmatch(title) or _is_of_part(title, outline):
+        title = _title_above(outline)
     return Read(text, title, has_pages=True, note=note if empty else "")
 
 
@@ -63,15 +77,37 @@ def _page(document: PdfDocument, number: int, headings: dict[str, int]) -> str:
     return "\n".join(lines)
 
 
-def _headings(document: PdfDocument) -> dict[int, dict[str, int]]:
-    found: dict[int, dict[str, int]] = defaultdict(dict)
-    for number, mark in enumerate(document.get_toc()):
-        if number == _MOST_HEADINGS:
-            break
+class _Entry(NamedTuple):
+    """An entry of an outline: its level and its page, each from 0."""
+
+    title: str
+    level: int
+    page: int | None
+
+    @classmethod
+    def of(cls, mark: PdfBookmark) -> Self:
         place = mark.get_dest()
-        page = place.get_index() if place else None
-        if page is not None and (key := _key(mark.get_title())):
-            found[page][key] = mark.level + 1
+        return cls(mark.get_title(), mark.level, place.get_index() if place else None)
+
+
+def _is_of_part(title: str, outline: Sequence[_Entry]) -> bool:
+    """Tell whether a title is that of a later part."""
+    parts = [_key(one.title) for one in outline]
+    return _key(title) in parts[1:] and _key(title) != parts[0]
+
+
+def _title_above(outline: Sequence[_Entry]) -> str:
+    """Return what stands above all the rest of an outline; nothing where its parts are equal."""
+    tops = [one.title for one in outline if not one.level]
+    is_title = len(tops) == 1 < len(outline) and not _NO_TITLE.fullmatch(tops[0].strip())
+    return tops[0] if is_title else ""
+
+
+def _headings(outline: Sequence[_Entry]) -> dict[int, dict[str, int]]:
+    found: dict[int, dict[str, int]] = defaultdict(dict)
+    for one in outline:
+        if one.page is not None and (key := _key(one.title)):
+            found[one.page][key] = one.level + 1
     return found
 
 
