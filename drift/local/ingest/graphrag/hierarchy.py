@@ -6,12 +6,14 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from drift.core.errors import IngestError
+from drift.graph.cypher.edges import MAX_LEVELS
 
 
 def heights_of(parents: Mapping[int, int | None], place: str) -> dict[int, int]:
     """Return how high each community stands above the lowest one below it; 0 for a leaf.
 
-    IngestError when a parent is missing, or parents lead round in a circle.
+    IngestError when a parent is missing, parents lead round in a circle, or stand in more levels
+    than a search follows.
     """
     lost = [(one, above) for one, above in parents.items() if above not in {None, *parents}]
     if lost:
@@ -37,6 +39,12 @@ def heights_of(parents: Mapping[int, int | None], place: str) -> dict[int, int]:
         raise IngestError(
             f"{place}: the parents of community {round_} lead round in a circle, so that no "
             f"community is the highest."
+        )
+    highest = max(heights, key=heights.__getitem__, default=None)
+    if highest is not None and heights[highest] >= MAX_LEVELS:
+        raise IngestError(
+            f"{place}: below community {highest} stand {heights[highest]:,} levels of others, and "
+            f"a search follows at most {MAX_LEVELS - 1}: index with larger communities."
         )
     return heights
 
