@@ -13,8 +13,7 @@ from drift.indexing.clauses import DOCUMENTS, KEYS, NOW, OFF, STAGED
 OWN = (legs.PERSONAL, legs.EARLIER)
 KINDS = {**KEYS, **dict.fromkeys((OFF, *OWN), "id")}
 """The labels of a project's nodes, each with the property that names a node."""
-SEEN_AT_ONCE = ("__Document__", "__Chunk__", *OWN)
-"""What questions see whatever its project says."""
+SEEN_AT_ONCE = ("__Document__", "__Chunk__", *OWN)  # whatever their project says
 
 _OF_GENERATIONS = ("__Entity__", "__Community__")
 _PROJECT = "MATCH (p:__Project__ {id: $project_id})"
@@ -23,8 +22,7 @@ DETACH DELETE n
 RETURN count(*) AS dropped"""
 OF_LEASE = ("id", "project_id", "writer", "writer_name", "writer_since", "writer_until")
 """The properties that a project's node has while it is written and holds nothing."""
-OF_COPY = ("vectors_at", "vectors_noted")
-"""Those that say how far a store beside the graph follows."""
+OF_COPY = ("vectors_at", "vectors_noted")  # how far a store beside the graph follows
 
 
 def _all(label: str, key: str = "") -> str:

@@ -44,7 +44,6 @@ is so in several."""
 
 _FIRST: tuple[str | float, ...] = ("", float("-inf"))
 """What keys stand behind: those that are text, and those that are numbers."""
-_OF_VECTORS = ("embedding", "embedding_hash")
 _OF_PROJECT_KEY = ("__Chunk__", OFF, "__Entity__")
 """What full text finds by a hash of its project."""
 
@@ -172,9 +171,8 @@ class _Restore:
         self._exported = exported
         # A version of the same name may be of another model here.
         there = {*exported.manifest.versions}
-        here = {str(one) for one in versions}
-        foreign = {one.split()[0] for one in there ^ here}
-        self._vectors = {f"{name}_{one}" for name in _OF_VECTORS for one in foreign}
+        foreign = {one.split()[0] for one in there ^ {*map(str, versions)}}
+        self._vectors = {f"embedding{what}_{one}" for what in ("", "_hash") for one in foreign}
         self._means = {f"mean_{one}" for one in foreign}
         self._about: Row = {"project_id": project.project_id, "most": AT_ONCE}
         self._ids: dict[tuple[str, object], str] = {}  # in the graph, by kind and key
@@ -185,12 +183,12 @@ class _Restore:
         await self._make_room({**self._about, "restoring": mark}, say)
         try:
             await self._fill()
+            while await self._project.transaction(self._show, REVEAL_TIMEOUT_S):
+                pass
         except DriftError:
             with suppress(DriftError):
-                await self._clear()
+                await self._clear(*reversed(statements.KINDS))  # nobody else has written meanwhile
             raise
-        while await self._project.transaction(self._show, REVEAL_TIMEOUT_S):
-            pass
 
     async def _fill(self) -> None:
         for rows in _batches(self._exported.nodes(), ROWS_WITH_VECTORS):
@@ -200,11 +198,15 @@ class _Restore:
                 row = rows[record["place"]]
                 self._ids[row["kind"], row["key"]] = record["id"]
 
-        for rows in _batches(self._exported.edges(), ROWS):
+        for rows in _batches(self._exported.edges(self._require_ends), ROWS):
             put = [
                 row | {end: self._ids[tuple(row[end])] for end in ("from", "to")} for row in rows
             ]
             await self._project.once(statements.PUT_EDGES, {"rows": put})
+
+    def _require_ends(self, row: Row) -> None:
+        if not {tuple(row[end]) for end in ("from", "to")} <= self._ids.keys():
+            raise ValueError("it was changed meanwhile")
 
     async def _make_room(self, about: Row, say: Say) -> None:
         """Remove what a restore of this folder left half-done; refuse what else is there."""
@@ -224,8 +226,11 @@ class _Restore:
             )
         await self._project.once(statements.BEGIN_RESTORE, about)
 
-    async def _clear(self) -> None:
+    async def _clear(self, *kinds: str) -> None:
+        """Remove what waits to be shown, and what is shown already of these kinds."""
         await _drop_members(self._project)
+        for kind in kinds:
+            await self._project.until_none(statements.drop(kind), self._about)
         await self._project.once(statements.FORGET, self._about)
 
     def _row(self, row: Row) -> Row:

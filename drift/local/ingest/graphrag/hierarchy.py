@@ -6,7 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from drift.core.errors import IngestError
-from drift.graph.cypher.edges import MAX_LEVELS
+
+MAX_LEVELS = 12
+"""How many edges a search follows from a chunk up to the highest community."""
 
 
 def heights_of(parents: Mapping[int, int | None], place: str) -> dict[int, int]:
