@@ -206,8 +206,8 @@ ODD: list[tuple[Change, str]] = [
     (_of("__Chunk__", "vectors", "embedding", to=-2), "'embedding' is no vector that project.json"),
     (_put("__Chunk__", "embedding", [0.5]), "'embedding' is no vector that project.json counts"),
     (_of("__Chunk__", "vectors", to={}), "it holds other numbers of nodes, edges or vectors than"),
-    (_floats(0.25, 0.5, 0.5, math.nan), "Line 6 of NODES is none that an export writes: its embed"),
-    (_floats(math.inf, 0.5, 0.5, 0.5), "its embedding in vectors-embedding.f32 holds what is no"),
+    (_floats(0.25, 0.5, 0.5, math.nan), "Line 6 of NODES is none that an export writes: its 'embe"),
+    (_floats(math.inf, 0.5, 0.5, 0.5), "its 'embedding' holds what is no number"),
     (_floats(0.25, 0.5, 0.25), "vectors-embedding.f32 holds another number of rows than"),
     # lines
     (_more(None), "Line 11 of NODES is none that an export writes: a line before it has the same"),

@@ -34,7 +34,7 @@ _MEAN = re.compile(r"mean(_[a-z][a-z0-9_]*)?")
 Row = dict[str, Any]
 _Count = Annotated[int, Field(ge=0, le=2**53)]
 # An earlier release wrote every list of floats of a name that begins so as a vector.
-_VectorName = Annotated[str, Field(pattern=r"^(embedding|mean)[^/\x00]*$")]
+_VectorName = Annotated[str, Field(pattern=r"^(embedding|mean)[^/\x00]{0,243}$")]
 _Length = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,5})$")]
 _Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _Version = Annotated[str, Field(pattern=r"(?s)^[a-z][a-z0-9_]* of .* with [0-9]+ floats$")]

@@ -86,7 +86,7 @@ class ExportedFolder:
                 raise ValueError(f"{name[:60]!r} is no vector that {MANIFEST} counts")
             floats = np.frombuffer(files[name].read(4 * length), "<f4")
             if len(floats) < length or not np.isfinite(floats).all():
-                raise ValueError(f"its {name} in {vectors_file(name)} holds what is no number")
+                raise ValueError(f"its {name[:60]!r} holds what is no number")
             if length:
                 vectors.append({"name": name, "floats": floats.tolist()})
             else:  # as an earlier release wrote a list of nothing
@@ -147,7 +147,7 @@ class _Found:
         try:
             TopologicalSorter(self.above).prepare()
         except CycleError as error:
-            return f"community {error.args[1][0]} is in itself, by those above it"
+            return f"community {str(error.args[1][0])[:60]!r} is in itself, by those above it"
         return ""
 
 

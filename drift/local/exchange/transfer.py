@@ -242,7 +242,7 @@ class _Restore:
         if "project_key" in properties and kind in _OF_PROJECT_KEY:
             properties["project_key"] = project_key(self._project.project_id)
         vectors = [one for one in row["vectors"] if one["name"] not in left_out]
-        labels, edges = row["labels"], [{}] if row["in_project"] else []
+        labels, edges = row["labels"], [Row()] if row["in_project"] else []
         if kind in statements.SEEN_AT_ONCE:
             edges = [{"labels": labels, "alone": None if row["in_project"] else True}]
             labels = [STAGED]
