@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 from collections import Counter
@@ -18,9 +19,10 @@ from neo4j.spatial import WGS84Point
 from neo4j.time import DateTime, Duration
 from pytz import timezone
 
-from drift.core.errors import GraphUnavailableError, IngestError
+from drift.core.errors import GraphMisconfiguredError, GraphUnavailableError, IngestError
 from drift.graph.connection import Connection
 from drift.graph.cypher.legs import EARLIER, PERSONAL
+from drift.graph.indexes import project_key
 from drift.graph.node_store import Neo4jNodeStore
 from drift.indexing.graph_records import (
     ChunkRecord,
@@ -69,6 +71,16 @@ OWN = {
     "seal": b"\x00\xff",
     "least": float("-inf"),
     "embedding": [0.1] * DIMENSIONS,  # no float of 32 bits
+    # What only looks as if it were ours.
+    "means": [],
+    "mean/x": [0.5],
+    "mean": [0.25],
+    "project_key": "JIRA-ABC",
+    "generation": 7,
+    "until": "Friday",
+    "writer_until": 2**62,
+    "staged_labels": ["__Project__"],
+    "text": "a\0b",
 }
 SNAPSHOT = """
 MATCH (n) WHERE n.project_id = $p
@@ -107,7 +119,8 @@ async def snapshot(
     named: dict[str, str] = {}
     for record in found:
         told = {**record["properties"]}
-        for name in ("project_id", "project_key", "written_at", *but):
+        its_own = () if PERSONAL in record["labels"] else ("project_key",)
+        for name in ("project_id", "written_at", *its_own, *but):
             told.pop(name, None)
         if "__Project__" in record["labels"]:
             told.pop("id")
@@ -155,6 +168,9 @@ async def test_an_export_restored_under_another_name_equals_the_original_node_by
     assert edges.total() == sum(manifest.edges.values()) + len(before) - 4  # IN_PROJECT
     assert (manifest.nodes["__OffChunk__"], manifest.left_out) == (1, 1)
     assert manifest.vectors == {"embedding": {"256": 7}, "mean": {"2": 2}}
+    text = "MATCH (n:__Chunk__|__Entity__ {project_id: $p}) RETURN DISTINCT n.project_key AS key"
+    found = (await backend.connection.write(text, {"p": other})).records
+    assert [record["key"] for record in found] == [project_key(other)]
     state = await backend.writer.project_state(other)
     assert state == await backend.writer.project_state(project)
     assert state.fingerprint == "fingerprint"
@@ -187,11 +203,6 @@ async def test_a_project_that_is_there_is_never_written_over(
     await delete_project(f"{project}-x", backend.writer, str)
 
 
-def _as_version_2(folder: Path) -> None:
-    told = json.loads((folder / MANIFEST).read_text())
-    (folder / MANIFEST).write_text(json.dumps(told | {"version": 2}))
-
-
 def _turned(name: str) -> Callable[[Path], None]:
     def turn(folder: Path) -> None:
         content = bytearray((folder / name).read_bytes())
@@ -201,20 +212,25 @@ def _turned(name: str) -> Callable[[Path], None]:
     return turn
 
 
-def _counted_otherwise(folder: Path) -> None:
+def _held_for_ever(folder: Path) -> None:
     told = json.loads((folder / MANIFEST).read_text())
-    told["nodes"]["__Chunk__"] += 1
+    told["properties"] |= {"writer": "x", "writer_until": 2**62}
+    (folder / MANIFEST).write_text(json.dumps(told))
+
+
+def _as_a_project(folder: Path) -> None:
+    written, told = (folder / NODES).read_bytes(), json.loads((folder / MANIFEST).read_text())
+    content = written.replace(b'["__Entity__"]', b'["__Entity__","__Project__"]')
+    told["files"][NODES] = hashlib.sha256(content).hexdigest()
+    (folder / NODES).write_bytes(content)
     (folder / MANIFEST).write_text(json.dumps(told))
 
 
 DAMAGED: dict[str, Callable[[Path], object]] = {
-    "version 2, and this release reads version 1": _as_version_2,
     "nodes.jsonl is damaged": _turned(NODES),
     "vectors-embedding.f32 is damaged": _turned("vectors-embedding.f32"),
-    "was changed": _turned(MANIFEST),
-    "another number of rows": _counted_otherwise,
-    "edges.jsonl is missing": lambda folder: (folder / "edges.jsonl").unlink(),
-    "holds no exported project": lambda folder: (folder / MANIFEST).unlink(),
+    "`writer` is set by this program alone": _held_for_ever,
+    "no node __Entity__ has the label __Project__": _as_a_project,
 }
 
 
@@ -238,6 +254,22 @@ async def test_a_folder_that_is_damaged_or_of_another_version_is_refused_by_name
     with pytest.raises(IngestError, match="has to be a new folder"):
         await export_project(project, folder, backend.writer, str)
     assert await left(backend, f"{project}-x") == 0
+
+
+async def test_a_restore_that_the_graph_refuses_leaves_nothing(
+    backend: Neo4jBackend, project: str, folder: Path
+) -> None:
+    label, write = f"Only_{project}".replace("-", "_"), backend.connection.write
+    await write(f"MATCH (n:{PERSONAL} {{project_id: $p}}) SET n:{label}", {"p": project})
+    await export_project(project, (out := folder.parent / "more"), backend.writer, str)
+    await write(f"CREATE CONSTRAINT {label} FOR (n:{label}) REQUIRE n.id IS UNIQUE", {})
+    try:
+        with pytest.raises(GraphMisconfiguredError, match="break a constraint"):
+            await restore(backend, out, f"{project}-x")
+    finally:
+        await write(f"DROP CONSTRAINT {label}", {})
+    assert await left(backend, f"{project}-x") == 0
+    await restore(backend, out, f"{project}-x")
 
 
 async def killed_after(

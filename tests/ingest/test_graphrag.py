@@ -227,9 +227,53 @@ def _half(index: Tables) -> None:
         row["level"] = 0.5
 
 
+def _levels(index: Tables) -> None:
+    bottom = index["communities"][3]
+    index["communities"] += [
+        {**bottom, "community": number, "parent": number - 1} for number in range(4, 3004)
+    ]
+
+
+def _cell(table: str, column: str, value: object) -> Callable[[Tables], None]:
+    def spoil(index: Tables) -> None:
+        index[table][1][column] = value
+
+    return spoil
+
+
 @pytest.mark.parametrize(
     ("spoil", "types", "said"),
     [
+        (_levels, {}, "below community 0 stand 3,001 levels of others, and a search follows at"),
+        (
+            _cell("communities", "level", 2**70),
+            {"level": "HUGEINT"},
+            "communities.parquet: the column level holds 1.1805916207174113e+21, and no whole num",
+        ),
+        (_cell("communities", "community", 2**53 + 1), {}, "the column community holds 900719925"),
+        (
+            _cell("communities", "parent", "up"),
+            {"parent": "VARCHAR"},
+            "the column parent holds 'up', and no whole number, in row 2.",
+        ),
+        (
+            _cell("relationships", "weight", "1e999999999"),
+            {"weight": "VARCHAR"},
+            "relationships.parquet: the column weight holds '1e999999999', and no number, in row 2",
+        ),
+        (
+            _cell("relationships", "weight", "Infinity"),
+            {"weight": "VARCHAR"},
+            "the column weight holds 'Infinity', and no number, in row 2.",
+        ),
+        (
+            _cell("entities", "id", "e\0"),
+            {},
+            "entities.parquet: the column id holds 'e\\x00', and no id of at most 1,000 character",
+        ),
+        (_cell("text_units", "id", "t" * 1001), {}, "text_units.parquet: the column id holds 'ttt"),
+        (_cell("entities", "id", ""), {}, "entities.parquet: id has to name each row"),
+        (tables, {"level": "BOOLEAN"}, "the column level is BOOLEAN, and not whole numbers."),
         (_no_column, {}, "communities.parquet lacks the column parent; it has community, level"),
         (_no_text, {}, "text_units.parquet holds no text of a document that is there"),
         (_no_table, {}, "it lacks relationships. Name the folder"),

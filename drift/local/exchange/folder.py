@@ -1,4 +1,4 @@
-"""A project in a folder: what it says of itself, its lines and vectors, written and checked.
+"""A project in a folder: what it says of itself, and how its lines and vectors are written.
 
 `project.json` is the manifest. `nodes.jsonl` has a node a line, `edges.jsonl` an edge. Vectors
 stand in `vectors-PROPERTY.f32`, floats of 32 bits, little end first, in the order of the nodes.
@@ -7,30 +7,37 @@ stand in `vectors-PROPERTY.f32`, floats of 32 bits, little end first, in the ord
 from __future__ import annotations
 
 import hashlib
-import json
+import math
 import os
+import re
 import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
 
 from drift import __version__
 from drift.core.errors import IngestError
-from drift.local.exchange.values import decode_all, line
+from drift.local.exchange.values import line
 from drift.local.ingest.topics import Points
 
 VERSION = 1
 MANIFEST, NODES, EDGES = "project.json", "nodes.jsonl", "edges.jsonl"
-_NODE = {"kind", "key", "labels", "in_project", "properties", "vectors"}
-_EDGE = {"type", "from", "to", "properties"}
+_VECTOR = re.compile(r"embedding(_[a-z0-9][a-z0-9_]*)?")
+_MEAN = re.compile(r"mean(_[a-z0-9][a-z0-9_]*)?")
 
 Row = dict[str, Any]
+_Count = Annotated[int, Field(ge=0, le=2**53)]
+# An earlier release wrote every list of floats of a name that begins so as a vector.
+_VectorName = Annotated[str, Field(pattern=r"^(embedding|mean)[^/\x00]{0,243}$")]
+_Length = Annotated[str, Field(pattern=r"^(0|[1-9][0-9]{0,5})$")]
+_Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+_Version = Annotated[str, Field(pattern=r"(?s)^\w[\w.:/@+-]{0,99} of .* with [0-9]+ floats$")]
 
 
 class Manifest(BaseModel):
@@ -47,22 +54,23 @@ class Manifest(BaseModel):
     drift: str = __version__
     project_id: str
     properties: Row
-    nodes: dict[str, int] = Field(default_factory=Counter)
-    edges: dict[str, int] = Field(default_factory=Counter)
-    vectors: dict[str, dict[str, int]] = Field(default_factory=dict)
-    left_out: int = 0
-    files: dict[str, str] = Field(default_factory=dict)
-    versions: list[str] = Field(default_factory=list)
+    nodes: dict[str, _Count] = Field(default_factory=Counter)
+    edges: dict[str, _Count] = Field(default_factory=Counter)
+    vectors: dict[_VectorName, dict[_Length, _Count]] = Field(default_factory=dict)
+    left_out: _Count = 0
+    files: dict[str, _Digest] = Field(default_factory=dict)
+    versions: list[_Version] = Field(default_factory=list)
 
 
-def vectors_among(properties: Row) -> dict[str, Points]:
+def vectors_among(kind: str, properties: Row) -> dict[str, Points]:
     """Return the vectors of a node as floats of 32 bits, but those that would lose something."""
     return {
         name: floats
         for name, value in properties.items()
-        if name.startswith(("embedding", "mean"))
+        if (_VECTOR.fullmatch(name) or (kind == "__Community__" and _MEAN.fullmatch(name)))
         and isinstance(value, list)
-        and all(type(one) is float for one in value)
+        and value
+        and all(type(one) is float and math.isfinite(one) for one in value)
         and (floats := _floats(value)).tolist() == value
     }
 
@@ -112,7 +120,7 @@ class FolderWriter:
         self._write(NODES, line({**row, "vectors": lengths}))
         self.manifest.nodes[row["kind"]] += 1
         for name, floats in vectors.items():
-            self._write(_vectors_file(name), floats.tobytes())
+            self._write(vectors_file(name), floats.tobytes())
             self.manifest.vectors.setdefault(name, Counter())[str(len(floats))] += 1
 
     def edge(self, row: Row) -> None:
@@ -137,94 +145,6 @@ class FolderWriter:
         digest.update(content)
 
 
-# ------------------------------------------------------------------------------------------ reading
-def read_manifest(folder: Path) -> Manifest:
-    """Return what a folder says of itself, once all of its files are what it says.
-
-    Raises:
-        IngestError: naming what is missing, of another version, or damaged.
-    """
-    path = folder / MANIFEST
-    if not path.is_file():
-        raise IngestError(f"{folder} holds no exported project: there is no {MANIFEST} in it.")
-    try:
-        told = json.loads(path.read_bytes())
-        version = told["version"]
-        manifest = Manifest.model_validate(told) if version == VERSION else None
-    except (ValueError, TypeError, LookupError) as error:
-        raise IngestError(f"{path} is no manifest of an export, or was changed.") from error
-
-    if manifest is None:
-        raise IngestError(
-            f"{path} is of version {version}, and this release reads version {VERSION}: restore it "
-            f"with the release that wrote it."
-        )
-    _check(folder, manifest)
-    return manifest
-
-
-def _check(folder: Path, manifest: Manifest) -> None:
-    """Compare the files with their hashes, and with what the manifest counts."""
-    lines = {NODES: sum(manifest.nodes.values()), EDGES: sum(manifest.edges.values())}
-    sizes = {
-        _vectors_file(name): 4 * sum(int(length) * rows for length, rows in of_length.items())
-        for name, of_length in manifest.vectors.items()
-    }
-    if manifest.files.keys() != {*lines, *sizes}:
-        raise IngestError(f"{folder / MANIFEST} names other files than it counts: it was changed.")
-
-    for name, wanted in manifest.files.items():
-        path, read, ends = folder / name, 0, 0
-        if not path.is_file():
-            raise IngestError(f"{path} is missing: the export is not whole.")
-        digest = hashlib.sha256()
-        with path.open("rb") as file:
-            while block := file.read(1024 * 1024):
-                digest.update(block)
-                read, ends = read + len(block), ends + block.count(b"\n")
-        if digest.hexdigest() != wanted:
-            raise IngestError(f"{path} is damaged: its SHA-256 is another one than {MANIFEST}'s.")
-        if (lines.get(name, ends), sizes.get(name, read)) != (ends, read):
-            raise IngestError(f"{path} holds another number of rows than {MANIFEST} counts.")
-
-
-def read_nodes(folder: Path, manifest: Manifest) -> Iterator[Row]:
-    """Yield the nodes as they were written, `vectors` as rows of `name` and `floats`.
-
-    Raises:
-        IngestError: naming a line that cannot be read.
-    """
-    with ExitStack() as stack:
-        files = {
-            name: stack.enter_context((folder / _vectors_file(name)).open("rb"))
-            for name in manifest.vectors
-        }
-        for row in _lines(folder / NODES, _NODE):
-            read = {n: files[n].read(4 * length) for n, length in row["vectors"].items()}
-            yield row | {
-                "vectors": [
-                    {"name": name, "floats": np.frombuffer(floats, "<f4").tolist()}
-                    for name, floats in read.items()
-                ]
-            }
-
-
-def read_edges(folder: Path) -> Iterator[Row]:
-    """Yield the edges as they were written; errors as for `read_nodes`."""
-    return _lines(folder / EDGES, _EDGE)
-
-
-def _lines(path: Path, fields: set[str]) -> Iterator[Row]:
-    with path.open("rb") as file:
-        for number, text in enumerate(file, start=1):
-            try:
-                read = json.loads(text)
-                row = {name: read[name] for name in fields}
-                row["properties"] = decode_all(row["properties"])
-            except (ValueError, TypeError, LookupError, AttributeError) as error:
-                raise IngestError(f"Line {number} of {path} cannot be read.") from error
-            yield row
-
-
-def _vectors_file(name: str) -> str:
+def vectors_file(name: str) -> str:
+    """Return the name of the file of a property's vectors."""
     return f"vectors-{name}.f32"

@@ -13,8 +13,7 @@ from drift.indexing.clauses import DOCUMENTS, KEYS, NOW, OFF, STAGED
 OWN = (legs.PERSONAL, legs.EARLIER)
 KINDS = {**KEYS, **dict.fromkeys((OFF, *OWN), "id")}
 """The labels of a project's nodes, each with the property that names a node."""
-SEEN_AT_ONCE = ("__Document__", "__Chunk__", *OWN)
-"""What questions see whatever its project says."""
+SEEN_AT_ONCE = ("__Document__", "__Chunk__", *OWN)  # whatever their project says
 
 _OF_GENERATIONS = ("__Entity__", "__Community__")
 _PROJECT = "MATCH (p:__Project__ {id: $project_id})"
@@ -23,6 +22,7 @@ DETACH DELETE n
 RETURN count(*) AS dropped"""
 OF_LEASE = ("id", "project_id", "writer", "writer_name", "writer_since", "writer_until")
 """The properties that a project's node has while it is written and holds nothing."""
+OF_COPY = ("vectors_at", "vectors_noted")  # how far a store beside the graph follows
 
 
 def _all(label: str, key: str = "") -> str:
@@ -122,10 +122,12 @@ RETURN coalesce(p.generation, 0) AS generation, p {{.*}} AS properties
 
 
 def _named(label: str) -> str:
-    named = f"['{label}', m.{KINDS[label]}]"
-    if label not in _OF_GENERATIONS:
-        return f"WHEN m:{label} THEN {named}"
-    return f"WHEN m:{label} THEN CASE WHEN {of_generation('m', '$generation')} THEN {named} END"
+    more = {
+        **dict.fromkeys(_OF_GENERATIONS, of_generation("m", "$generation")),
+        OFF: "EXISTS { (:__Document__ {project_id: $project_id, is_off: true})-[:HAS_CHUNK]->(m) }",
+        legs.EARLIER: legs.of_earlier_release("m"),
+    }
+    return f"WHEN m:{label} AND {more.get(label, 'true')} THEN ['{label}', m.{KINDS[label]}]"
 
 
 def page(label: str) -> str:
@@ -170,7 +172,7 @@ PUT_NODES = f"""
 UNWIND $rows AS row
 CREATE (n)
 SET n = row.properties, n:$(row.labels)
-FOREACH (_ IN CASE WHEN row.in_project THEN [1] ELSE [] END | CREATE (n)-[:IN_PROJECT]->(p))
+FOREACH (edge IN row.in_project | CREATE (n)-[r:IN_PROJECT]->(p) SET r = edge)
 WITH n, row
 CALL (n, row) {{
   UNWIND row.vectors AS vector
@@ -190,10 +192,10 @@ SET r = row.properties
 REVEAL = f"""
 {_PROJECT}
 MATCH (p)<-[r:IN_PROJECT]-(n:{STAGED})
-WITH n, r LIMIT $most
-FOREACH (_ IN CASE WHEN n.staged_alone THEN [1] ELSE [] END | DELETE r)
-SET n:$(n.staged_labels)
-REMOVE n:{STAGED}, n.staged_labels, n.staged_alone
+WITH n, r, r.labels AS labels, r.alone AS alone LIMIT $most
+SET n:$(labels)
+REMOVE n:{STAGED}, r.labels, r.alone
+FOREACH (_ IN CASE WHEN alone THEN [1] ELSE [] END | DELETE r)
 RETURN count(*) AS revealed
 """
 

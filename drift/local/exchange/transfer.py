@@ -9,25 +9,31 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, suppress
 from itertools import islice
 from pathlib import Path
 
 from neo4j.exceptions import DriverError
 
-from drift.contracts.request import project_id_problem
-from drift.core.errors import IngestError
+from drift.core.errors import DriftError, IngestError
 from drift.graph.connection import Statement
 from drift.graph.indexes import project_key
 from drift.graph.node_store import Neo4jNodeStore
 from drift.graph.versions import VectorVersion
-from drift.indexing.clauses import STAGED
+from drift.indexing.clauses import OFF, STAGED
 from drift.indexing.project import REVEAL_TIMEOUT_S
 from drift.indexing.rows import ROWS, ROWS_WITH_VECTORS
 from drift.local.exchange import folder as files
 from drift.local.exchange import statements
 from drift.local.exchange.folder import FolderWriter, Manifest, Row
-from drift.local.exchange.values import decode_all, encode_all
+from drift.local.exchange.reading import ExportedFolder, read_manifest
+from drift.local.exchange.rules import (
+    NOT_OF_PROJECT,
+    require_edge,
+    require_node,
+    require_project,
+)
+from drift.local.exchange.values import encode_all
 from drift.local.ingest.neo4j.project import Neo4jProject
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.say import Say
@@ -38,6 +44,8 @@ is so in several."""
 
 _FIRST: tuple[str | float, ...] = ("", float("-inf"))
 """What keys stand behind: those that are text, and those that are numbers."""
+_OF_PROJECT_KEY = ("__Chunk__", OFF, "__Entity__")
+"""What full text finds by a hash of its project."""
 
 
 # ------------------------------------------------------------------------------------------- export
@@ -53,12 +61,25 @@ async def export_project(project_id: str, folder: Path, writer: Neo4jWriter, say
             about: Row = {"project_id": project_id, "most": ROWS_WITH_VECTORS}
             found = (await project.once(statements.GENERATION, about))[0]
             about["generation"] = found["generation"]
-            kept = found["properties"].keys() - {*statements.OF_LEASE, "building"}
-            properties = encode_all({name: found["properties"][name] for name in sorted(kept)})
+            properties = _of_project(found["properties"])
             versions = [str(one) for one in (await writer.own.said()).versions]
             manifest = Manifest(project_id=project_id, properties=properties, versions=versions)
             await _write_all(project, about, FolderWriter(beside, manifest, stack))
     return manifest
+
+
+def _of_project(stored: Row) -> Row:
+    """Return what an export tells of a project's node; IngestError for what it cannot hold."""
+    kept = stored.keys() - NOT_OF_PROJECT - {*statements.OF_COPY}
+    properties = {name: stored[name] for name in sorted(kept)}
+    try:
+        require_project(properties)
+        return encode_all(properties)
+    except (TypeError, ValueError) as error:
+        raise IngestError(
+            f"The project's own node holds what an export cannot hold ({error}): change or remove "
+            f"it, or store it as text."
+        ) from error
 
 
 async def _write_all(project: Neo4jProject, about: Row, into: FolderWriter) -> None:
@@ -69,7 +90,7 @@ async def _write_all(project: Neo4jProject, about: Row, into: FolderWriter) -> N
             while records := await project.once(statements.page(kind), values):
                 for record in records:
                     if record["key"] != values["after"]:  # of two with one key the count tells
-                        _write_node(kind, record, into)
+                        _write_node(kind, record, about["generation"], into)
                     values["after"] = record["key"]
         if (written := into.manifest.nodes[kind]) != counts[kind]:
             raise IngestError(
@@ -79,26 +100,29 @@ async def _write_all(project: Neo4jProject, about: Row, into: FolderWriter) -> N
     into.end()
 
 
-def _write_node(kind: str, record: Row, into: FolderWriter) -> None:
+def _write_node(kind: str, record: Row, generation: int, into: FolderWriter) -> None:
     key = record["key"]
     try:
         stored = {n: v for n, v in sorted(record["properties"].items()) if n != "project_id"}
-        vectors = files.vectors_among(stored)
+        node = {"kind": kind, "key": key, "labels": record["labels"], "properties": stored}
+        node |= {"in_project": record["in_project"]}
+        edges = [one | {"from": [kind, key]} for one in record["edges"] if one["to"] is not None]
+        require_node(node, generation)
+        for edge in edges:
+            require_edge(edge)
+        vectors = files.vectors_among(kind, stored)
         told = encode_all({n: v for n, v in stored.items() if n not in vectors})
-        edges = [one | {"properties": encode_all(one["properties"])} for one in record["edges"]]
-    except (TypeError, DriverError) as error:
+        edges = [one | {"properties": encode_all(one["properties"])} for one in edges]
+    except (TypeError, ValueError, DriverError) as error:
         raise IngestError(
-            f"{kind} {key}, or an edge of it, holds what an export cannot hold ({error}): remove "
-            f"it, or store it as text."
+            f"{kind} {key}, or an edge of it, holds what an export cannot hold ({error}): change "
+            f"or remove it, or store it as text."
         ) from error
 
-    node = {"kind": kind, "key": key, "labels": record["labels"], "properties": told}
-    into.node({**node, "in_project": record["in_project"]}, vectors)
+    into.node({**node, "properties": told}, vectors)
+    into.manifest.left_out += len(record["edges"]) - len(edges)
     for edge in edges:
-        if edge["to"] is None:
-            into.manifest.left_out += 1
-        else:
-            into.edge({**edge, "from": [kind, key]})
+        into.edge(edge)
 
 
 # ------------------------------------------------------------------------------------------ restore
@@ -115,68 +139,74 @@ async def restore_project(  # noqa: PLR0913, PLR0917 - one argument a collaborat
     Without an id it has the one that it had.
 
     Raises:
-        IngestError: the folder is none that this release reads, or damaged; there is a project of
-            this name; its vectors are of another length than `dimensions`. Nothing is changed.
+        IngestError: the folder is none that this release reads, is damaged, or holds what no export
+            writes; there is a project of this name; its vectors are of another length than
+            `dimensions`. Nothing is changed.
         GraphMisconfiguredError: a vector index of the database is of another length.
         ProjectBusyError, LeaseLostError, GraphUnavailableError: as for any write.
     """
-    manifest = await asyncio.to_thread(files.read_manifest, folder)
-    project_id = manifest.project_id if project_id is None else project_id
-    if problem := project_id_problem(project_id):
-        raise IngestError(f"The project's id cannot be used: {problem}.")
-    vector = (await writer.own.version()).vector
-    if others := manifest.vectors.get(vector, {}).keys() - {str(dimensions)}:
+    exported = await asyncio.to_thread(read_manifest, folder, project_id)
+    manifest, version = exported.manifest, await writer.own.version()
+    if others := manifest.vectors.get(version.vector, {}).keys() - {str(dimensions)}:
         raise IngestError(
             f"Vectors in {folder} have {', '.join(sorted(others))} floats, and those of this "
             f"database {dimensions} (VECTOR_INDEX_DIMENSIONS): it cannot hold them."
         )
+    await asyncio.to_thread(exported.check)
 
     await writer.prepare(dimensions)
     if any(manifest.nodes.get(kind) for kind in statements.OWN):
         await nodes.prepare(dimensions)
-    async with writer.writing(project_id, say=say, half_done=True) as project:
-        own = {str(one) for one in (await writer.own.said()).versions}
-        foreign = [one.split()[0] for one in manifest.versions if one not in own]
-        await _Restore(project, folder, manifest, foreign).write(say)
+    async with writer.writing(exported.project_id, say=say, half_done=True) as project:
+        await _Restore(project, exported, (await writer.own.said()).versions).write(say)
     await writer.fill_documents()  # those of an earlier release's folder have no vector
     return manifest
 
 
 class _Restore:
     def __init__(
-        self, project: Neo4jProject, folder: Path, manifest: Manifest, foreign: Sequence[str]
+        self, project: Neo4jProject, exported: ExportedFolder, versions: Sequence[VectorVersion]
     ) -> None:
         self._project = project
-        self._folder = folder
-        self._manifest = manifest
+        self._exported = exported
         # A version of the same name may be of another model here.
-        vectors = ("embedding", "embedding_hash", "mean")
-        self._left_out = {VectorVersion(one).named(name) for name in vectors for one in foreign}
+        there = {*exported.manifest.versions}
+        foreign = {VectorVersion(one.split()[0]) for one in there ^ {*map(str, versions)}}
+        self._vectors = {one.named(n) for n in ("embedding", "embedding_hash") for one in foreign}
+        self._means = {one.named("mean") for one in foreign}
         self._about: Row = {"project_id": project.project_id, "most": AT_ONCE}
         self._ids: dict[tuple[str, object], str] = {}  # in the graph, by kind and key
 
     async def write(self, say: Say) -> None:
-        """Write everything, and show it at the end."""
-        mark = hashlib.sha256(self._manifest.model_dump_json().encode()).hexdigest()
+        """Write everything, and show it at the end; what fails on the way leaves nothing."""
+        mark = hashlib.sha256(self._exported.manifest.model_dump_json().encode()).hexdigest()
         await self._make_room({**self._about, "restoring": mark}, say)
-        for rows in _batches(files.read_nodes(self._folder, self._manifest), ROWS_WITH_VECTORS):
-            with _fitting(self._folder):
-                put = [{**self._row(row), "place": place} for place, row in enumerate(rows)]
+        try:
+            await self._fill()
+            while await self._project.transaction(self._show, REVEAL_TIMEOUT_S):
+                pass
+        except DriftError:
+            with suppress(DriftError):
+                await self._clear(*reversed(statements.KINDS))  # nobody else has written meanwhile
+            raise
+
+    async def _fill(self) -> None:
+        for rows in _batches(self._exported.nodes(), ROWS_WITH_VECTORS):
+            put = [{**self._row(row), "place": place} for place, row in enumerate(rows)]
             found = await self._project.once(statements.PUT_NODES, {**self._about, "rows": put})
             for record in found:
                 row = rows[record["place"]]
                 self._ids[row["kind"], row["key"]] = record["id"]
 
-        for rows in _batches(files.read_edges(self._folder), ROWS):
-            with _fitting(self._folder):
-                put = [
-                    row | {end: self._ids[tuple(row[end])] for end in ("from", "to")}
-                    for row in rows
-                ]
+        for rows in _batches(self._exported.edges(self._require_ends), ROWS):
+            put = [
+                row | {end: self._ids[tuple(row[end])] for end in ("from", "to")} for row in rows
+            ]
             await self._project.once(statements.PUT_EDGES, {"rows": put})
 
-        while await self._project.transaction(self._show, REVEAL_TIMEOUT_S):
-            pass
+    def _require_ends(self, row: Row) -> None:
+        if not {tuple(row[end]) for end in ("from", "to")} <= self._ids.keys():
+            raise ValueError("it was changed meanwhile")
 
     async def _make_room(self, about: Row, say: Say) -> None:
         """Remove what a restore of this folder left half-done; refuse what else is there."""
@@ -186,8 +216,7 @@ class _Restore:
         if found["restoring"] == about["restoring"]:
             number = f"{found['edges']:,} nodes, which no question sees"
             say(f"Half of {name} was restored from this folder: its {number}, are removed first.")
-            await _drop_members(self._project)
-            await self._project.once(statements.FORGET, about)
+            await self._clear()
             found = (await self._project.once(statements.STANDING, about))[0]
 
         if found["is_there"]:
@@ -197,38 +226,37 @@ class _Restore:
             )
         await self._project.once(statements.BEGIN_RESTORE, about)
 
+    async def _clear(self, *kinds: str) -> None:
+        """Remove what waits to be shown, and what is shown already of these kinds."""
+        await _drop_members(self._project)
+        for kind in kinds:
+            await self._project.until_none(statements.drop(kind), self._about)
+        await self._project.once(statements.FORGET, self._about)
+
     def _row(self, row: Row) -> Row:
         """Return a node as it is written; what questions would see at once waits to be shown."""
-        if row["kind"] not in row["labels"] or row["kind"] not in statements.KINDS:
-            raise ValueError(row["kind"])
-        kept = {n: v for n, v in row["properties"].items() if n not in self._left_out}
-        vectors = [one for one in row["vectors"] if one["name"] not in self._left_out]
-        row = {**row, "vectors": vectors}
-        properties = {**kept, "project_id": self._project.project_id}
-        if "project_key" in properties:
+        kind, kept = row["kind"], row["properties"]
+        left_out = self._vectors | (self._means if kind == "__Community__" else set())
+        properties = {name: value for name, value in kept.items() if name not in left_out}
+        properties |= {"project_id": self._project.project_id}
+        if "project_key" in properties and kind in _OF_PROJECT_KEY:
             properties["project_key"] = project_key(self._project.project_id)
-        if row["kind"] not in statements.SEEN_AT_ONCE:
-            return {**row, "properties": properties}
-
-        alone = None if row["in_project"] else True
-        properties |= {"staged_labels": row["labels"], "staged_alone": alone}
-        return {**row, "labels": (STAGED,), "properties": properties, "in_project": True}
+        vectors = [one for one in row["vectors"] if one["name"] not in left_out]
+        labels, edges = row["labels"], [Row()] if row["in_project"] else []
+        if kind in statements.SEEN_AT_ONCE:
+            edges = [{"labels": labels, "alone": None if row["in_project"] else True}]
+            labels = [STAGED]
+        told = {"labels": labels, "in_project": edges}
+        return {"properties": properties, "vectors": vectors, **told}
 
     async def _show(self, run: Statement) -> bool:
         if (await run(statements.REVEAL, self._about)).records[0]["revealed"] == AT_ONCE:
             return True
-        properties = decode_all(self._manifest.properties)
-        about = {"properties": properties, "generation": properties.get("generation")}
+        kept = self._exported.properties
+        properties = {name: kept[name] for name in kept.keys() - {*statements.OF_COPY}}
+        about = {"properties": properties, "generation": kept.get("generation")}
         await run(statements.END_RESTORE, {**self._about, **about})
         return False
-
-
-@contextmanager
-def _fitting(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except (LookupError, TypeError, ValueError) as error:
-        raise IngestError(f"The lines in {folder} do not fit together: it was changed.") from error
 
 
 def _batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:

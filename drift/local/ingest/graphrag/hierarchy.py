@@ -7,11 +7,15 @@ from collections.abc import Mapping, Sequence
 
 from drift.core.errors import IngestError
 
+MAX_LEVELS = 12
+"""How many edges a search follows from a chunk up to the highest community."""
+
 
 def heights_of(parents: Mapping[int, int | None], place: str) -> dict[int, int]:
     """Return how high each community stands above the lowest one below it; 0 for a leaf.
 
-    IngestError when a parent is missing, or parents lead round in a circle.
+    IngestError when a parent is missing, parents lead round in a circle, or stand in more levels
+    than a search follows.
     """
     lost = [(one, above) for one, above in parents.items() if above not in {None, *parents}]
     if lost:
@@ -37,6 +41,12 @@ def heights_of(parents: Mapping[int, int | None], place: str) -> dict[int, int]:
         raise IngestError(
             f"{place}: the parents of community {round_} lead round in a circle, so that no "
             f"community is the highest."
+        )
+    highest = max(heights, key=heights.__getitem__, default=None)
+    if highest is not None and heights[highest] >= MAX_LEVELS:
+        raise IngestError(
+            f"{place}: below community {highest} stand {heights[highest]:,} levels of others, and "
+            f"a search follows at most {MAX_LEVELS - 1}: index with larger communities."
         )
     return heights
 

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isnan
 from pathlib import Path
 
 from drift.core.errors import IngestError
@@ -87,7 +86,7 @@ def read_index(folder: Path, guard: Guard = guarded) -> Index:
             r["id"]: r["full_content"] for r in reports if r["full_content"]
         },
     }
-    report_ids = {int(row["community"]): row["id"] for row in reports}
+    report_ids = {row["community"]: row["id"] for row in reports}
     graph = entities, relations, communities
     notes = reader.notes | not_read
     return Index(source, documents, chunks, *graph, vectors, texts, report_ids, notes)
@@ -183,18 +182,16 @@ class _Reader:
                 lost.append(f"{row['source']} -> {row['target']}")
                 continue
             chunks = (one for one in row["text_unit_ids"] or () if one in self._chunks)
-            weight = row["weight"]
-            weight = 1.0 if weight is None or isnan(weight) else float(weight)
+            weight = 1.0 if row["weight"] is None else row["weight"]
             told = row["description"] or ""
             yield RelationRecord(ends[0], ends[1], told, weight, chunk_id=next(chunks, ""))
         self.note("relationships", "rows lead to no entity that is there, and are left out", lost)
 
     def communities(self) -> Iterator[CommunityRecord]:
         """Yield the communities: members stand in the lowest one that has them."""
-        rows = {int(row["community"]): row for row in self.tables["communities"]}
-        reports = {int(row["community"]): row for row in self.tables["community_reports"]}
-        above = {key: int(row["parent"]) for key, row in rows.items()}
-        parents = {key: None if parent < 0 else parent for key, parent in above.items()}
+        rows = {row["community"]: row for row in self.tables["communities"]}
+        reports = {row["community"]: row for row in self.tables["community_reports"]}
+        parents = _parents(rows)
         heights = heights_of(parents, str(self.files["communities"]))
         lost: list[str] = []
         known = {row["id"] for row in self.tables["entities"]}
@@ -219,8 +216,15 @@ class _Reader:
                 own_entities[key],
                 own_chunks[key],
                 says=key in told,
-                published_level=int(row["level"]),
+                published_level=row["level"],
             )
+
+
+def _parents(rows: Mapping[int, Row]) -> dict[int, int | None]:
+    """Return the parent of each community, of an index that may name the children instead."""
+    above = {key: row["parent"] for key, row in rows.items()}
+    above |= {child: key for key, row in rows.items() for child in row["children"] or ()}
+    return {key: None if above[key] is None or above[key] < 0 else above[key] for key in rows}
 
 
 def _there(
@@ -238,8 +242,10 @@ def _title(row: Row) -> str:
     for told in (row["metadata"], row["raw_data"]):
         try:
             about = json.loads(told) if isinstance(told, str) else told
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
-        if isinstance(about, dict) and (name := about.get("file_name") or about.get("title")):
-            return str(name)
+        named = [about.get("file_name"), about.get("title")] if isinstance(about, dict) else []
+        for name in named:
+            if isinstance(name, str) and (title := name.replace("\0", "").strip()):
+                return title.encode(errors="replace").decode()  # JSON may hold halves of letters
     return str(row["id"])

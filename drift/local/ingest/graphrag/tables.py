@@ -13,12 +13,10 @@ from typing import TYPE_CHECKING, Any
 from drift.core.errors import IngestError
 from drift.indexing.documents import Skipped
 from drift.indexing.reading_process import Guard, Result, guarded
+from drift.local.ingest.graphrag.cells import READ
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
-
-MAX_KEY_CHARS = 1000
-"""What an index of the graph can hold, whatever the letters."""
 
 Row = Mapping[str, Any]
 
@@ -29,35 +27,40 @@ def _columns(told: str) -> dict[str, str]:
 
 
 TABLES: Mapping[str, Mapping[str, str]] = {
-    "documents": _columns("id: text key, title: text?, text: text?, metadata: ?, raw_data: ?"),
+    "documents": _columns("id: name key, title: text?, text: text?, metadata: ?, raw_data: ?"),
     "text_units": _columns(
-        "id: text, human_readable_id: number?, text: text, document_id: text?, document_ids: texts?"
+        "id: name, human_readable_id: number?, text: text, document_id: name?, document_ids: names?"
     ),
     "entities": _columns(
-        "id: text key, title: text, type: text?, description: text, text_unit_ids: texts"
+        "id: name key, title: text, type: text?, description: text, text_unit_ids: names"
     ),
     "relationships": _columns(
-        "source: text, target: text, description: text, weight: number?, text_unit_ids: texts?"
+        "source: text, target: text, description: text, weight: number?, text_unit_ids: names?"
     ),
     "communities": _columns(
-        "community: whole key, parent: whole, level: whole, entity_ids: texts, text_unit_ids: texts"
+        "community: whole key, parent: whole, children: wholes?, level: whole, entity_ids: names, "
+        "text_unit_ids: names"
     ),
     "community_reports": _columns(
-        "id: text key, community: whole key, title: text, summary: text, full_content: text?"
+        "id: name key, community: whole key, title: text, summary: text, full_content: text?"
     ),
 }
-"""What GraphRAG 1, 2 and 3 have in common, with the type of each column; others are not read.
+"""What GraphRAG 1, 2 and 3 have in common, with how each column is read; others are not.
 
 A mark `?` says that a column may be missing, a `key` that it names each row.
 """
+_INSTEAD = {"parent": "children"}
+"""A column that may be missing where another is there, which is read only then."""
 
-_NUMBERS = {
-    *("DOUBLE", "FLOAT", "INTEGER", "UINTEGER"),
-    *(f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG", "HUGE")),
-}
-_TYPES = {"text": {"VARCHAR"}, "texts": {"VARCHAR[]"}, "number": _NUMBERS, "whole": _NUMBERS}
-_IN_WORDS = {"texts": "lists of text", "number": "numbers", "whole": "whole numbers"}
-"""The types as DuckDB calls them, and in words."""
+_SCALAR = (
+    r"(VARCHAR|BLOB|UUID|ENUM\(.*\)|DOUBLE|FLOAT|DECIMAL\(.*\)|U?(INTEGER|(TINY|SMALL|BIG|HUGE)"
+    r'INT)|"NULL")'
+)
+_SCALARS = re.compile(rf"{_SCALAR}|JSON", re.DOTALL)
+_LISTS = re.compile(rf"{_SCALAR}\[\d*\]|\"NULL\"", re.DOTALL)
+_EITHER = re.compile(rf"{_LISTS.pattern}|VARCHAR|JSON", re.DOTALL)
+_TYPES = {"names": _LISTS, "wholes": _EITHER, "": re.compile(".*", re.DOTALL)}
+"""The types of the columns as DuckDB calls them."""
 
 
 def find_tables(folder: Path) -> dict[str, Path]:
@@ -82,37 +85,63 @@ def read_table(path: Path, name: str, guard: Guard = guarded) -> list[Row]:
 
     IngestError when it cannot be read, lacks a column or has another type, or an id is not unique.
     """
-    wanted, types = TABLES[name], done(guard, path, partial(column_types, path))
-    for column, known in wanted.items():
-        kind = known.removesuffix("?").removesuffix(" key")
-        if column not in types and not known.endswith("?"):
+    types = done(guard, path, partial(column_types, path))
+    there = {}
+    for column, known in TABLES[name].items():
+        kind, instead = known.removesuffix("?").removesuffix(" key"), _INSTEAD.get(column)
+        if column in _INSTEAD.values() and not _INSTEAD.keys().isdisjoint(types):
+            continue
+        if column in types:
+            there[column] = kind
+            if not _TYPES.get(kind, _SCALARS).fullmatch(types[column]):
+                words = f"{READ[kind][0].removesuffix('s')}s".replace("texts", "text")
+                raise IngestError(
+                    f"{path}: the column {column} is {types[column][:60]}, and not {words}."
+                )
+        elif not known.endswith("?") and instead not in types:
             raise IngestError(
                 f"{path} lacks the column {column}; it has {', '.join(types)}. GraphRAG 1, 2 and 3 "
                 f"write it: index anew with one of them, or use its notebook that migrates."
             )
-        if kind and types.get(column, '"NULL"') not in {'"NULL"', *_TYPES[kind]}:
-            words = _IN_WORDS.get(kind, kind)
-            raise IngestError(f"{path}: the column {column} is {types[column]}, and not {words}.")
 
-    there = [column for column in wanted if column in types]
-    listed = ", ".join(f'"{column}"' for column in there)
+    plain = {column: " ->> '$'" if types[column] == "JSON" else "" for column in there}
+    listed = ", ".join(f'"{column}"{how}' for column, how in plain.items())
     read = partial(query, f"SELECT {listed} FROM read_parquet(?)", path)  # noqa: S608 - ours
-    empty = dict.fromkeys(wanted)
-    rows: list[Row] = [
-        empty | dict(zip(there, row, strict=True)) for row in done(guard, path, read)
-    ]
-    for column, known in wanted.items():
-        values = [row[column] for row in rows]
-        if known.startswith("whole"):
-            _require_whole(path, column, values)
-        if known.endswith("key"):
+    columns = [*zip(*done(guard, path, read), strict=True)] or [()] * len(there)
+    cells = {
+        column: _cells(path, column, kind, values)
+        for (column, kind), values in zip(there.items(), columns, strict=True)
+    }
+    for column, values in cells.items():
+        if TABLES[name][column].endswith("key"):
             require_keys(path, column, values)
-    return rows
+    empty = dict.fromkeys(TABLES[name])
+    return [empty | dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+
+
+def _cells(path: Path, column: str, kind: str, values: Sequence[Any]) -> list[Any]:
+    words, read = READ[kind]
+    cells: list[Any] = []
+    for row, value in enumerate(values, start=1):
+        try:
+            cells.append(read(value))
+        except (ValueError, RecursionError):
+            shown = value if isinstance(value, int | float) else repr(value)
+            raise IngestError(
+                f"{path}: the column {column} holds {str(shown)[:40]}, and no {words}, in row "
+                f"{row:,}."
+            ) from None
+    return cells
 
 
 def column_types(path: Path) -> dict[str, str]:
     """Return the type of each column of a file, as DuckDB calls it."""
     return {row[0]: row[1] for row in query("DESCRIBE SELECT * FROM read_parquet(?)", path)}
+
+
+def is_list(type_: str) -> bool:
+    """Tell whether a column of a type, as DuckDB calls it, holds lists of single values."""
+    return bool(_LISTS.fullmatch(type_))
 
 
 def query(text: str, path: Path) -> list[tuple[Any, ...]]:
@@ -141,20 +170,11 @@ def done(guard: Guard, path: Path, work: Callable[[], Result]) -> Result:
     return result
 
 
-def _require_whole(path: Path, column: str, values: Sequence[Any]) -> None:
-    for value in values:
-        if value is None or value != value // 1:
-            raise IngestError(f"{path}: the column {column} holds {value}, and no whole number.")
-
-
 def require_keys(path: Path, column: str, values: Sequence[Any]) -> None:
-    """Raise IngestError for a value that is missing, too long, or names two rows."""
+    """Raise IngestError for a value that is missing, or names two rows."""
     for value in values:
-        if value is None or not 0 < len(str(value)) <= MAX_KEY_CHARS:
-            raise IngestError(
-                f"{path}: {column} has to name each row, in at most {MAX_KEY_CHARS:,} characters, "
-                f"and one has {str(value)[:40]!r}."
-            )
+        if value in {None, ""}:
+            raise IngestError(f"{path}: {column} has to name each row, and one has {value!r}.")
     if twice := [value for value, count in Counter(values).items() if count > 1]:
         raise IngestError(
             f"{path}: {len(twice):,} values of {column} stand in several rows, such as {twice[0]}. "

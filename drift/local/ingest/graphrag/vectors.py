@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,7 +17,8 @@ import numpy.typing as npt
 from drift.core.errors import IngestError
 from drift.indexing.reading_process import Guard, guarded
 from drift.indexing.rows import parts
-from drift.local.ingest.graphrag.tables import column_types, done, query
+from drift.local.ingest.graphrag.cells import text
+from drift.local.ingest.graphrag.tables import column_types, done, is_list, query
 from drift.local.ingest.topics import cosine
 from drift.local.say import Say
 from drift.model.graph import Vector
@@ -75,6 +77,8 @@ def _vectors_in(file: Path) -> Vectors | str:
         own = next((name for name in ("embedding", "vector") if name in types), None)
         if "id" not in types or own is None:
             return f"{file} has no columns id and embedding: it has {', '.join(types)}."
+        if not is_list(types[own]):
+            return f"{file}: the column {own} is {types[own][:60]}, and not lists of numbers."
         rows = query(f'SELECT id, "{own}" FROM read_parquet(?)', file)  # noqa: S608 - ours
 
     ids: list[str] = []
@@ -86,9 +90,12 @@ def _vectors_in(file: Path) -> Vectors | str:
         if len(lengths) > 1:
             told = " and ".join(f"{length:,}" for length in sorted(lengths))
             return f"{file} has vectors of {told} floats: no search can compare them."
-        values = np.array([vector for _, vector in part], np.float32).reshape(len(part), -1)
+        with np.errstate(over="ignore"):  # what is beyond 32 bits is infinite, and not usable
+            listed = [[math.nan if x is None else x for x in vector] for _, vector in part]
+            values = np.array(listed, np.float64).astype(np.float32).reshape(len(part), -1)
         usable = np.isfinite(values).all(axis=1) & values.any(axis=1)
-        ids += [str(key) for (key, _), is_usable in zip(part, usable, strict=True) if is_usable]
+        named = ((text(key) or "") for key, _ in part)
+        ids += [key for key, is_usable in zip(named, usable, strict=True) if is_usable]
         kept.append(values[usable])
 
     if not ids:
