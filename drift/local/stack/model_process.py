@@ -18,7 +18,7 @@ class ModelProcess(Server):
     """The model server, ready when it says so."""
 
     name = "model"
-    ready_s = 60.0
+    ready_s = 180.0
 
     def __init__(
         self,

@@ -162,7 +162,10 @@ class Server(ABC):
                 return ""
             wait_until(deadline)
 
-        return f"not ready after {self.ready_s:.0f} s, {reason}"
+        from drift.local.machine import slowness  # noqa: PLC0415 - loads the driver, for this alone
+
+        slow = f". {slow}" if (slow := slowness().removesuffix(".")) else ""
+        return f"not ready after {self.ready_s:.0f} s, {reason}{slow}"
 
     def __enter__(self) -> Self:
         return self.start()

@@ -21,7 +21,7 @@ class ValkeyServer(Server):
     """One Valkey server, ready when it answers PING."""
 
     name = "valkey"
-    ready_s = 15.0
+    ready_s = 60.0
 
     @property
     def url(self) -> str:
