@@ -35,8 +35,8 @@ def slowness() -> str:
     if share > _SLOW_SHARE:
         return ""
     return (
-        f"This machine is slow: a process gets {share:.0%} of a processor. Try again when less runs"
-        " beside this."
+        f"This machine is slow, which may be why: a process gets {share:.0%} of a processor. Try "
+        "again when less runs beside this."
     )
 
 

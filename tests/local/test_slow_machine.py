@@ -78,7 +78,9 @@ def test_a_command_that_fails_for_want_of_time_says_that_the_machine_is_slow(
         run(fails())
     told = capsys.readouterr().err
     assert told.startswith(f"error: {error.detail}")
-    assert ("This machine is slow: a process gets 31% of a processor." in told) == is_said
+    assert (
+        "This machine is slow, which may be why: a process gets 31% of a processor." in told
+    ) == is_said
 
 
 @pytest.mark.usefixtures("_busy")
