@@ -43,6 +43,7 @@ class ValkeyServer(Server):
             env={"PATH": os.defpath, "LANG": "C.UTF-8"},
             remove=self.folder if self.temporary else None,
             keep_open=self.keep_open,
+            users=self.users,
         )
 
     def _not_ready(self, child: Child, port: int) -> str:
