@@ -94,7 +94,7 @@ export async function showProject(ask, signal, again) {
     if (signal.aborted) return;
     offerDocuments(id, held.rights);
     if (hasTurns()) return;
-    const topics = id === SAMPLE || !held.communities ? [] : await topicsOf(path, signal);
+    const topics = id === SAMPLE || !held.chunks ? [] : await topicsOf(path, held, signal).catch(() => []);
     if (signal.aborted) return;
     byId("project-facts").replaceChildren(...facts(held));
     const questions = id === SAMPLE && held.chunks ? SAMPLE_QUESTIONS : topics.map((topic) => word("examples.topic", { topic }));
@@ -123,13 +123,26 @@ function facts(held) {
 
 /**
  * What the project is most about, as far as its passages say something of it: names of its largest
- * communities. It costs one read and no model.
+ * communities, where it has none yet of documents. It costs a few reads and no model.
  * @param {string} path
+ * @param {any} held
  * @param {AbortSignal} signal
  */
-async function topicsOf(path, signal) {
+async function topicsOf(path, held, signal) {
+  if (!held.communities) return topics(await documentsOf(path, held.id, signal));
   const { communities } = await read(`${path}/communities`, { limit: 100 }, signal);
   return topics(communities.map((/** @type {any} */ one) => ({ title: String(one.title ?? ""), summary: String(one.summary ?? ""), size: Number(one.members) || 0 })));
+}
+
+/** The first documents, each with its first passage. @param {string} path @param {string} project @param {AbortSignal} signal */
+async function documentsOf(path, project, signal) {
+  const { documents } = await read(`${path}/documents`, { limit: 10 }, signal), of = { project_id: project };
+  const named = documents.filter((/** @type {any} */ one) => TOPIC.test(String(one.name))).slice(0, MOST_EXAMPLES);
+  return Promise.all(named.map(async (/** @type {any} */ one) => {
+    const { chunks } = await read(`documents/${encodeURIComponent(one.id)}`, { ...of, limit: 1 }, signal);
+    const first = chunks.length ? await read(`chunks/${encodeURIComponent(chunks[0].id)}`, of, signal) : {};
+    return { title: String(one.name), summary: String(first.text ?? ""), size: 0 };
+  }));
 }
 
 /**

@@ -94,6 +94,7 @@ class Child:
         """Leave the server to its users: its guard ends it when there is none any more."""
         if self._guard.stdin:
             self._guard.stdin.close()
+        self._guard.returncode = 0  # nobody here waits for it any more
 
     def stop(self, *, kill: bool = False) -> None:
         """End the server and wait until it has ended."""
