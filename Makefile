@@ -4,6 +4,8 @@
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 READY := $(VENV)/.ready
+READY_TEST := $(VENV)/.ready-test
+WITH_TESTS := .[local,test]
 TOOLS := $(VENV)/tools
 LOCKED := $(VENV)/locked
 ACTIONLINT := $(TOOLS)/bin/actionlint
@@ -35,6 +37,19 @@ ORDER_OF_VERSIONS := import sys, venv, ensurepip; \
 NO_PYTHON := Python 3.11 to 3.14 with its venv module is needed, and none was found: \
   install one, then run this again.
 
+# By uv where there is one; it reads no pip.conf, so that pip comes next where it fails. Pip says what
+# it fetches. Nothing is compiled here: Python does that with what is used.
+define install
+@rm -f $@
+@if ! { command -v uv >/dev/null && uv pip install --python $(PYTHON) --editable '$(1)'; }; then \
+  { $(PYTHON) -m pip install --disable-pip-version-check --no-compile --progress-bar off \
+      --editable '$(1)' && touch $@; } | \
+    { grep --line-buffered -oE '^(Collecting [A-Za-z0-9._-]+|Installing collected packages)' || true; }; \
+  [ -f $@ ]; \
+fi
+@touch $@
+endef
+
 $(READY): pyproject.toml requirements.txt
 	@set -e; if [ ! -x $(PYTHON) ] || ! $(PYTHON) -c 'import sys' 2>/dev/null; then \
 	  rm -rf $(VENV); \
@@ -46,8 +61,13 @@ $(READY): pyproject.toml requirements.txt
 	    read -r version found || { echo "$(NO_PYTHON)" >&2; exit 1; }; \
 	    echo "Setting up $(VENV) with $$($$found --version) ..." >&2; "$$found" -m venv $(VENV); }; \
 	fi
-	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[local,test]'
-	@touch $@
+	@echo "Installing what the commands need ..." >&2
+	$(call install,.[local])
+
+# what the tests need comes to the same environment, when something is first tested
+$(READY_TEST): $(READY)
+	@echo "Installing what the tests need besides ..." >&2
+	$(call install,$(WITH_TESTS))
 
 demo: $(READY) ## a question answered end to end on real servers; Q="..." asks your own
 	@$(PYTHON) -m drift demo $${Q:+--question "$$Q"}
@@ -55,26 +75,26 @@ demo: $(READY) ## a question answered end to end on real servers; Q="..." asks y
 serve: $(READY) ## the routes on http://127.0.0.1:7071 until Ctrl-C; AUTH=keys asks callers for keys
 	@$(PYTHON) -m drift serve $${AUTH:+--auth "$$AUTH"}
 
-test: $(READY) ## format, lint, types and every test that is not deep
+test: $(READY_TEST) ## format, lint, types and every test that is not deep
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/mypy
 	$(VENV)/bin/pytest $(SIDE_BY_SIDE) --durations=10
 
-test-deep: $(READY) tools ## what is too heavy for `make test`: docs/architecture.md lists it
+test-deep: $(READY_TEST) tools ## what is too heavy for `make test`: docs/architecture.md lists it
 	$(VENV)/bin/pytest $(SIDE_BY_SIDE) -m deep --durations=10
 	$(MILVUS)/bin/pytest -m 'deep or not deep' tests/milvus tests/contract/test_vector_copy*.py
 
 # uv, pip-audit, zizmor, actionlint, checkov, a small language model and tools that write graphs
 tools: $(TOOLS)/.ready $(ACTIONLINT) $(CHECKOV)/.ready $(SMALL_MODEL)/.ready $(FOREIGN)/.ready $(MILVUS)/.ready ## install what only checks and builds
 
-check: $(READY) ## the fast inner loop: format, lint, types, unit tests
+check: $(READY_TEST) ## the fast inner loop: format, lint, types, unit tests
 	@$(VENV)/bin/ruff format --check --quiet .
 	@$(VENV)/bin/ruff check --quiet .
 	@$(VENV)/bin/mypy --no-error-summary
 	@$(VENV)/bin/pytest $(SIDE_BY_SIDE) -q -m "not slow"
 
-format: $(READY) ## format the code and mend what can be mended
+format: $(READY_TEST) ## format the code and mend what can be mended
 	@$(VENV)/bin/ruff format .
 	@$(VENV)/bin/ruff check --fix .
 
@@ -86,10 +106,10 @@ openapi: $(READY) ## write build/openapi.json from the models
 settings: $(READY) ## write docs/settings.md from the settings
 	@$(PYTHON) -m drift.local.settings_page > docs/settings.md
 
-faults: $(READY) ## write docs/faults.md from the table of injected faults
+faults: $(READY_TEST) ## write docs/faults.md from the table of injected faults
 	@$(PYTHON) -m tests.function.faults.document > docs/faults.md
 
-prices: $(READY) ## write drift/http/list_prices.json from the package genai-prices
+prices: $(READY_TEST) ## write drift/http/list_prices.json from the package genai-prices
 	@$(PYTHON) -m tests.list_prices
 
 # These only run: they live apart, so that what they need never meets what is tested.
@@ -136,7 +156,7 @@ $(FOREIGN)/.ready: Makefile tests/foreign/plugins.py $(READY)
 	@$(PYTHON) -m tests.foreign.plugins $(FOREIGN)/plugins
 	@touch $@
 
-snapshots: $(READY) ## write what three ways to deploy would make; wants a Bicep compiler
+snapshots: $(READY_TEST) ## write what three ways to deploy would make; wants a Bicep compiler
 	@$(PYTHON) -m tests.infra.write_snapshots
 
 # The platform of the function app. Wheels only, as there: what would have to be compiled is
@@ -156,7 +176,7 @@ $(LOCKED)/.ready: requirements.lock $(READY)
 package: $(TOOLS)/.ready ## build what is deployed into build/package(.zip); wants Python 3.13
 	@$(PYTHON) -m drift.local.infra.package $(TOOLS)/bin/uv build/package
 
-licenses: $(LOCKED)/.ready ## write docs/licenses.md from requirements.lock; wants Python 3.13
+licenses: $(LOCKED)/.ready $(READY_TEST) ## write docs/licenses.md from requirements.lock; wants Python 3.13
 	@$(PYTHON) -m tests.dependencies.licenses $(LOCKED)/lib/python3.13/site-packages \
 	  > $(LOCKED)/licenses.md
 	@mv $(LOCKED)/licenses.md docs/licenses.md

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import warnings
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from neo4j import (
     READ_ACCESS,
@@ -45,6 +45,7 @@ _LIMITS: Mapping[str, Any] = {
     "telemetry_disabled": True,
     "user_agent": "drift-neo4j",
 }
+_WAITS = ("connection_acquisition_timeout", "connection_timeout", "connection_write_timeout")
 
 READ_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S = 120.0
@@ -66,6 +67,9 @@ _T = TypeVar("_T")
 
 class Connection:
     """Runs statements against one database, for all tasks of a loop, and translates every error."""
+
+    patience: ClassVar[float] = 1.0
+    """How many times as long all may take: commands raise it, whose servers share a machine."""
 
     def __init__(self, uri: str, username: str, password: str, database: str | None) -> None:
         """Name the server, the login and the database; nothing is opened.
@@ -94,10 +98,11 @@ class Connection:
         self, text: str, parameters: Mapping[str, Any], routing: RoutingControl, timeout_s: float
     ) -> EagerResult:
         reads = routing is RoutingControl.READ
-        query = Query(text, **self._told(timeout_s, READS if reads else _WRITES))
+        seconds = timeout_s * self.patience
+        query = Query(text, **self._told(seconds, READS if reads else _WRITES))
         operation: servers.Statement = "read" if reads else "write"
         with translated(http=self._is_http), servers.graph_call(operation, self._database):
-            async with asyncio.timeout(timeout_s + PATIENCE_S):
+            async with asyncio.timeout(seconds + PATIENCE_S * self.patience):
                 return await self._opened().execute_query(
                     query, dict(parameters), database_=self._database, routing_=routing
                 )
@@ -110,8 +115,9 @@ class Connection:
         `work` may be run again from its beginning: the driver repeats what a server refused for the
         moment. Errors as for `read`, and those of `work`.
         """
+        seconds = timeout_s * self.patience
 
-        @unit_of_work(**self._told(timeout_s))
+        @unit_of_work(**self._told(seconds))
         async def unit(transaction: AsyncManagedTransaction) -> _T:
             return await work(
                 lambda text, parameters: self._statement(transaction, text, parameters)
@@ -119,7 +125,7 @@ class Connection:
 
         with translated(), servers.graph_call("write", self._database):
             async with (
-                asyncio.timeout(timeout_s + PATIENCE_S),
+                asyncio.timeout(seconds + PATIENCE_S * self.patience),
                 self._session(WRITE_ACCESS) as session,
             ):
                 return await session.execute_write(unit)
@@ -169,7 +175,8 @@ class Connection:
                 logging.getLogger("neo4j.notifications").setLevel(logging.ERROR)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", PreviewWarning)  # so the driver calls HTTP
-                self._driver = AsyncGraphDatabase.driver(self._uri, auth=self._auth, **_LIMITS)
+                limits = {**_LIMITS, **{name: _LIMITS[name] * self.patience for name in _WAITS}}
+                self._driver = AsyncGraphDatabase.driver(self._uri, auth=self._auth, **limits)
         return self._driver
 
     async def close(self) -> None:

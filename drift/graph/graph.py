@@ -200,7 +200,8 @@ class Neo4jGraph:
 
     async def warm_up(self, dimensions: int) -> None:
         """Run the statements once on a project that cannot exist, so that they are planned."""
-        vector, deadline = (1.0,) * dimensions, Deadline.after(3 * COLD_TIMEOUT_S)
+        vector = (1.0,) * dimensions
+        deadline = Deadline.after(3 * COLD_TIMEOUT_S * self.connection.patience)
         await self.primer(PrimerQuery("", "warm up", vector, 1), deadline)
         await self.topics(TopicsQuery("", ("",), 1), deadline)
         wish = (Beside("", "after"),)

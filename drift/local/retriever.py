@@ -45,7 +45,7 @@ async def retrieve(question: str, project: str, top: int = 5) -> list[FoundDocum
             f"Documents are searched in graphs with projects: GRAPH_SCHEMA is {values.graph_schema}"
             ", and has to be `default`."
         )
-    deadline = Deadline.after(PATIENCE_S)
+    deadline = Deadline.after(PATIENCE_S * Connection.patience)
     chat, model = await asyncio.to_thread(wiring.build_models, values)
     async with Connection(*wiring.database(values)) as connection:
         try:

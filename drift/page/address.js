@@ -60,3 +60,11 @@ export function addressOf(what) {
   address.searchParams.set("depth", what.depth);
   return address.href;
 }
+
+/** Keep the chosen project in the address, for who loads the page again. @param {string} id */
+export function keepProject(id) {
+  const address = new URL(location.href);
+  if (id) address.searchParams.set("project", id);
+  else address.searchParams.delete("project");
+  history.replaceState(null, "", address);
+}

@@ -81,7 +81,7 @@ function take(given) {
   for (const { file, isFolder } of given) {
     const why = isFolder ? "folder" : file.size > MOST_BYTES ? "too_large" : "";
     const view = element("li", { "aria-atomic": "true" }, foreign(file.name), " ", element("span", { class: "state", dir: "auto" }));
-    const one = { file, project: offered, isWaiting: !why, tries: 0, view, state: () => word("documents.waiting") };
+    const one = { file, project: offered, isWaiting: !why, tries: 0, view, state: () => word("documents.waiting", { project: one.project }) };
     sent.push(one);
     if (why) refuse(one, new Problem(why));
     else tell(one, one.state);
@@ -105,7 +105,7 @@ async function send() {
 async function attempt(one) {
   one.isWaiting = false;
   one.tries += 1;
-  tell(one, () => word("documents.indexing"));
+  tell(one, () => word("documents.indexing", { project: one.project }));
   showButtons();
   try {
     const { outcome, chunks } = await addDocument(one.project, one.file.name, await one.file.arrayBuffer());

@@ -1,7 +1,7 @@
 /**
  * The page from top to bottom: a key out of the address, words, projects, then questions.
  */
-import { asked, takeKey } from "./address.js";
+import { asked, keepProject, takeKey } from "./address.js";
 import { Problem, read } from "./api.js";
 import { focusQuestion, hint, prepareForm, setBusy, write, written } from "./ask_form.js";
 import { openCommunities } from "./communities.js";
@@ -60,7 +60,12 @@ function askAgain(what) {
 function fill(what) {
   const before = chosen();
   write(what);
-  if (chosen() !== before) void projectChanged();
+  if (chosen() !== before) anotherProject();
+}
+
+function anotherProject() {
+  keepProject(chosen());
+  void projectChanged();
 }
 
 /** @param {string} question */
@@ -76,6 +81,7 @@ async function projectChanged() {
 
 /** The project holds more, or is there now. */
 async function documentsAdded() {
+  keepProject(chosen());
   await listProjects(chosen()).catch(() => []);
   await projectChanged();
 }
@@ -84,11 +90,11 @@ async function documentsAdded() {
 async function enter() {
   byId("notices").querySelector(".problem")?.remove();
   try {
-    await listProjects(wanted.project || chosen());
+    await listProjects(asked().project || chosen());
     caller = String((await read("usage")).caller ?? "");
     await projectChanged();
   } catch (error) {
-    choose(wanted.project);
+    choose(asked().project);
     const ways = { again: () => void enter(), askKey: (/** @type {boolean} */ isSameCaller) => openKeyDialog("", isSameCaller) };
     byId("notices").append(problemView(error, ways));
     if (error instanceof Problem && error.code === "unauthenticated") {
@@ -141,7 +147,7 @@ await speak(language).catch(() => speak("en"));
 preparePanel();
 prepareKeyDialog();
 prepareTools();
-prepareForm({ ask: () => void ask(), stop: () => running?.stop(), projectChanged: () => void projectChanged() });
+prepareForm({ ask: () => void ask(), stop: () => running?.stop(), projectChanged: anotherProject });
 prepareDocuments(() => void documentsAdded());
 write(wanted);
 showNotices();

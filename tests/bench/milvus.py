@@ -26,6 +26,7 @@ from drift.local.cli.console import say
 from drift.local.evals import evidence_figures, recall
 from drift.local.evals.evidence import measure_topic, read_topic
 from drift.local.evals.measured_search import MeasuredSearch, open_search
+from drift.local.evals.patience import Patience
 from drift.local.evals.question_sets import read_question_sets
 from drift.milvus.store import IndexType, MilvusStore
 from drift.model.vectors import VectorRow
@@ -110,6 +111,7 @@ async def evidence(asked: Options, file: Path) -> dict[str, Any]:
     os.environ |= {"VECTOR_STORE": "milvus", "MILVUS_URI": str(file)}
     vector_copy.SEARCH_S = vector_copy.WRITE_S = PATIENCE_S  # so that it is the store that answers
     found: dict[str, Any] = {}
+    patience = Patience(say)
     async with open_search(stack_of(asked), "wordllama", "milvus") as search:
         values = settings.load({"VECTOR_INDEX_DIMENSIONS": str(DIMENSIONS)})
         own = wiring.build_graph(values.model_copy(update={"vector_store": "neo4j"}))
@@ -119,12 +121,14 @@ async def evidence(asked: Options, file: Path) -> dict[str, Any]:
                 await _fill(search)
             if asked.dev:
                 sets = read_question_sets(Path(asked.dev))
-                pooled = recall.report(await recall.measure_sets(sets, one, say))["pooled"]
+                pooled = recall.report(await recall.measure_sets(sets, one, patience, say))[
+                    "pooled"
+                ]
                 found[f"recall {name}"] = pooled["methods"]["ours"]
             results = []
             for folder in filter(None, asked.topics.split(",")):
                 topic = read_topic(Path(folder) / "documents", Path(folder) / "questions.jsonl")
-                results += await measure_topic(topic, one, say, ingested=one is search)
+                results += await measure_topic(topic, one, patience, say, ingested=one is search)
             if results:
                 found[f"evidence {name}"] = evidence_figures.report(results)["methods"]["ours"]
         await own.close()

@@ -65,7 +65,7 @@ def test_a_set_is_loaded_measured_and_reported_and_the_second_run_loads_nothing(
     first, second = (command("eval", "recall", *arguments, **neo4j_2026.env) for _ in range(2))
     assert first.returncode == 0, first.stderr
     document = json.loads(first.stdout)
-    assert set(document) == {"sets", "pooled"}
+    assert (set(document), document["unmeasured"]) == ({"sets", "pooled", "unmeasured"}, {})
     (own,) = document["sets"]
     assert (own["name"], own["questions"], set(own["methods"])) == ("mill", 1, set(RECALL_METHODS))
     assert own["methods"]["ours"] == {"r2": 100.0, "r5": 100.0, "r10": 100.0}

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from drift.local.evals.comparison import paired_interval, reciprocal_ranks
 from drift.local.evals.measured_search import MeasuredSearch
+from drift.local.evals.patience import Patience
 from drift.local.evals.question_graph import load_set, project_of
 from drift.local.evals.question_sets import LabelledQuestion, Passage, QuestionSet
 from drift.local.evals.recall import (
@@ -73,11 +74,15 @@ class FixedBaselines:
         return {"p3": 1.0}
 
 
+def no_one(_: str) -> None:
+    """Hear a line."""
+
+
 async def measured(own: QuestionSet) -> SetResult:
     graph, embedder = FakeGraph(), LetterEmbedder()
     hard = FakeGraph("hard", graph.projects)
     search = MeasuredSearch(graph, hard, graph, FixedBaselines(), embedder)
-    (result,) = await measure_sets([own], search, lambda _: None)
+    (result,) = await measure_sets([own], search, Patience(no_one), no_one)
     return result
 
 

@@ -99,6 +99,17 @@ def test_every_service_of_the_compose_file_says_when_it_is_ready() -> None:
         assert not service["image"].endswith((":latest", "neo4j", "valkey"))
 
 
+def test_what_the_compose_file_mounts_it_declares_and_what_neo4j_writes_stays() -> None:
+    mounted = dict(volume.split(":") for volume in COMPOSE["services"]["neo4j"]["volumes"])
+    assert set(mounted) == set(COMPOSE["volumes"])
+    assert set(mounted.values()) == {"/data", "/logs", "/import", "/plugins"}
+
+
+def test_the_documents_name_the_compose_file() -> None:
+    for name in ("README.md", "docs/local.md"):
+        assert "(docker-compose.yml)" in (ROOT / name).read_text().replace("../", ""), name
+
+
 def test_the_compose_file_names_the_variables_of_the_local_stack() -> None:
     exported = set(
         re.findall(r"([A-Z0-9]+_[A-Z0-9_]+)=", (ROOT / "docker-compose.yml").read_text())

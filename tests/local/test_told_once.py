@@ -8,8 +8,8 @@ import logging
 import pytest
 
 from drift.core.errors import GraphUnavailableError
-from drift.core.logs import log
-from drift.local.cli.console import LogLine, show_progress
+from drift.core.logs import bound, log
+from drift.local.cli.console import LogLine, log_every_event, log_to_stderr, show_progress
 from drift.local.cli.work.asking import said_once
 
 SENTENCE = "The graph is gone."
@@ -48,3 +48,24 @@ def test_the_last_line_of_progress_leaves_the_sentence_to_the_command(
     assert SENTENCE not in failed
     show_progress({**about, "phase": "expanding_query"})
     assert SENTENCE in capsys.readouterr().err
+
+
+def test_what_a_command_tells_itself_is_no_line_of_the_log_and_the_rest_is_in_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = io.StringIO()
+    monkeypatch.setattr("sys.stderr", written)
+    monkeypatch.setattr(log, "handlers", [])
+    log_to_stderr()
+    with bound(retrieval_id="4dad3d96", project_id="p", caller="function key"):
+        for event in ("request_failed", "followup_failed", "embedding_failed"):
+            log.warning(event, exc_info=GraphUnavailableError(SENTENCE))
+        log.warning("retrying", extra={"attempt": 1, "wait_s": 2.4, "cause": "ConnectError"})
+        log.warning("graph_nodes_left_out", extra={"nodes": "3 chunks", "examples": "a\nb"})
+    first, second = written.getvalue().splitlines()
+    assert first == "Retrying: attempt 1, wait s 2.4, cause ConnectError"
+    assert second.startswith("Graph nodes left out: nodes 3 chunks, examples a")
+
+    log_every_event()
+    log.warning("request_failed", exc_info=GraphUnavailableError(SENTENCE))
+    assert "request_failed " in written.getvalue()

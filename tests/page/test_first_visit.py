@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from drift.answer import conclusion, reference_lookup, signals
@@ -136,21 +134,50 @@ async def test_an_empty_graph_names_what_fills_it_and_is_looked_at_again(visit: 
     assert not await visit.page.locator("#fill").is_visible()
 
 
-NAMED: dict[str, tuple[list[tuple[str, int]], list[str]]] = {
+TOLD = "The {} opens at six in the morning."
+NAMED: dict[str, tuple[list[tuple[str, int, str]], list[str]]] = {
     "the largest": (
-        [("Quay", 2), ("Harbour office", 9), ("Tide", 5), ("Buoy", 1)],
+        [(name, size, TOLD.format(name.lower())) for name, size in
+         (("Quay", 2), ("Harbour office", 9), ("Tide", 5), ("Buoy", 1))],
         ["Harbour office", "Tide", "Quay"],
     ),
-    "once": ([("quay", 1), ("Quay", 2)], ["Quay"]),
-    "no names": ([("![x](http://a.example)", 9), ("x" * 61, 8), ("", 7), ("TS) intensity", 3)], []),
-    "any script": ([("台風15号", 1), ("Zürich’s", 0)], ["台風15号", "Zürich’s"]),
-}
+    "once": ([("quay", 1, TOLD.format("quay")), ("Quay", 2, TOLD.format("quay"))], ["Quay"]),
+    "no names": ([(name, 9, TOLD.format(name)) for name in
+                  ("![x](http://a.example)", "x" * 61, "", "TS) intensity")], []),
+    "any script": (
+        [("台風15号", 1, "台風15号は九月に関東へ上陸した。"),
+         ("Zürich’s", 0, TOLD.format("Zürich’s"))],
+        ["台風15号", "Zürich’s"],
+    ),
+    "only what is told": ([("Quay", 9, ""), ("Tide", 8, "About: tide, quay.\nDocuments: Tide."),
+                           ("Sign", 7, TOLD.format("signature"))], []),
+    "the first told": ([("sign in, tide", 9, f"Sign in\n{TOLD.format('tide')}")], ["tide"]),
+    "no code": ([("assert url", 9, text) for text in (
+        "assert url == 'https://a.example' and it stays there.",
+        "def test_url(): assert url is what was asked.",
+        "<a href='x'>assert url</a> is shown in the menu here.",
+        "await expect(page).toHaveURL(assert url, with no more).",
+    )], []),
+    "no menu": ([("Price", 9, "Home\nPrice\nSign in"), ("Docs", 8, "Home Docs Blog Sign in")], []),
+}  # fmt: skip
 
 
-async def test_names_that_can_stand_in_a_question_are_asked_about(visit: Visit) -> None:
+async def test_names_of_which_a_passage_tells_are_asked_about(visit: Visit) -> None:
     for case, (named, topics) in NAMED.items():
-        given: list[dict[str, Any]] = [{"name": name, "size": size} for name, size in named]
+        given = [{"title": title, "size": size, "summary": text} for title, size, text in named]
         found = await visit.page.evaluate(
             """async (named) => (await import("/rag/x/project.js")).topics(named)""", given
         )
         assert found == topics, case
+
+
+async def test_the_chosen_project_is_there_again_when_the_page_is_loaded_anew(
+    visit: Visit,
+) -> None:
+    await visit.page.select_option("#project", label="Another project …")
+    await visit.page.fill("#other-project", PROJECT)
+    await visit.page.locator("#other-project").blur()
+    await visit.page.wait_for_url(f"**project={PROJECT}*")
+    await visit.page.reload()
+    await visit.page.wait_for_selector("html[data-ready]")
+    assert await visit.page.locator("#project").input_value() == PROJECT

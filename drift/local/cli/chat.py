@@ -10,7 +10,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -150,7 +150,7 @@ class Documents:
         async with self.client.stream("POST", "/retrieve", json=body, headers=ACCEPT) as reply:
             if reply.is_error:
                 await reply.aread()
-                raise LocalStackError(problem_in_words(reply.json()))
+                raise LocalStackError(_refusal(reply.json()))
             async for name, data in read_events(reply):
                 if name == Event.ANSWER_DELTA:
                     told += data["text"]
@@ -162,7 +162,7 @@ class Documents:
                     empty = NOTHING_FOUND if data.get("no_data_found") else data["final_answer"]
                     write(f"{'' if told else empty}\n\n{references(data)}")
                 elif name == Event.ERROR:
-                    raise LocalStackError(problem_in_words(data))
+                    raise LocalStackError(_refusal(data))
 
         return told
 
@@ -179,6 +179,12 @@ class Documents:
             stderr.print(f"[dim]Asked:[/] {query}", markup=True, highlight=False)
 
         return query or question
+
+
+def _refusal(problem: dict[str, Any]) -> str:
+    from drift.local.machine import said_of_slowness
+
+    return said_of_slowness(problem["code"], problem_in_words(problem))
 
 
 @dataclass(frozen=True, slots=True)

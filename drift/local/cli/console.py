@@ -25,32 +25,61 @@ _PLAIN = re.compile(r"[\w.:/-]+")
 class LogLine(logging.Formatter):
     """An event with its fields on one line: `followup_failed code=model_unavailable followup=1`."""
 
-    _HIDDEN = frozenset(vars(logging.makeLogRecord({}))) | {
-        "message",
-        "taskName",
-        "event",
-        "invocation_id",
-        "trace_id",
+    hidden = frozenset(vars(logging.makeLogRecord({}))) | {
+        *("message", "taskName", "event", "invocation_id", "trace_id"),
     }
 
     def format(self, record: logging.LogRecord) -> str:
         """Write a record for people; what is no plain word is quoted, so that it forges no line."""
-        fields = {name: value for name, value in vars(record).items() if name not in self._HIDDEN}
         words = [
             f"{name}={value if _PLAIN.fullmatch(str(value)) else json.dumps(value)}"
-            for name, value in fields.items()
+            for name, value in self.fields(record).items()
         ]
         return " ".join([getattr(record, "event", None) or super().format(record), *words])
 
+    def fields(self, record: logging.LogRecord) -> dict[str, Any]:
+        """Return what a record says beside its event."""
+        return {name: value for name, value in vars(record).items() if name not in self.hidden}
+
+
+class InWords(LogLine):
+    """The same in words: `Retrying: attempt 1, wait s 2.4, cause APIConnectionError`."""
+
+    hidden = LogLine.hidden | {
+        *("retrieval_id", "project_id", "caller", "text_characters", "text_sha256"),
+    }
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record for who runs a command, who knows which question it is about."""
+        event = str(getattr(record, "event", None) or logging.Formatter.format(self, record))
+        said = [f"{name.replace('_', ' ')} {value}" for name, value in self.fields(record).items()]
+        words = event.replace("_", " ").capitalize()
+        return on_one_line(f"{words}: {', '.join(said)}" if said else words)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Say whether a command does not tell it itself: it ends with what failed, or goes on to it."""
+    return not (hasattr(record, "code") and str(getattr(record, "event", "")).endswith("_failed"))
+
+
+_handler = logging.StreamHandler()
+
 
 def log_to_stderr() -> None:
-    """Show warnings and errors of the service with their fields."""
-    handler = logging.StreamHandler()
-    handler.setFormatter(LogLine("%(message)s"))
-    handler.setLevel(logging.WARNING)
-    logging.getLogger("drift").addHandler(handler)
+    """Show warnings and errors of the service that a command does not tell itself, in words."""
+    _handler.setStream(sys.stderr)
+    _handler.setFormatter(InWords("%(message)s"))
+    _handler.setLevel(logging.WARNING)
+    _handler.addFilter(_is_news)
+    logging.getLogger("drift").addHandler(_handler)
     # the driver's retries: whether they helped is said by the command
     logging.getLogger("neo4j").setLevel(logging.ERROR)
+
+
+def log_every_event() -> None:
+    """Show all of them with their fields, for who runs a server."""
+    _handler.removeFilter(_is_news)
+    _handler.setFormatter(LogLine("%(message)s"))
 
 
 def say(line: str) -> None:

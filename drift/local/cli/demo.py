@@ -43,8 +43,9 @@ async def demo(
     clock = _Stopwatch()
     async with running(stack_options) as (stack, values):
         clock.lap("stack_s")
-        await asyncio.gather(ingest_sample(values), warm_up(values))
+        await ingest_sample(values)
         clock.lap("ingest_s")
+        await warm_up(values)  # behind the first documents, which bring the indexes
         async with serving() as url:
             stderr.print(f"\nAsking POST {url}/retrieve", markup=False)
             include = [] if as_json else ["verdict"]

@@ -43,12 +43,15 @@ async def recall(
     must name a database whose vector indexes have the embedder's dimensions, or none.
     """
     from drift.local.evals.measured_search import open_search
+    from drift.local.evals.patience import Patience
     from drift.local.evals.question_sets import read_question_sets
     from drift.local.evals.recall import measure_sets, report
 
-    sets = read_question_sets(questions)
+    sets, patience = read_question_sets(questions), Patience(say)
     async with open_search(stack_options, embedder, "recall") as search:
-        document = report(await measure_sets(sets, search, say))
+        results = await measure_sets(sets, search, patience, say)
+
+    document = {**report(results), "unmeasured": patience.unmeasured}
 
     if as_json:
         print_json(document)
@@ -94,15 +97,17 @@ async def evidence(
     from drift.local.evals.evidence import measure_topic, read_topic
     from drift.local.evals.evidence_figures import report
     from drift.local.evals.measured_search import open_search
+    from drift.local.evals.patience import Patience
 
     pairs = zip(documents, questions, strict=True)
     topics = [read_topic(folder, asked, half) for folder, asked in pairs]
-    results = []
+    results, patience = [], Patience(say)
     async with open_search(stack_options, embedder, "evidence") as search:
         for topic in topics:
-            results += await measure_topic(topic, search, say, ingested=ingested)
+            results += await measure_topic(topic, search, patience, say, ingested=ingested)
 
-    document = report(results)
+    patience.end(len(results))
+    document = {**report(results), "unmeasured": patience.unmeasured}
     if as_json:
         print_json(document)
     else:

@@ -93,7 +93,9 @@ def run(work: Work) -> None:
         show_error(error.detail)
         raise typer.Exit(2) from None
     except DriftError as error:
-        show_error(error.detail)
+        from drift.local.machine import said_of_slowness
+
+        show_error(said_of_slowness(error.code, error.detail))
         raise typer.Exit(1) from None
     except OSError as error:
         show_error(f"{error.filename or 'The system'}: {error.strerror or error}.")

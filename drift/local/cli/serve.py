@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from drift.local.cli import options
-from drift.local.cli.console import print_json, stderr
+from drift.local.cli.console import log_every_event, print_json, stderr
 from drift.local.cli.run import command, until_stopped
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ async def serve(
     from drift.local.hosts.local_host import serving
     from drift.local.stack.loopback import check_port
 
+    log_every_event()
     if port:
         check_port(port)
 

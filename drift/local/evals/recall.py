@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from drift.core.deadline import Deadline
 from drift.local.evals.comparison import lead, mean, reciprocal_ranks
 from drift.local.evals.measured_search import MeasuredSearch
+from drift.local.evals.patience import QUESTION_S, Patience
 from drift.local.evals.question_graph import load_set, project_of
 from drift.local.evals.question_sets import LabelledQuestion, QuestionSet
 from drift.local.say import Say
@@ -25,7 +27,6 @@ CUTS = (2, 5, 10)
 POOL = 60
 """Rows of a leg that are fused."""
 PRIMER_COMMUNITIES = 5
-QUESTION_TIMEOUT_S = 60.0
 
 METHODS = {
     "vector": "cosine alone",
@@ -56,36 +57,44 @@ class SetResult:
 
 
 async def measure_sets(
-    sets: Iterable[QuestionSet], search: MeasuredSearch, say: Say
+    sets: Iterable[QuestionSet], search: MeasuredSearch, patience: Patience, say: Say
 ) -> list[SetResult]:
-    """Load what is not loaded and measure every set; errors as the ports raise them."""
+    """Load what is not loaded and measure every set; what servers fail stands in `patience`.
+
+    Raises:
+        DriftError: the graph is not usable, or nothing could be measured.
+    """
     await search.writer.prepare(search.embedder.dimensions)
     results = []
     for own in sets:
         say(f"{own.name}: {len(own.passages)} passages, {len(own.questions)} questions")
-        if await load_set(own, search.writer, search.embedder):
-            say(f"{own.name}: loaded")
-        results.append(await _measure_set(own, search))
+        with patience.whole(own.name, (question.id for question in own.questions)):
+            if await load_set(own, search.writer, search.embedder):
+                say(f"{own.name}: loaded")
+            results.append(await _measure_set(own, search, patience))
 
-    return results
+    patience.end(sum(result.questions for result in results))
+    return [result for result in results if result.questions]
 
 
-async def _measure_set(own: QuestionSet, search: MeasuredSearch) -> SetResult:
+async def _measure_set(own: QuestionSet, search: MeasuredSearch, patience: Patience) -> SetResult:
     vectors = await search.embedder.questions([question.text for question in own.questions])
     texts = [step for question in own.questions for step in question.steps]
     steps = iter(await search.embedder.questions(texts))
+    methods = _Methods(search, project_of(own))
 
-    recalls: defaultdict[str, list[Recalls]] = defaultdict(list)
+    measured, recalls = 0, defaultdict[str, list[Recalls]](list)
     for question, vector in zip(own.questions, vectors, strict=True):
-        methods = _Methods(search, project_of(own))
-        found = await methods.answer(question.text, vector)
-        if question.steps:
-            found |= await methods.answer_steps(question, [next(steps) for _ in question.steps])
-        for method, ids in found.items():
+        asked = partial(
+            methods.answer_whole, question, vector, [next(steps) for _ in question.steps]
+        )
+        found = await patience.measured(own.name, question.id, asked)
+        measured += found is not None
+        for method, ids in (found or {}).items():
             recalls[method].append(recall_at_cuts(ids, question))
 
-    complete = {name: recalls[name] for name in METHODS if len(recalls[name]) == len(own.questions)}
-    return SetResult(own.name, len(own.questions), complete)
+    complete = {name: recalls[name] for name in METHODS if len(recalls[name]) == measured}
+    return SetResult(own.name, measured, complete)
 
 
 class _Methods:
@@ -96,10 +105,17 @@ class _Methods:
         self._project_id = project_id
         self._scope: tuple[CommunityId, ...] = ()
 
+    async def answer_whole(
+        self, question: LabelledQuestion, vector: Vector, steps: Sequence[Vector]
+    ) -> dict[str, list[str]]:
+        """Return the ids of the question, and where it has sub-questions of those."""
+        found = await self.answer(question.text, vector)
+        return found | (await self.answer_steps(question, steps) if question.steps else {})
+
     async def answer(self, text: str, vector: Vector) -> dict[str, list[str]]:
         """Return the ids of the question itself, and keep the communities of its primer."""
         query = PrimerQuery(self._project_id, text, vector, PRIMER_COMMUNITIES)
-        primer = await self._search.soft.primer(query, Deadline.after(QUESTION_TIMEOUT_S))
+        primer = await self._search.soft.primer(query, Deadline.after(QUESTION_S))
         self._scope = tuple(community.id for community in primer.communities)
 
         nearest = await self._nearest(vector)
@@ -133,7 +149,7 @@ class _Methods:
         self, graph: GraphStore, text: str, vector: Vector, scope: tuple[CommunityId, ...] = ()
     ) -> list[str]:
         query = FollowupQuery(self._project_id, text, vector, scope)
-        found = ranked(await graph.followup(query, Deadline.after(QUESTION_TIMEOUT_S)))
+        found = ranked(await graph.followup(query, Deadline.after(QUESTION_S)))
         return [chunk.id for chunk in found.chunks]
 
 

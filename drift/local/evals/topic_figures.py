@@ -13,11 +13,11 @@ from drift.local.evals.document_questions import DocumentQuestion
 from drift.local.evals.evidence_figures import RankedChunk, figures
 from drift.local.evals.gold_passages import GoldPassage
 from drift.local.evals.measured_search import MeasuredSearch
+from drift.local.evals.patience import QUESTION_S
 from drift.model.graph import TopicsQuery, Vector
 from drift.search.ranking import MAX_CHUNKS
 
 SHOWN_TOPICS = 5
-QUESTION_TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Topics:
     ) -> dict[str, Collection[int]]:
         """Return the topics by each of TOPIC_WAYS; `best` are ids of the question's best chunks."""
         query = TopicsQuery(self.project_id, tuple(best[:MAX_CHUNKS]), SHOWN_TOPICS)
-        voted = await search.soft.topics(query, Deadline.after(QUESTION_TIMEOUT_S))
+        voted = await search.soft.topics(query, Deadline.after(QUESTION_S))
         near = np.argsort(-self.vectors @ np.array(vector, dtype=np.float32), kind="stable")
         return {
             "votes": [one.community.id for one in voted if one.community.id in self.chunks],  # type: ignore[misc]

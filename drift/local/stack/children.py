@@ -1,4 +1,4 @@
-"""A server as a child process that ends with this one, however this one ends."""
+"""A server as a child process: it ends with this one, however this one ends, or with its users."""
 
 from __future__ import annotations
 
@@ -33,12 +33,14 @@ class Child:
         env: Mapping[str, str] | None = None,
         remove: Path | None = None,
         keep_open: Sequence[int] = (),
+        users: Path | None = None,
     ) -> None:
         """Start `command` with its output appended to `log`.
 
         On the end of this process it is terminated, killed after `grace_s` seconds, and the folder
-        `remove` is deleted. `env` None means this process's own environment. The server and its
-        guard hold the descriptors `keep_open` (locks) until they have ended.
+        `remove` is deleted; not before the lock of the file `users` is free. `env` None means this
+        process's own environment. The server and its guard hold the descriptors `keep_open` (locks)
+        until they have ended.
 
         Raises:
             LocalStackError: when the program cannot be started at all.
@@ -47,9 +49,9 @@ class Child:
         self._log_start = log.stat().st_size if log.exists() else 0
         self._grace_s = grace_s
         self._exit_status: int | None = None
-        guard = [sys.executable, "-IS", _GUARD, os.getpid(), grace_s, log, remove or "", *command]
+        guard = [sys.executable, "-IS", _GUARD, os.getpid(), grace_s, log, remove or ""]
         self._guard = subprocess.Popen(  # noqa: S603 - our own script
-            [str(part) for part in guard],
+            [str(part) for part in (*guard, users or "", *command)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             bufsize=0,
@@ -86,8 +88,13 @@ class Child:
         if self._guard.stdin and not self._guard.stdin.closed:
             # closed also where the guard has ended and takes no byte any more
             with contextlib.suppress(OSError), self._guard.stdin as pipe:
-                if kill:
-                    pipe.write(b"k")
+                pipe.write(b"k" if kill else b"t")
+
+    def leave(self) -> None:
+        """Leave the server to its users: its guard ends it when there is none any more."""
+        if self._guard.stdin:
+            self._guard.stdin.close()
+        self._guard.returncode = 0  # nobody here waits for it any more
 
     def stop(self, *, kill: bool = False) -> None:
         """End the server and wait until it has ended."""

@@ -1,11 +1,12 @@
-"""A tiny process between a command and a server: the server ends with it, even after a kill -9.
+"""A tiny process between a command and a server: no server is left behind, even by a kill -9.
 
 It runs as a script with the standard library alone, so that it starts in a few hundredths of a
-second: `guard.py PARENT GRACE LOG REMOVE COMMAND...`.
+second: `guard.py PARENT GRACE LOG REMOVE USERS COMMAND...`.
 
 Standard input:  one JSON line, the server's environment (null: our own), because everybody sees
-                 command lines. Then its end terminates the server, and kills it after GRACE
-                 seconds; a byte before that kills it at once. The folder REMOVE goes with it.
+                 command lines. Then `t` terminates the server, and kills it after GRACE seconds;
+                 `k` kills it at once. Its end, or the parent's, does what `t` does, as soon as
+                 nobody holds the lock of the file USERS. The folder REMOVE goes with the server.
 Standard output: the server's pid, or why it cannot be started.
 Exit status:     the server's; 128 and its number for a signal, as in a shell.
 """
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
 import select
@@ -21,6 +23,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 _LOOK_EVERY_S = 0.1
 _PR_SET_PDEATHSIG = 1
@@ -28,7 +31,7 @@ _PR_SET_PDEATHSIG = 1
 
 def main() -> int:
     """Start the server that the command line names and stay until it has ended."""
-    parent, grace, log, remove, *command = sys.argv[1:]
+    parent, grace, log, remove, users, *command = sys.argv[1:]
     with open(0, "rb", buffering=0, closefd=False) as line:  # what follows stays in the pipe
         environment = json.loads(line.readline())
 
@@ -57,16 +60,49 @@ def main() -> int:
     with contextlib.suppress(OSError):  # the parent may be gone
         print(server.pid, flush=True)  # noqa: T201 - the same
 
-    while server.poll() is None:
-        input_ended, _, _ = select.select([sys.stdin], [], [], _LOOK_EVERY_S)
-        # a forked process that still holds the pipe would hide the parent's end
-        if input_ended or os.getppid() != int(parent):
-            at_once = input_ended and os.read(sys.stdin.fileno(), 1)
-            _end(server, 0.0 if at_once else float(grace))
-            if remove:
-                shutil.rmtree(remove, ignore_errors=True)
+    order = _order(server, int(parent))
+    if not order and users and server.poll() is None:
+        _while_used(server, users)
+    if server.poll() is None:
+        _end(server, 0.0 if order == b"k" else float(grace))
+        if remove:
+            shutil.rmtree(remove, ignore_errors=True)
 
     return server.returncode if server.returncode >= 0 else 128 - server.returncode
+
+
+def _order(server: subprocess.Popen[bytes], parent: int) -> bytes:
+    """Return what the parent says, or nothing when it, or the server, is gone."""
+    while server.poll() is None:
+        told, _, _ = select.select([sys.stdin], [], [], _LOOK_EVERY_S)
+        if told:
+            return os.read(sys.stdin.fileno(), 1)
+        # a forked process that still holds the pipe would hide the parent's end
+        if os.getppid() != parent:
+            break
+    return b""
+
+
+def _while_used(server: subprocess.Popen[bytes], users: str) -> None:
+    """Return when nobody uses the server any more, or when it or one beside it has ended.
+
+    Who sees that first removes the file, so that the guards of the others end theirs too: nobody
+    would start it again.
+    """
+    try:
+        lock = os.open(users, os.O_RDWR)
+    except OSError:
+        return
+
+    while os.fstat(lock).st_nlink and server.poll() is None:
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        time.sleep(_LOOK_EVERY_S)
+
+    if os.fstat(lock).st_nlink:
+        with contextlib.suppress(OSError):
+            os.unlink(users)  # noqa: PTH108 - as above
 
 
 def _end(server: subprocess.Popen[bytes], grace_s: float) -> None:

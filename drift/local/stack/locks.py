@@ -1,4 +1,4 @@
-"""A lock on a file that ends with the processes that hold it, however they end."""
+"""Locks on files that end with the processes that hold them, however they end."""
 
 from __future__ import annotations
 
@@ -97,3 +97,56 @@ class FileLock:
                 f"folder on another one."
             ) from error
         return True
+
+
+class Users:
+    """The file whose lock all hold who use servers of another: while one does, they stay.
+
+    Who starts servers makes it, and who ends them removes it; nobody joins them from then on.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Name the file; nothing is opened yet."""
+        self.path = path
+        self._descriptor = -1
+
+    def make(self) -> None:
+        """Begin anew, without users."""
+        self.remove()
+        self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+
+    def join(self) -> bool:
+        """Be one of them; False where the servers end, or nobody has started them."""
+        self.close()
+        try:
+            self._descriptor = os.open(self.path, os.O_RDWR)
+        except OSError:
+            return False
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(self._descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            if self.is_current():
+                return True
+        self.close()
+        return False
+
+    def is_current(self) -> bool:
+        """Say whether the servers are still those that this file was made for."""
+        return self._descriptor >= 0 and os.fstat(self._descriptor).st_nlink > 0
+
+    def is_empty(self) -> bool:
+        """Say to who made it whether nobody else uses the servers; nobody begins to after that."""
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        return False
+
+    def remove(self) -> None:
+        """Remove the file."""
+        self.path.unlink(missing_ok=True)
+        self.close()
+
+    def close(self) -> None:
+        """Use the servers no longer."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1

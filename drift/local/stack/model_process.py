@@ -18,7 +18,7 @@ class ModelProcess(Server):
     """The model server, ready when it says so."""
 
     name = "model"
-    ready_s = 60.0
+    ready_s = 180.0
 
     def __init__(
         self,
@@ -57,6 +57,7 @@ class ModelProcess(Server):
             grace_s=_GRACE_S,
             remove=self.folder if self.temporary else None,
             keep_open=self.keep_open,
+            users=self.users,
         )
 
     def _not_ready(self, child: Child, port: int) -> str:  # noqa: ARG002 - its own line says the port

@@ -35,12 +35,14 @@ class Server(ABC):
         """Name its folder, a temporary one when None, and its port.
 
         The port is `port`; else `preferred_port` if it is free; else a free one. `keep_open` may be
-        set to descriptors (locks) that the server shall hold until it has ended.
+        set to descriptors (locks) that the server shall hold until it has ended, `users` to a file:
+        while its lock is held, the server outlives who started it.
         """
         self.port = 0
         self.child: Child | None = None
         self.temporary = folder is None
         self.keep_open: tuple[int, ...] = ()
+        self.users: Path | None = None
         self._folder = folder
         self._asked_port = port
         self._preferred_port = preferred_port
@@ -162,7 +164,10 @@ class Server(ABC):
                 return ""
             wait_until(deadline)
 
-        return f"not ready after {self.ready_s:.0f} s, {reason}"
+        from drift.local.machine import slowness  # noqa: PLC0415 - loads the driver, for this alone
+
+        slow = f". {slow}" if (slow := slowness().removesuffix(".")) else ""
+        return f"not ready after {self.ready_s:.0f} s, {reason}{slow}"
 
     def __enter__(self) -> Self:
         return self.start()

@@ -1,7 +1,8 @@
 """The whole local stack: the servers that the environment does not name already.
 
-The first command on a data folder owns them, others join it while it runs. They end with their
-owner; a command that is left behind starts them again and owns them from then on.
+The first command on a data folder owns them, others join it while it runs. They end with the last
+that uses them. Where they end otherwise, a command that is left behind starts them again and owns
+them from then on.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Self
 
 from drift.core.errors import LocalStackError
 from drift.local.say import Say, say_on_stderr
+from drift.local.stack.locks import Users
 from drift.local.stack.loopback import is_free
 from drift.local.stack.model_process import ModelProcess
 from drift.local.stack.neo4j.home import Memory
@@ -84,11 +86,15 @@ class Stack:
             name for name, (first, *_) in VARIABLES.items() if not self.options.given.get(first)
         ]
         self._lock = owner_lock(self._folder)
+        self._users = Users(self._folder / "users")
         self._record = Record()
         self._supervisor: Supervisor | None = None
         self._thread: threading.Thread | None = None
         self._ending = threading.Event()
         self._failure: LocalStackError | None = None
+        self._is_waited = False
+        self._runs = False
+        """Whether servers of ours answer, which others may then use."""
 
     @property
     def pids(self) -> dict[str, int | None]:
@@ -122,27 +128,36 @@ class Stack:
         return self
 
     def stop(self) -> None:
-        """Leave the servers; their owner returns when they have ended."""
-        self.ask_to_end()
+        """Leave the servers; who owns them and is their last user returns when they have ended."""
+        self._ending.set()
+        is_left = self._runs and not self._failure and not self._users.is_empty()
+        if self._supervisor and not is_left:
+            self._supervisor.ask_to_end()
         if self._thread:
             self._thread.join()
 
-        if self._supervisor:
+        if self._supervisor and is_left:
+            self._supervisor.leave()
+            self._say("Other commands use the local servers, which end with the last of them.")
+        elif self._supervisor:
             with contextlib.suppress(LocalStackError):  # the folder was removed
                 write_record(self._folder, Record(read_record(self._folder).ports))
+            self._users.remove()
             self._supervisor.stop()
-            self._supervisor = None
 
+        self._supervisor, self._runs = None, False
+        self._users.close()
         self._lock.release()
 
     def ask_to_end(self) -> None:
         """Break off a start that is under way in another thread."""
         self._ending.set()
-        if self._supervisor:
+        if self._supervisor and not self._runs:
             self._supervisor.ask_to_end()
 
     async def wait(self) -> None:
         """Return never; a LocalStackError says that the servers are given up."""
+        self._is_waited = True
         while not self._failure:  # noqa: ASYNC110 - a thread sets it
             await asyncio.sleep(_LOOK_EVERY_S)
         raise self._failure
@@ -163,7 +178,7 @@ class Stack:
         """Own the data folder or find its owner's servers, whatever comes first."""
         waits = False
         while not self._lock.try_acquire():
-            if record := running_record(self._folder):
+            if self._users.join() and (record := running_record(self._folder)):
                 self._accept(record)
                 self.attached = True
                 return
@@ -218,12 +233,14 @@ class Stack:
                 cancelled=self._ending,
             )
 
+        self._users.make()
         servers = [one for one in self._servers(version, ports, last) if one.name in parts]
         self._supervisor = supervisor = Supervisor(servers, self._say)
         if self._ending.is_set():  # by who saw no supervisor yet
             supervisor.ask_to_end()
         supervisor.start()
         self._publish(supervisor, version)
+        self._runs = True
 
     def _servers(
         self, version: str, ports: Mapping[str, int], last: Mapping[str, int]
@@ -255,6 +272,7 @@ class Stack:
         ]
         for server in servers:
             server.keep_open = (self._lock.descriptor,)
+            server.users = self._users.path
 
         return servers
 
@@ -277,7 +295,8 @@ class Stack:
             except LocalStackError as error:
                 if not self._ending.is_set():
                     self._failure = error
-                    self._say(error.detail)
+                    if not self._is_waited:  # who waits says it
+                        self._say(error.detail)
                 return
 
     def _look(self) -> None:
@@ -286,6 +305,8 @@ class Stack:
                 f"The data folder {self._folder} was removed, and the servers with it."
             )
         if not self._supervisor:
+            if not self._users.is_current():
+                self._users.join()
             self._take_over()
         elif said := self._supervisor.restart_ended():
             self._publish(self._supervisor, self._record.neo4j_version)
@@ -299,8 +320,8 @@ class Stack:
 
         before = dict(self.env)
         self._say(
-            f"The command that ran the local servers in {self._folder} has ended: this one starts "
-            f"them again."
+            f"The local servers in {self._folder} have ended with those who ran them: this command "
+            f"starts them again."
         )
         self._run_servers(self._record.neo4j_version, list(self._record.pids), self._record.ports)
         if self.env != before:

@@ -67,6 +67,12 @@ class Supervisor:
         with ThreadPoolExecutor(len(self.servers)) as pool:
             list(pool.map(lambda server: server.stop(), self.servers))
 
+    def leave(self) -> None:
+        """Leave the servers to those who use them."""
+        for server in self.servers:
+            if server.child:
+                server.child.leave()
+
     def _start_one(self, server: Server) -> None:
         began = time.monotonic()
         server.start()

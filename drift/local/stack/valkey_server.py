@@ -21,7 +21,7 @@ class ValkeyServer(Server):
     """One Valkey server, ready when it answers PING."""
 
     name = "valkey"
-    ready_s = 15.0
+    ready_s = 60.0
 
     @property
     def url(self) -> str:
@@ -43,6 +43,7 @@ class ValkeyServer(Server):
             env={"PATH": os.defpath, "LANG": "C.UTF-8"},
             remove=self.folder if self.temporary else None,
             keep_open=self.keep_open,
+            users=self.users,
         )
 
     def _not_ready(self, child: Child, port: int) -> str:

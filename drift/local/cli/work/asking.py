@@ -20,6 +20,7 @@ from drift.http.page import STAND_IN
 from drift.http.settings import Settings
 from drift.local.cli.console import problem_in_words, say, show_progress
 from drift.local.cli.work.watching import Watch
+from drift.local.machine import said_of_slowness, slowness
 from drift.local.say import Say
 from drift.redis.server import RedisServer
 
@@ -67,7 +68,8 @@ async def ask_function(url: str, values: Settings, body: dict[str, Any]) -> Answ
     )
     if answered.status != HTTPStatus.OK:
         status = f" (HTTP {answered.status})"
-        raise LocalStackError(problem_in_words(answered.response, status))
+        words = problem_in_words(answered.response, status)
+        raise LocalStackError(said_of_slowness(answered.response["code"], words))
 
     return answered
 
@@ -104,6 +106,8 @@ async def ask_over_http(
     if reply.is_success:  # else the last failure is the answer
         for failure in failures:
             say(failure)
+        if failures and (slow := slowness()):
+            say(slow)
 
     return Answered(reply.status_code, reply.json(), watch.received)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 
@@ -10,6 +11,7 @@ from drift.core.deadline import Deadline
 from drift.core.errors import DriftError
 from drift.http import settings, wiring
 from drift.local.cli.console import say, stderr
+from drift.local.machine import PATIENCE, patient
 from drift.local.stack.data_folder import check_data_folder, check_holds_graph
 from drift.local.stack.stack import VARIABLES, Stack, StackOptions
 from drift.local.wiring import build_writer, closing
@@ -19,7 +21,8 @@ WITHOUT_KEYS = {"AUTH_MODE": "function", "PROJECT_KEYS": "", "PROJECT_KEYS_SECRE
 """Settings under which the local host asks nobody for a credential: no command has one."""
 
 _MOST_LISTED, _MOST_NAMED = 100, 12
-_PATIENCE_S = 30.0
+_PATIENCE_S = 30.0 * PATIENCE
+SLOW_WARM_UP_S = 20.0
 
 
 @asynccontextmanager
@@ -30,7 +33,7 @@ async def running(
 
     Their addresses stand in this process's environment, and in the settings that are yielded. So
     does `access`, which says who may ask a function that this process serves. With `reads`, what
-    was stored before is all that the block works on.
+    was stored before is all that the block works on, and the search's statements are planned.
 
     Raises:
         DataFolderError: the data folder cannot be used, or holds nothing to read.
@@ -48,14 +51,17 @@ async def running(
             f"that run ..."
         )
 
-    async with Stack(options) as stack:
-        settings.export({**access, **stack.env})
-        values = settings.load()
-        if has_own_graph:
-            projects = await projects_of(values)
-            if projects is not None:
-                say(projects_in_words(projects))
-        yield stack, values
+    with patient():
+        async with Stack(options) as stack:
+            settings.export({**access, **stack.env})
+            values = settings.load()
+            if has_own_graph:
+                projects = await projects_of(values)
+                if projects is not None:
+                    say(projects_in_words(projects))
+                if reads and projects and not stack.attached:
+                    await warm_up(values)
+            yield stack, values
 
 
 async def take_documents(stack: Stack, values: settings.Settings) -> None:
@@ -103,8 +109,18 @@ def recommend_up(stack: Stack) -> None:
 
 
 async def warm_up(values: settings.Settings) -> None:
-    """Run the search's statements once: a fresh server takes seconds to plan them."""
+    """Run the search's statements once: a fresh server takes seconds to plan them.
+
+    That a machine is slow is said here, before anybody waits for an answer.
+    """
+    began = time.monotonic()
     async with closing(wiring.build_graph(values)) as graph:
         # an empty database has no indexes yet, and a question to it is told so
         with suppress(DriftError):
             await graph.warm_up(values.vector_index_dimensions)
+
+    if (seconds := time.monotonic() - began) > SLOW_WARM_UP_S:
+        say(
+            f"This machine is slow: the graph took {seconds:.0f} s to plan what a search asks, "
+            f"which takes five. Answers are waited for {PATIENCE:.0f} times as long as usual."
+        )
