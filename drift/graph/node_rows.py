@@ -85,10 +85,11 @@ def score_threshold(stored: Row | None) -> ScoreThreshold | None:
         value if isinstance(value, float) and math.isfinite(value) else None
         for value in map(stored.__getitem__, names)
     )
-    if score != known:
+    written_at = stored["score_threshold_written_at"]
+    if score != known or not isinstance(written_at, int | None):
         return None
 
-    return ScoreThreshold(score, texts, dimensions, text_of(model), floor, unrelated)
+    return ScoreThreshold(score, texts, dimensions, text_of(model), floor, unrelated, written_at)
 
 
 def threshold_properties(threshold: ScoreThreshold) -> dict[str, Any]:

@@ -29,8 +29,6 @@ until all are there."""
 OFF = "__OffChunk__"
 """The label of chunks of documents that are switched off."""
 
-NOW = "datetime.realtime().epochMillis"
-
 SET_VECTOR = """WITH n, row
 WHERE row.embedding IS NOT NULL
 CALL db.create.setNodeVectorProperty(n, $vector, row.embedding)"""

@@ -163,7 +163,9 @@ class Indexer:
     def _record(self, document: SourceDocument) -> DocumentRecord:
         version = version_of(document.content_hash, document.source_uri, self._embedding)
         updated_at = document.updated_at or round(1000 * time.time())
-        return DocumentRecord(document.id, document.title, SOURCE, version, updated_at)
+        # No path of a file has two bars: no other document's chunks are named after this.
+        key = f"{SOURCE}//{document.id}"
+        return DocumentRecord(document.id, document.title, SOURCE, version, updated_at, key)
 
     @property
     def _embedding(self) -> str:

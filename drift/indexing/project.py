@@ -85,6 +85,7 @@ class ProjectDocuments:
             words = [
                 {
                     "id": r["id"],
+                    "document_id": r["document_id"],
                     "name_words": found_by(r["title"], r["document_id"], r["heading"], r["text"]),
                 }
                 for r in found

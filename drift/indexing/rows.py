@@ -123,13 +123,13 @@ def read_defines(lines: Iterable[str]) -> tuple[Definition, ...]:
 
 
 def stored_document(row: Mapping[str, Any]) -> DocumentRecord:
-    """Return a document as the graph holds it; one that is not whole is of no version."""
+    """Return a document as the graph holds it; of one that is not whole, whose vectors it has."""
     version = DocumentVersion(*(row[one.name] or "" for one in fields(DocumentVersion)))
     return DocumentRecord(
         str(row["id"]),
         row["title"] or "",
         str(row["source"] or ""),
-        version if row["is_whole"] else DocumentVersion(),
+        version if row["is_whole"] else DocumentVersion(embedding=version.embedding),
         row["updated_at"],
         str(row["key"] or row["id"]),
         is_off=row["is_off"],

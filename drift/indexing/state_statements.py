@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from drift.graph.cypher import clauses
 from drift.indexing.clauses import DOCUMENTS, OFF, one
 
-# A document is stored when it has as many chunks as it was written with, each with a vector where
-# other models write as well: what broke, or was lost since, is written anew.
-_STORED = f"""WITH d, COUNT {{ (d)-[:HAS_CHUNK]->() }} AS chunks, {clauses.HAS_VERSIONS} AS several
-    RETURN d {{.id, .title, .source, .updated_at, .key, .content_hash, .rules, .source_uri, .chunks,
+# A document is stored when it has as many chunks as it was written with, each with a vector: what
+# broke, or was lost since, is written anew.
+_STORED = """WITH d, COUNT { (d)-[:HAS_CHUNK]->() } AS chunks
+    RETURN d {.id, .title, .source, .updated_at, .key, .content_hash, .rules, .source_uri, .chunks,
       embedding: CASE $vector WHEN 'embedding' THEN d.embedding_version ELSE $embedding END,
       is_off: coalesce(d.is_off, false),
-      is_whole: coalesce(d.chunks, chunks) = chunks AND NOT (several
-        AND EXISTS {{ MATCH (d)-[:HAS_CHUNK]->(ch) WHERE ch[$vector] IS NULL }})}}"""
+      is_whole: coalesce(d.chunks, chunks) = chunks
+        AND NOT EXISTS { MATCH (d)-[:HAS_CHUNK]->(ch) WHERE ch[$vector] IS NULL }}"""
 
 PROJECT_STATE = f"""
 OPTIONAL MATCH (p:__Project__ {{id: $project_id}})
@@ -28,10 +27,15 @@ RETURN coalesce(p.fingerprint, '') AS fingerprint, coalesce(p.generation, 0) AS 
   }} AS chunks
 """
 
-# One document, and the models of its project's vectors.
+# One document, and the models of its project's vectors: those of its documents, where its first run
+# broke.
 STANDING = f"""
 OPTIONAL MATCH (p:__Project__ {{id: $project_id}})
-RETURN coalesce(p.embedding_models, []) AS models, head(COLLECT {{
+RETURN coalesce(p.embedding_models, COLLECT {{
+    {DOCUMENTS} AND d.embedding_version IS NOT NULL
+    WITH d.embedding_version AS version
+    RETURN DISTINCT left(version, size(version) - 1 - size(last(split(version, '/'))))
+  }}) AS models, head(COLLECT {{
     MATCH (d:__Document__ {{project_id: $project_id, id: $id}})
       USING INDEX SEEK d:__Document__(project_id, id)
     {_STORED}

@@ -13,11 +13,11 @@ from __future__ import annotations
 from drift.graph.cypher import clauses
 from drift.graph.cypher.expressions import of_generation
 from drift.graph.cypher.nearest import comparable
-from drift.indexing.clauses import NOW, OFF, SET_VECTOR, STAGED, one, set_mean_vector
+from drift.indexing.clauses import OFF, SET_VECTOR, STAGED, one, set_mean_vector
 
 # ---------------------------------------------------------------------------------------- documents
 _UNFINISHED = f"""MATCH (p:__Project__ {{id: $project_id}})
-SET p.fingerprint = '', p.written_at = {NOW}"""
+SET p.fingerprint = '', {clauses.TOUCHED}"""
 _DOCUMENT = f"""UNWIND $rows AS row
 {one("d", "__Document__", "id")}"""
 _UNFINISHED_DOCUMENT = f"""{_UNFINISHED}
@@ -63,7 +63,7 @@ SET d.title = row.title, d.source = row.source, d.key = row.key, d.chunks = row.
   d.content_hash = row.content_hash, d.rules = row.rules,
   d.embedding_version =
     CASE $vector WHEN 'embedding' THEN row.embedding ELSE d.embedding_version END,
-  d.source_uri = row.source_uri, d.updated_at = row.updated_at, d.indexed_at = {NOW},
+  d.source_uri = row.source_uri, d.updated_at = row.updated_at, d.indexed_at = {clauses.NOW},
   d:Document, d.path = row.id
 MERGE (d)-[:IN_PROJECT]->(p)
 """
@@ -189,9 +189,11 @@ RELOCATE = f"""
 SET d.id = row.to, d.source = row.source, d:Document, d.path = row.to
 """
 
+# Found from the document, whatever label it has while it is off.
 NAME_CHUNKS = f"""
 UNWIND $rows AS row
-{one("ch", "__Chunk__", "id")}
+{one("d", "__Document__", "document_id")}
+MATCH (d)-[:HAS_CHUNK]->(ch {{id: row.id}})
 SET ch.name_words = row.name_words
 """
 

@@ -57,7 +57,7 @@ class ScoreThreshold:
     The score is None where there were too few of them. It holds for vectors of that model, which
     may be unknown and then is empty, and of that length. `floor` is the cosine that 99 of 100
     of the same pairs reach, `unrelated` the one that questions about something else reach; None
-    where it was not kept.
+    where it was not kept. `written_at` is the project's last write before it was measured.
     """
 
     score: float | None
@@ -66,6 +66,7 @@ class ScoreThreshold:
     model: str = ""
     floor: float | None = None
     unrelated: float | None = None
+    written_at: int | None = None
 
     @property
     def is_whole(self) -> bool:

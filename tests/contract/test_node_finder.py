@@ -307,10 +307,11 @@ async def test_what_was_measured_of_the_project_is_kept_and_comes_with_its_nodes
         ScoreThreshold(None, 7, 256, "m"),
     ):
         await backend.writer.keep_threshold(project, threshold)
-        assert await backend.writer.kept_threshold(project) == await found() == threshold
-    assert await backend.writer.kept_threshold(twin(project)) is None
+        kept, _ = await backend.writer.kept_threshold(project)
+        assert kept == await found() == threshold
+    assert (await backend.writer.kept_threshold(twin(project)))[0] is None
     await backend.writer.keep_threshold(f"{project}-absent", threshold)
-    assert await backend.writer.kept_threshold(f"{project}-absent") is None
+    assert await backend.writer.kept_threshold(f"{project}-absent") == (None, None)
 
     for damage in ("p.score_threshold = 'x'", "p.score_threshold_texts = 1.5"):
         await backend.connection.write(
@@ -336,10 +337,10 @@ async def test_the_threshold_is_measured_when_texts_were_indexed(
 
     async def measured_again(model: str = "m") -> ScoreThreshold | None:
         return await measure_and_keep(
-            finder, embedder, keeper, project, 256, model, has_changed=False, say=said.append
+            finder, embedder, keeper, project, 256, model, say=said.append
         )
 
-    measured = await measure_and_keep(finder, embedder, keeper, project, 256, "m", say=said.append)
+    measured = await measured_again()
     assert measured
     assert measured.texts == 121
     assert measured.score
@@ -347,13 +348,19 @@ async def test_the_threshold_is_measured_when_texts_were_indexed(
     assert measured.unrelated == pytest.approx(1)
     assert measured.floor
     assert measured.floor < measured.score
-    assert await keeper.kept_threshold(project) == measured
+    assert await keeper.kept_threshold(project) == (measured, measured.written_at)
+    told = replace(measured, score=0.95)
+    await keeper.keep_threshold(project, told)
+    assert await measured_again() == told
+    for damaged in ({"unrelated": None}, {"written_at": 7}):  # of an earlier version, or state
+        await keeper.keep_threshold(project, replace(told, **damaged))
+        assert await measured_again() == measured
 
     await backend.writer.remove_documents(project, ["d1"])
-    assert await measured_again() == measured
-    await keeper.keep_threshold(project, replace(measured, unrelated=None))  # of an earlier version
-    assert await measured_again() == ScoreThreshold(None, 1, 256, "m")
+    few = await measured_again()
+    assert few
+    assert few.texts == 1
     other = await measured_again("other")
-    assert other == ScoreThreshold(None, 1, 256, "other")
-    assert await keeper.kept_threshold(project) == other
+    assert other == replace(few, model="other")
+    assert await keeper.kept_threshold(project) == (other, other.written_at)
     assert said == []

@@ -11,6 +11,16 @@ NUMBER = f"COLLECT {{ MATCH {NODE} RETURN f.format }}[0]"
 HAS_VERSIONS = f"EXISTS {{ MATCH {NODE} WHERE size(f.versions) > 0 }}"
 """Whether several models have vectors, as an expression."""
 
+NOW = "datetime.realtime().epochMillis"
+
+_DAY_MS = 86_400_000
+
+TOUCHED = f"""p.written_at = CASE
+  WHEN p.written_at IS :: INTEGER NOT NULL AND {NOW} <= p.written_at < {NOW} + {_DAY_MS}
+  THEN p.written_at + 1 ELSE {NOW} END"""
+"""The item of a SET that says when the project `p` was written: no two writes have one time, also
+where the server's clock stands or goes back."""
+
 WRITTEN_AT = "toString(coalesce(p.generation, 0)) + ':' + toString(coalesce(p.written_at, 0))"
 """The write after which the project `p` is as it is."""
 

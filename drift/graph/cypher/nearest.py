@@ -40,6 +40,7 @@ THRESHOLD = {
     "score_threshold_dimensions": "dimensions",
     "score_floor": "floor",
     "score_unrelated": "unrelated",
+    "score_threshold_written_at": "written_at",
 }
 """The properties of a project's node that say how near is near enough, with ScoreThreshold's."""
 

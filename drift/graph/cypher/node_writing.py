@@ -13,7 +13,7 @@ WITH count(*) AS locked
 MERGE (p:__Project__ {id: $project_id}) SET p.project_id = $project_id
 """
 
-NOW = "datetime.realtime().epochMillis"
+NOW = clauses.NOW
 IS_HELD = f"coalesce(p.writer IS NOT NULL AND p.writer_until > {NOW}, false)"
 """Whether somebody holds the project `p` to write it."""
 
@@ -59,7 +59,7 @@ RETURN {IS_HELD} AS is_held,
 CREATE = f"""
 MATCH (p:__Project__ {{id: $project_id}})
 CREATE (n:{PERSONAL})
-SET n = $properties, n:$($label), p.written_at = {NOW}, n.updated_at = {NOW}
+SET n = $properties, n:$($label), {clauses.TOUCHED}, n.updated_at = {NOW}
 """
 
 REPLACE = f"""
@@ -67,14 +67,14 @@ MATCH (p:__Project__ {{id: $project_id}})
 MATCH (n:{PERSONAL} {{project_id: $project_id, id: $id}})
 WITH p, n, CASE WHEN $keeps
   THEN [name IN keys(n) WHERE name STARTS WITH 'embedding' | [name, n[name]]] ELSE [] END AS kept
-SET n = $properties, p.written_at = {NOW}, n.updated_at = {NOW}
+SET n = $properties, {clauses.TOUCHED}, n.updated_at = {NOW}
 FOREACH (one IN kept | SET n[one[0]] = one[1])
 """
 
 REMOVE = f"""
 MATCH (p:__Project__ {{id: $project_id}})
 MATCH (n:{PERSONAL} {{project_id: $project_id, id: $id}})
-SET p.written_at = {NOW}
+SET {clauses.TOUCHED}
 DETACH DELETE n
 """
 
@@ -113,7 +113,7 @@ FOREACH (_ IN CASE WHEN n[$vector] IS NULL THEN [] ELSE [1] END |
 SET n:{PERSONAL}, n.project_id = $project_id, n.id = coalesce(n.id, row.new_id), n += row.embedded
 WITH count(n) AS written
 MATCH (p:__Project__ {{id: $project_id}})
-SET p.written_at = {NOW}
+SET {clauses.TOUCHED}
 RETURN written
 """
 

@@ -15,6 +15,7 @@ from drift.graph.versions import VectorVersion
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.indexing.documents import Skipped
 from drift.indexing.graph_records import DocumentRecord
+from drift.indexing.records import embedding_of
 from drift.local.exchange import statements
 from drift.local.exchange.folder import Row
 from drift.local.ingest import pipeline
@@ -22,6 +23,7 @@ from drift.local.ingest.files import look_at
 from drift.local.ingest.identity import possible_files
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.places import is_gone
+from drift.local.ingest.run import refuse_two_models
 from drift.local.prepare import vector_statements
 from drift.local.prepare.filling import Filling
 from drift.local.say import Say
@@ -67,6 +69,8 @@ class ProjectDifferences:
             about |= {"generation": held["generation"], "vector": version.vector}
             row = (await project.once(statements.DIFFERENCES, about))[0]
             state = await self.writer.project_state(self.project_id)
+            embedding = embedding_of(self.model, self.dimensions)
+            refuse_two_models(self.project_id, state, embedding)
             if row["orphans"]:
                 await project.until_none(statements.DROP_ORPHANS, about)
             embedded = await self._embed(version)

@@ -6,9 +6,9 @@ Entities and communities are of a generation that the project's node names; -1 i
 
 from __future__ import annotations
 
-from drift.graph.cypher import legs, nearest
+from drift.graph.cypher import clauses, legs, nearest
 from drift.graph.cypher.expressions import of_generation
-from drift.indexing.clauses import DOCUMENTS, KEYS, NOW, OFF, STAGED
+from drift.indexing.clauses import DOCUMENTS, KEYS, OFF, STAGED
 
 OWN = (legs.PERSONAL, legs.EARLIER)
 KINDS = {**KEYS, **dict.fromkeys((OFF, *OWN), "id")}
@@ -201,14 +201,14 @@ RETURN count(*) AS revealed
 
 END_RESTORE = f"""
 {_PROJECT}
-SET p += $properties, p.generation = $generation, p.written_at = {NOW}
+SET p += $properties, p.generation = $generation, {clauses.TOUCHED}
 REMOVE p.restoring
 """
 
 # --------------------------------------------------------------------------------------- taking out
 BEGIN_DELETE = f"""
 {_PROJECT}
-SET p.deleting = true, p.generation = -1, p.fingerprint = '', p.written_at = {NOW}
+SET p.deleting = true, p.generation = -1, p.fingerprint = '', {clauses.TOUCHED}
 REMOVE p.restoring
 """
 
@@ -285,7 +285,7 @@ RETURN COLLECT {{
 
 DROP_ORPHANS = f"""
 {_PROJECT}
-SET p.fingerprint = '', p.written_at = {NOW}
+SET p.fingerprint = '', {clauses.TOUCHED}
 WITH p
 CALL (p) {{
   {_all("__Chunk__")} AND {_IS_ORPHAN}

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, count, islice
 from typing import TYPE_CHECKING
 
 from drift.core.errors import IngestError
@@ -182,7 +182,10 @@ class SourceChanges:
         """Return what a new document's chunks are named after: no other document's key."""
         if self._keys is None:
             self._keys = {document.key for document in state.documents.values()}
-        return f"{name} beside another" if name in self._keys else name
+        keys = chain([name], (f"{name} beside {number} others" for number in count(1)))
+        key = next(key for key in keys if key not in self._keys)
+        self._keys.add(key)
+        return key
 
     def _taken(self, wanted: _Wanted, read: Read | Skipped) -> DocumentBatch | None:
         """Return a document as it is to be written, unless it could not be read."""

@@ -97,7 +97,8 @@ class Derivation:
         with self.clock.timed(DERIVE):
             report(DERIVE, 0, 1)
             every, facts = await self.graph.read_members(self.project_id)
-            members = [one for one in every if one.document_id not in set(removed)]
+            gone = set(removed)
+            members = [one for one in every if one.document_id not in gone]
             replies = await self.graph.read_replies(self.project_id)
             is_read_whole = bool(replies or self.by_model)
             async with task_group() as group:
@@ -114,7 +115,7 @@ class Derivation:
 
         with self.clock.timed(EMBED):
             if defined := entities.result():
-                knowledge = with_entities(knowledge, defined)
+                knowledge = await asyncio.to_thread(with_entities, knowledge, defined)
             knowledge = replace(knowledge, embedding_model=self.changes.model)
             compared = await self.writer.compare(knowledge)
             knowledge = await self._embed_new(knowledge, compared.kept)

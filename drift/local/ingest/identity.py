@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from drift.core.errors import IngestError
 from drift.indexing.graph_records import ProjectState
 from drift.indexing.records import possible_ids
-from drift.local.ingest.kinds import is_passed_over
+from drift.local.ingest.kinds import is_passed_over, lacks_a_package
 from drift.local.ingest.places import REMOTE, are_same, below, is_gone, is_inside, known_as
 from drift.local.ingest.sources import Source
 
@@ -54,7 +54,11 @@ def identify(source: Source, hashes: Mapping[str, str], state: ProjectState) -> 
     names = claims.names()
     places = [below(claims.root, file.path) for file in source.skipped if file.unreadable]
     unreadable = [claims.root] if source.is_file and places else places
-    kept = [name for name in gone if claims.may_be_inside(name, unreadable)]
+    kept = [
+        name
+        for name in gone
+        if claims.may_be_inside(name, unreadable) or claims.lacks_a_package(name)
+    ]
 
     return Identity(
         claims.owner,
@@ -130,6 +134,10 @@ class _Claims:
     def may_be_inside(self, name: str, places: Iterable[str]) -> bool:
         """Tell whether the file of a stored document may be one of these places, or be in one."""
         return any(is_inside(file, place) for file in self._files[name] for place in places)
+
+    def lacks_a_package(self, name: str) -> bool:
+        """Tell whether the file of a stored document is there, and nothing here can read it."""
+        return any(lacks_a_package(file) and not is_gone(file) for file in self._files[name])
 
     def _is_gone(self, name: str) -> bool:
         return all(map(is_gone, self._files[name]))
@@ -243,7 +251,7 @@ class _Claims:
     def names(self) -> dict[str, str]:
         """Return the id of each document: that of the file, if it has one, else one that is free.
 
-        It is the path, unless another document of the project has that path.
+        It is the path, unless a stored document has that path, which may be one that moves now.
         """
         within = {path: self._path_of_owner(path) for path in self.hashes}
         own_paths = set(within.values())
@@ -252,7 +260,7 @@ class _Claims:
             known = [name for name in possible_ids(self.owner, within[path]) if name in claimed]
             names |= {path: known[0]} if known else {}
 
-        taken = self._free.union(names.values())
+        taken = {*self._sources, *names.values()}
         for path in [path for path in self.hashes if path not in names]:
             first, *others, last = possible_ids(self.owner, within[path])
             free = [first, *(name for name in others if name not in own_paths)]

@@ -65,6 +65,11 @@ def why_not(path: str) -> str:
     return "" if suffix in READ else formats.NOT_TAKEN.get(suffix, _OTHER_ENDING)
 
 
+def lacks_a_package(path: str) -> bool:
+    """Tell whether a file with this ending would be read if a package were installed."""
+    return why_not(path) == NEEDS
+
+
 def ranked(ignored: Counter[tuple[str, str]]) -> tuple[Ignored, ...]:
     """Return the counts of what was ignored, by kind and reason, the largest first."""
     items = sorted(ignored.items(), key=lambda item: (-item[1], item[0]))

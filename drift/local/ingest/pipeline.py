@@ -21,7 +21,7 @@ from drift.local.ingest.identity import Identity
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.places import require_own_graph
 from drift.local.ingest.report import IngestReport, Report, say_nothing
-from drift.local.ingest.run import Run
+from drift.local.ingest.run import Run, refuse_two_models
 from drift.local.ingest.scheduling import InProcess, Stages
 from drift.local.ingest.sources import Source
 from drift.local.say import Say
@@ -139,6 +139,7 @@ async def switch(  # noqa: PLR0913 - one argument a collaborator
         embedding = embedding_of(embedding_model, dimensions)
         changes = SourceChanges(Source("", ()), project_id, embedding, report)
         run = Run(changes, writer, project, embedder, say=say)
+        refuse_two_models(project_id, state, embedding)
         wrong = sorted(one for one in set(document_ids) if state.documents[one].is_off == on)
         if wrong:
             require_own_graph(project_id, state.documents.values())

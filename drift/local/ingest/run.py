@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -24,7 +25,9 @@ class Run(Derivation):
 
     async def complete(self, state: ProjectState, identity: Identity) -> IngestReport:
         """Take all steps in order, and return what they did."""
-        self.refuse_two_models(state, identity)
+        others = {one for claimed in identity.others.values() for one in claimed}
+        written = {*identity.names.values(), *identity.gone, *others}
+        refuse_two_models(self.project_id, state, self.changes.embedding, written)
         with self.clock.timed(CHUNKS):
             await self.write_documents(state, identity)
         self.clock.add(READ, self.changes.waited_s)
@@ -37,24 +40,6 @@ class Run(Derivation):
         await self.remember(state, identity)
         await self.look_back()
         return self.result
-
-    def refuse_two_models(self, state: ProjectState, identity: Identity) -> None:
-        """Raise IngestError where a document would stay whose vectors another model made."""
-        own, dimensions = self.changes.model, str(self.changes.dimensions)
-        others = {one for claimed in identity.others.values() for one in claimed}
-        written = {*identity.names.values(), *identity.gone, *others}
-        for name, document in state.documents.items():
-            embedding = document.version.embedding
-            model, _, length = embedding.rpartition("/")
-            is_other = length != dimensions or other_models([model], own)
-            if model and is_other and name not in written:
-                raise IngestError(
-                    f"Project {self.project_id} has documents, {name} among them, that this run "
-                    f"would leave with the vectors of {embedding}, beside its own of "
-                    f"{self.changes.embedding}: nothing was written. Use that model, or first have "
-                    f"`drift reindex --model-version NAME` build the vectors of {own} "
-                    f"beside them."
-                )
 
     async def remember(self, state: ProjectState, identity: Identity) -> None:
         """Write down what was moved, and which files hold no document.
@@ -117,7 +102,8 @@ class Run(Derivation):
         for gone in (*removed, *self.changes.renamed):
             stays.pop(gone, None)
         seen = [document for document in stays.values() if not document.is_off]
-        await self.derive(seen, removed, state.fingerprint)
+        is_other = bool(self.result.added or self.result.changed or removed)
+        await self.derive(seen, removed, "" if is_other else state.fingerprint)
 
     async def look_back(self) -> None:
         """Report what the graph holds now; IngestError when it is not what this run wrote."""
@@ -136,3 +122,24 @@ class Run(Derivation):
             )
 
         self.result.tell(state, self.reach)
+
+
+def refuse_two_models(
+    project_id: str, state: ProjectState, embedding: str, written: Collection[str] = ()
+) -> None:
+    """Raise IngestError where a document would stay whose vectors another model made.
+
+    `embedding` names the model and the length of the vectors, as documents do. Documents that are
+    `written`, or go, do not stay.
+    """
+    own, _, dimensions = embedding.rpartition("/")
+    for name, document in state.documents.items():
+        model, _, length = document.version.embedding.rpartition("/")
+        is_other = length != dimensions or other_models([model], own)
+        if model and is_other and name not in written:
+            raise IngestError(
+                f"Project {project_id} has documents, {name} among them, that this run would leave "
+                f"with the vectors of {document.version.embedding}, beside its own of {embedding}: "
+                f"nothing was written. Use that model, or first have `drift reindex "
+                f"--model-version NAME` build the vectors of {own} beside them."
+            )

@@ -45,7 +45,8 @@ class Comparison:
 def stamps_of(batch: KnowledgeBatch) -> Stamps:
     """Return the stamps of a generation: of all that is stored of a node, but its vectors.
 
-    What it leads to is part of it, so that an edge between two nodes that stay does so as well.
+    What it leads to is part of it, so that an edge between two nodes that stay does so as well. A
+    stamp ends with the number of edges that lead to the node: one that lost some is written anew.
     """
     related: dict[str, list[str]] = defaultdict(list)
     for relation in batch.relations:
@@ -54,7 +55,8 @@ def stamps_of(batch: KnowledgeBatch) -> Stamps:
             related[end].append(hashed)
 
     entities = {
-        one.id: _hash(
+        one.id: _stamp(
+            len(set(one.chunk_ids)),
             *(one.title, one.description, one.type, one.also),
             *((one.label, one.path, one.first_line, one.last_line) if one.label else ()),
             *(sorted(one.chunk_ids), sorted(related[one.id])),
@@ -72,7 +74,8 @@ def stamps_of(batch: KnowledgeBatch) -> Stamps:
             # What is in it is part of it: a walk down from what questions see meets nothing else.
             held = sorted(entities.get(id_, "") for id_ in one.entity_ids)
             parts = sorted(map(stamp, below.get(name, ())))
-            communities[name] = _hash(
+            communities[name] = _stamp(
+                len({*one.chunk_ids}) + len({*one.entity_ids}) + len(parts),
                 *(one.level, one.parent, one.title, one.summary, one.digest, one.says),
                 *(sorted(one.chunk_ids), held, parts),
             )
@@ -81,6 +84,10 @@ def stamps_of(batch: KnowledgeBatch) -> Stamps:
     for name in named:
         stamp(name)
     return Stamps(entities, communities)
+
+
+def _stamp(edges: int, *parts: object) -> str:
+    return f"{_hash(*parts)} {edges}"
 
 
 def _hash(*parts: object) -> str:

@@ -28,18 +28,18 @@ async def measure_and_keep(  # noqa: PLR0913, PLR0917 - what is measured, of wha
     dimensions: int,
     model: str = "",
     *,
-    has_changed: bool = True,
     say: Say = lambda _: None,
 ) -> ScoreThreshold | None:
     """Measure a project's threshold and keep it at the project; return what holds now.
 
-    Whoever indexes texts calls this at the end; where nothing has changed, one that fits is kept as
-    it is. Without an embedder the first question measures how near unrelated questions come. A
-    failure costs no more than the threshold, which is told.
+    Whoever indexes texts calls this at the end; where nothing was written since, one that fits is
+    kept as it is. Without an embedder the first question measures how near unrelated questions
+    come. A failure costs no more than the threshold, which is told.
     """
     try:
-        kept = await keeper.kept_threshold(project_id)
-        if kept and kept.is_whole and not has_changed and kept.fits(dimensions, model):
+        kept, written_at = await keeper.kept_threshold(project_id)
+        is_of_now = written_at is not None and kept is not None and kept.written_at == written_at
+        if kept and is_of_now and kept.is_whole and kept.fits(dimensions, model):
             return kept
         deadline = Deadline.after(PATIENCE_S)
         sampled = await finder.sample(project_id, dimensions, pairs(), LEAST_TEXTS, deadline)
@@ -48,7 +48,7 @@ async def measure_and_keep(  # noqa: PLR0913, PLR0917 - what is measured, of wha
         nearest = None
         if embedder is not None and sampled.texts >= LEAST_TEXTS:
             nearest = await nearness_of_unrelated(finder, embedder, project_id, deadline)
-        found = ScoreThreshold(score, sampled.texts, dimensions, model, lowest, nearest)
+        found = ScoreThreshold(score, sampled.texts, dimensions, model, lowest, nearest, written_at)
         await keeper.keep_threshold(project_id, found)
     except UpstreamError as error:
         say(f"The score threshold of project {project_id} was not measured: {error.detail}")

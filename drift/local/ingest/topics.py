@@ -124,10 +124,11 @@ def mean_of(kept: Sequence[Kept]) -> Points:
     return mean([one.mean for one in kept], [one.was for one in kept])
 
 
-def cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    """Return the cosine of two vectors; 0 for one without a direction."""
-    a, b = np.array(one), np.array(other)
-    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b) or 1.0))
+def cosines(ones: Sequence[Sequence[float]], others: Sequence[Sequence[float]]) -> Points:
+    """Return the cosine of each of some vectors and its partner; 0 for one without a direction."""
+    a, b = np.array(ones), np.array(others)
+    lengths = np.linalg.norm(a, axis=1) * np.linalg.norm(b, axis=1)
+    return np.asarray(np.einsum("ij,ij->i", a, b) / np.where(lengths, lengths, 1.0), np.float32)
 
 
 def directions_from(vectors: Points, mean: Points) -> Points:

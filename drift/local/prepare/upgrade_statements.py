@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drift.indexing import clauses
+from drift.graph.cypher import clauses
 
 DOCUMENTS = """
 MATCH (p:__Project__ {id: $project_id})
@@ -24,7 +24,7 @@ SET ch.id = row.to
 
 MARK_DOCUMENTS = f"""
 MATCH (p:__Project__ {{id: $project_id}})
-SET p.written_at = {clauses.NOW}
+SET {clauses.TOUCHED}
 WITH p
 UNWIND $rows AS row
 MATCH (d:__Document__ {{project_id: $project_id, id: row.id}})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from drift.graph.cypher import legs
+from drift.graph.cypher import clauses, legs
 from drift.graph.cypher.edges import MAX_LEVELS
 from drift.graph.cypher.expressions import first_not_blank
 from drift.graph.cypher.schema import Schema
@@ -139,7 +139,13 @@ CALL (row, ch) {{
   WITH row, ch WHERE row.vector IS NOT NULL
   CALL db.create.setNodeVectorProperty(ch, '{version.vector_in(schema)}', row.vector)
 }}
-RETURN count(*) AS written"""
+WITH count(*) AS written, collect(DISTINCT ch.project_id) AS projects
+CALL (projects) {{
+  UNWIND projects AS id
+  MATCH (p:__Project__ {{id: id}})
+  SET {clauses.TOUCHED}
+}}
+RETURN written"""
 
 
 def remove_properties(label: str) -> str:

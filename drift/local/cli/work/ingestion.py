@@ -146,7 +146,6 @@ async def measure_threshold(
             report.project_id,
             values.vector_index_dimensions,
             values.oai_embed_model_name,
-            has_changed=report.wrote,
             say=say,
         )
 

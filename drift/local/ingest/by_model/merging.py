@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from drift.core.names import normalised_title
 from drift.indexing.graph_records import EntityRecord, RelationRecord
 from drift.indexing.records import stable_id
+from drift.indexing.rows import parts
 from drift.local.ingest.by_model.facts import ChunkFacts
-from drift.local.ingest.topics import cosine
+from drift.local.ingest.topics import cosines
 
 ALIKE = 0.9
 """Cosine from which two entities of a type whose names are nearly the same are one."""
 MOST_EDITS, SHORTEST_EDITED = 2, 6
 MOST_WITH_A_WORD = 200
 """Entities that share a word; a more common word tells nothing."""
+PAIRS_AT_ONCE = 2_000
+_NUMBERS = re.compile(r"\d+|\b[ivx]+\b")
 MOST_SENTENCES, MOST_DESCRIPTION = 3, 900
 
 
@@ -138,32 +141,48 @@ def merge_alike(
     return tuple(joined.values()), kept
 
 
-def _pairs(entities: Sequence[EntityRecord]) -> Iterator[tuple[int, int]]:
-    words = [frozenset(normalised_title(entity.title).split()) for entity in entities]
+def _pairs(entities: Sequence[EntityRecord]) -> list[tuple[int, int]]:
+    names = [_Name.of(normalised_title(entity.title)) for entity in entities]
     by_word: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for at, entity in enumerate(entities):
-        title = normalised_title(entity.title)
-        for word in words[at] | {title[:4] + "…", "…" + title[-4:]}:
+    for at, (entity, name) in enumerate(zip(entities, names, strict=True)):
+        for word in name.words | {name.title[:4] + "…", "…" + name.title[-4:]}:
             by_word[entity.type, word].append(at)
 
-    seen = set()
+    near: dict[tuple[int, int], None] = {}
     for places in by_word.values():
-        if len(places) > MOST_WITH_A_WORD:
-            continue
-        for pair in combinations(places, 2):
-            if pair not in seen and _are_near(*(words[at] for at in pair)):
-                seen.add(pair)
-                if cosine(*(entities[at].embedding for at in pair)) >= ALIKE:
-                    yield pair
+        if len(places) <= MOST_WITH_A_WORD:
+            for one, other in combinations(places, 2):
+                if _are_near(names[one], names[other]):
+                    near[one, other] = None
+
+    alike: list[tuple[int, int]] = []
+    for pairs in parts(list(near), PAIRS_AT_ONCE):
+        ends = ([entities[at].embedding for at in end] for end in zip(*pairs, strict=True))
+        are_alike = cosines(*ends) >= ALIKE
+        alike += (pair for pair, is_alike in zip(pairs, are_alike, strict=True) if is_alike)
+    return alike
 
 
-def _are_near(one: frozenset[str], other: frozenset[str]) -> bool:
-    numbers = [frozenset(re.findall(r"\d+|\b[ivx]+\b", " ".join(words))) for words in (one, other)]
-    if numbers[0] != numbers[1]:
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """A title with its words and its numbers."""
+
+    title: str
+    words: frozenset[str]
+    numbers: frozenset[str]
+
+    @classmethod
+    def of(cls, title: str) -> _Name:
+        words = frozenset(title.split())
+        return cls(title, words, frozenset(_NUMBERS.findall(" ".join(words))))
+
+
+def _are_near(one: _Name, other: _Name) -> bool:
+    if one.numbers != other.numbers:
         return False
-    if one < other or other < one:
+    if one.words < other.words or other.words < one.words:
         return True
-    a, b = " ".join(sorted(one - other)), " ".join(sorted(other - one))
+    a, b = (" ".join(sorted(words)) for words in (one.words - other.words, other.words - one.words))
     return min(len(a), len(b)) >= SHORTEST_EDITED and _edits(a, b) <= MOST_EDITS
 
 

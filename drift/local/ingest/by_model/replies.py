@@ -31,7 +31,8 @@ class Replies:
         self._keep = keep
         self._model = model
         self._of_texts: dict[tuple[str, frozenset[str]], ModelReply] = {}
-        self._by_part: dict[tuple[str, str], list[ModelReply]] = {}
+        self._known: list[ModelReply] = []
+        self._by_part: dict[tuple[str, str], list[int]] = {}
         for reply in held:
             if model in {None, reply.model}:
                 self._know(reply)
@@ -39,7 +40,8 @@ class Replies:
     def _know(self, reply: ModelReply) -> None:
         self._of_texts[reply.kind, frozenset(reply.parts)] = reply
         for part in reply.parts:
-            self._by_part.setdefault((reply.kind, part), []).append(reply)
+            self._by_part.setdefault((reply.kind, part), []).append(len(self._known))
+        self._known.append(reply)
 
     def find(self, kind: str, parts: Iterable[str]) -> str | None:
         """Return the reply that was made of these texts, or of nearly the same."""
@@ -47,10 +49,11 @@ class Replies:
         if exact := self._of_texts.get((kind, wanted)):
             return exact.text
 
-        shared: Counter[ModelReply] = Counter()
+        shared: Counter[int] = Counter()
         for part in wanted:
             shared.update(self._by_part.get((kind, part), ()))
-        for reply, same in shared.most_common(1):
+        for number, same in shared.most_common(1):
+            reply = self._known[number]
             if same >= STAYS * max(len(wanted), len(reply.parts)):
                 return reply.text
 

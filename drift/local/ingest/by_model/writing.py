@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -78,17 +79,18 @@ async def write_by_model(  # noqa: PLR0913 - one argument a collaborator
     if by_model is not None:
         await _ask_for_the_rest(by_model, reports, facts, knowledge.communities, done, say)
 
-    told = reports.told(knowledge.communities)
+    # In threads, so that the loop goes on renewing the lease on the project.
+    told = await to_thread(reports.told, knowledge.communities)
     communities = tuple(told.get(c.community, c) for c in knowledge.communities)
-    read = facts.told(chunks)
-    entities, relations = merge(read)
+    read = await to_thread(facts.told, chunks)
+    entities, relations = await to_thread(merge, read)
     embedded = await embed_entities(entities, known, embedder)
-    entities, relations = merge_alike(embedded, relations)
+    entities, relations = await to_thread(merge_alike, embedded, relations)
     is_whole = told.keys() >= _speaking(communities) and not (
         by_model is not None and by_model.tier == "graph" and len(read) < len(chunks)
     )
     made = replace(knowledge, relations=relations, communities=communities)
-    return with_entities(made, entities), is_whole, len(told)
+    return await to_thread(with_entities, made, entities), is_whole, len(told)
 
 
 def with_entities(knowledge: KnowledgeBatch, entities: Sequence[EntityRecord]) -> KnowledgeBatch:
@@ -135,8 +137,8 @@ async def _ask_for_the_rest(  # noqa: PLR0913, PLR0917 - one argument a collabor
 ) -> None:
     """Ask for what no reply is kept of, after the estimate is said."""
     chunks = tuple(reports.chunks.values())
-    lacking = _speaking(communities) - reports.told(communities).keys()
-    read = facts.told(chunks)
+    lacking = _speaking(communities) - (await to_thread(reports.told, communities)).keys()
+    read = await to_thread(facts.told, chunks)
     unread = [one for one in chunks if one.id not in read] if by_model.tier == "graph" else []
     missing = [one for one in communities if one.community in lacking]
     topics = [
@@ -163,7 +165,7 @@ async def _ask_for_the_rest(  # noqa: PLR0913, PLR0917 - one argument a collabor
     await ask(reports.topics(communities, asking, lacking))
     # Level by level: the reports above are made of those below.
     for level in range(1, 1 + max((one.level for one in communities), default=0)):
-        told = reports.told(communities)
+        told = await to_thread(reports.told, communities)
         known = [told.get(one.community, one) for one in communities]
         await ask(reports.groups(known, asking, lacking, level))
     await ask(facts.calls(_in_budget(asking, communities, unread), asking))

@@ -19,7 +19,7 @@ from drift.indexing.reading_process import Guard, guarded
 from drift.indexing.rows import parts
 from drift.local.ingest.graphrag.cells import text
 from drift.local.ingest.graphrag.tables import column_types, done, is_list, query
-from drift.local.ingest.topics import cosine
+from drift.local.ingest.topics import cosines
 from drift.local.say import Say
 from drift.model.graph import Vector
 from drift.nodes.embedding_calls import EmbeddingCalls
@@ -130,7 +130,7 @@ async def fitting(
     sampled = sorted(known, key=lambda text: len(text[1]))[:SAMPLED]
     made = (await calls.embed([text for _, text in sampled])).vectors
     pairs = zip((stored.of(key) or () for key, _ in sampled), made, strict=True)
-    nearest = [cosine(there, ours) for there, ours in pairs]
+    nearest = [float(cosines([there], [ours])[0]) for there, ours in pairs]
     if not nearest or min(nearest) < SAME_TEXT:
         say(f"{stored.place}: its vectors are another model's: made anew.")
         return Vectors("")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from drift.core.deadline import task_group
 from drift.core.errors import GraphMisconfiguredError, IngestError
@@ -60,9 +61,12 @@ class Neo4jProject(ProjectDocuments):
         begun = (await self.once(statements.BEGIN_KNOWLEDGE, self._named))[0]
         generations = {"generation": begun["generation"], "visible": begun["visible"]}
         compared = compared or await self.compare(batch)
-        new = knowledge_steps(batch, compared, self._version.named("mean"))
         # What is replaced is marked first: an edge to its successor finds one node of the name.
-        for text, rows, size in (*retire_steps(compared), *new):
+        mean = self._version.named("mean")
+        steps = chain(retire_steps(compared), knowledge_steps(batch, compared, mean))
+        # Each is made in a thread, so that the loop goes on renewing the lease.
+        while step := await asyncio.to_thread(next, steps, None):
+            text, rows, size = step
             await self.rows(text, rows, size, **generations)
 
         await self._switch(generations, batch, removed)

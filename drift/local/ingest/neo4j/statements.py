@@ -10,7 +10,7 @@ from __future__ import annotations
 from drift.graph.cypher import clauses, legs, nearest
 from drift.graph.cypher.edges import MAX_LEVELS
 from drift.graph.cypher.expressions import of_generation
-from drift.indexing.clauses import DOCUMENTS, NOW, SET_VECTOR, one
+from drift.indexing.clauses import DOCUMENTS, SET_VECTOR, one
 
 KNOWLEDGE_STATE = f"""
 CALL () {{
@@ -88,6 +88,20 @@ _IS_OWN = f"""is_own AND (NOT has_versions OR {_IS_EMBEDDED.format(n="n")} AND N
     WHERE NOT m:__Chunk__ AND NOT {_IS_EMBEDDED.format(n="m")}
   }})"""
 
+DOCUMENT_EDGES = {
+    "Symbol": "(d)-[:REFERS_TO]->(e)",
+    "URL": "(d)-[:LINKS_TO]->(e)",
+    "Tool": "(e)-[:DEFINED_IN]->(d)",
+}
+"""How a document is connected to what it defines or leads to, by the label of that."""
+
+# A node that lost an edge is not as it was: the number of those that lead to it ends its stamp, and
+# each document of its chunks leads to what has a label.
+_HAS_EDGES = "n.stamp ENDS WITH ' ' + toString(COUNT {{ (n)<-[:{edge}]-() }})"
+_LACKS_A_DOCUMENT = " OR ".join(
+    f"(n:{label} AND NOT {edge.replace('(e)', '(n)')})" for label, edge in DOCUMENT_EDGES.items()
+)
+
 READ_STAMPS = f"""
 MATCH (p:__Project__ {{id: $project_id}})
 WITH p, {clauses.HAS_VERSIONS} AS has_versions, $vector <> 'embedding'
@@ -95,11 +109,14 @@ WITH p, {clauses.HAS_VERSIONS} AS has_versions, $vector <> 'embedding'
 RETURN COLLECT {{
   MATCH (n:__Entity__) USING INDEX SEEK n:__Entity__(project_id)
   WHERE n.project_id = $project_id AND {of_generation("n", "coalesce(p.generation, 0)")}
-  RETURN [n.id, CASE WHEN {_IS_OWN} THEN coalesce(n.stamp, '') ELSE '' END]
+  RETURN [n.id, CASE WHEN {_IS_OWN} AND {_HAS_EDGES.format(edge="HAS_ENTITY")}
+    AND NOT EXISTS {{ MATCH (n)<-[:HAS_ENTITY]-()<-[:HAS_CHUNK]-(d) WHERE {_LACKS_A_DOCUMENT} }}
+    THEN n.stamp ELSE '' END]
 }} AS entities, COLLECT {{
   MATCH (n:__Community__) USING INDEX SEEK n:__Community__(project_id)
   WHERE n.project_id = $project_id AND {of_generation("n", "coalesce(p.generation, 0)")}
-  RETURN [n.community, CASE WHEN {_IS_OWN} THEN coalesce(n.stamp, '') ELSE '' END]
+  RETURN [n.community, CASE WHEN {_IS_OWN} AND {_HAS_EDGES.format(edge="IN_COMMUNITY")}
+    THEN n.stamp ELSE '' END]
 }} AS communities
 """
 
@@ -136,12 +153,6 @@ RETURN coalesce(p.generation, 0) AS generation, p.restoring IS NOT NULL AS is_re
   coalesce(p.deleting, false) AS is_deleting
 """
 
-DOCUMENT_EDGES = {
-    "Symbol": "(d)-[:REFERS_TO]->(e)",
-    "URL": "(d)-[:LINKS_TO]->(e)",
-    "Tool": "(e)-[:DEFINED_IN]->(d)",
-}
-"""How a document is connected to what it defines or leads to, by the label of that."""
 _SET_LABEL = "\n".join(
     f"FOREACH (_ IN CASE row.label WHEN '{label}' THEN [1] ELSE [] END | SET n:{label})"
     for label in DOCUMENT_EDGES
@@ -174,11 +185,11 @@ SET n += row.mean
 
 SWITCH = f"""
 MATCH (p:__Project__ {{id: $project_id}})
-SET p.generation = $generation, p.fingerprint = $fingerprint, p.written_at = {NOW},
+SET p.generation = $generation, p.fingerprint = $fingerprint, {clauses.TOUCHED},
   p.entities = $entities, p.relations = $relations, p.communities = $communities,
   p.embedding_models = CASE WHEN $vector <> 'embedding' THEN p.embedding_models
     WHEN $embedding_model <> '' THEN [$embedding_model] END,
-  p.clustered_chunks = $clustered, p.derived_at = {NOW}
+  p.clustered_chunks = $clustered, p.derived_at = {clauses.NOW}
 REMOVE p.behind
 """
 
@@ -282,7 +293,7 @@ DELETE r
 
 KEPT_THRESHOLD = f"""
 MATCH (p:__Project__ {{id: $project_id}})
-RETURN p {{{nearest.listed(*nearest.THRESHOLD)}}} AS threshold
+RETURN p {{{nearest.listed(*nearest.THRESHOLD)}}} AS threshold, p.written_at AS written_at
 """
 
 KEEP_THRESHOLD = """

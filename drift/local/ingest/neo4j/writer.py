@@ -233,10 +233,15 @@ class Neo4jWriter:
         found = await self._found(state_statements.READ_OFF, project_id)
         return [record["text"] for record in found]
 
-    async def kept_threshold(self, project_id: str) -> ScoreThreshold | None:
-        """Return what was measured of the project; None where nothing was, or it is damaged."""
+    async def kept_threshold(self, project_id: str) -> tuple[ScoreThreshold | None, int | None]:
+        """Return what was measured of the project, and when the project was last written.
+
+        None where nothing was measured, or it is damaged.
+        """
         found = await self._found(statements.KEPT_THRESHOLD, project_id)
-        return score_threshold(found[0]["threshold"]) if found else None
+        if not found:
+            return None, None
+        return score_threshold(found[0]["threshold"]), found[0]["written_at"]
 
     async def _found(self, text: str, project_id: str, **more: object) -> list[Record]:
         # Asked of the server that writes: one that follows it may not have the last run yet.
