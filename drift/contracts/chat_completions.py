@@ -49,7 +49,7 @@ class CompletionRequest(_Lenient):
     question is kept, if there is one.
     """
 
-    model: str = Field(default="", max_length=140)
+    model: Annotated[str, BeforeValidator(lambda name: name or "")] = Field("", max_length=140)
     messages: Annotated[list[ChatMessage], BeforeValidator(_question)]
     stream: StrictBool | None = None
     stream_options: StreamOptions | None = None

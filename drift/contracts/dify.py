@@ -55,7 +55,7 @@ class MetadataCondition(_Lenient):
 class DifyRequest(_Lenient):
     """A question to the project `knowledge_id`; empty where that needs no name."""
 
-    knowledge_id: str = ""
+    knowledge_id: str | None = None
     query: str
     retrieval_setting: RetrievalSetting | None = None
     metadata_condition: MetadataCondition | None = None

@@ -14,7 +14,8 @@ from pathspec.pattern import RegexPattern
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from drift.indexing.documents import Skipped, text_of
-from drift.local.ingest.files import open_at_once, words_of
+from drift.indexing.reading_process import words_of
+from drift.local.ingest.files import open_at_once
 from drift.local.ingest.formats.encodings import decoded
 
 BY_GIT = "Git ignores them (.gitignore, .git/info/exclude)"
