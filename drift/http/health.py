@@ -62,7 +62,8 @@ class Health:
             async with asyncio.timeout(TIMEOUT_S):
                 health = await self.graph.health()
         except (DriftError, TimeoutError) as error:
-            detail = error.detail if isinstance(error, DriftError) else "no answer in time"
+            late = "no answer in time: check the port of NEO4J_URI, and whether it speaks Bolt"
+            detail = error.detail if isinstance(error, DriftError) else late
             return {"graph": Readiness.failing(detail), "indexes": Readiness.failing("unknown")}
 
         entries = {

@@ -134,7 +134,10 @@ class RedisServer:
         try:
             connection = await self.opened()
         except Exception as error:  # noqa: BLE001 - whatever it is, it has words
-            return Readiness.failing(in_words(error))
+            is_silent = (
+                isinstance(error, TimeoutError) and self._pool.connection_class is not Connection
+            )
+            return Readiness.failing(in_words(error) + (_SILENT if is_silent else ""))
         await connection.disconnect(nowait=True)
         return Readiness.ok()
 
@@ -188,6 +191,7 @@ def object_id(token: str) -> str:
 
 # -------------------------------------------------------------------------------------------- words
 _ENDED = "it ends the connection: a server with TLS needs rediss://"
+_SILENT = ": one without TLS is silent to rediss://, and needs redis://"
 _SLOTS = "it is a cluster whose keys lie on several nodes: it needs one endpoint (docs/caches.md)"
 _MEANINGS: tuple[tuple[type[BaseException], str], ...] = (
     (ssl.SSLCertVerificationError, "its certificate is not trusted here"),

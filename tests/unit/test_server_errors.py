@@ -27,6 +27,7 @@ from drift.llm.openai.chat import OpenAIChat
 from drift.llm.openai.client import ModelServer, build_client
 from drift.llm.retry import RetryPolicy
 from drift.prompting import prompts
+from drift.redis.server import RedisServer
 
 
 def of_status(status: int, body: object) -> APIStatusError:
@@ -159,3 +160,16 @@ def test_how_a_graph_answers_says_which_part_of_its_address_is_wrong(
     ):
         with pytest.raises(kind, match=says):
             raise translation(error)
+
+
+@pytest.mark.parametrize(("scheme", "hints"), [("rediss", True), ("redis", False)])
+async def test_a_redis_that_is_silent_to_tls_may_have_none(
+    scheme: str, hints: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("drift.redis.server.RedisServer.opened", _silent)
+    server = await asyncio.to_thread(RedisServer, f"{scheme}://127.0.0.1:1")
+    assert ("needs redis://" in str(await server.health())) is hints
+
+
+async def _silent(_: RedisServer) -> None:
+    raise TimeoutError
