@@ -46,10 +46,9 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
     body = (await receive())["body"]  # the route has read it whole
     async with manager.run():
         app = manager.handle_request
+        response: ASGIApp = _InOwnWords(app, body)
         if messages := _batch_in(scope, body):
             response = await _answer_to_batch(app, scope, receive, messages)
-        else:
-            response = _InOwnWords(app, body)
         await response(scope, receive, send)
 
 

@@ -48,7 +48,7 @@ class _Tool(Tool):
     """
 
     async def run(
-        self, arguments: dict[str, Any], context: Context, convert_result: bool = False
+        self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False
     ) -> Any:  # noqa: ANN401 - that of the tool
         """Run the tool; ToolError names each wrong argument."""
         known = self.fn_metadata.arg_model.model_fields
