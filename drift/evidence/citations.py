@@ -6,11 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, compress, islice
 
 from drift.contracts.answer import CitationOut
 from drift.contracts.replies import CitationReply
 from drift.core.logs import log
+from drift.evidence.contradiction import uncontradicted
 from drift.evidence.numbered_text import NumberedText, Run, named, runs
 from drift.evidence.text import form
 from drift.model.graph import Chunk
@@ -34,13 +35,21 @@ def check(
     `ids` are the chunk ids that the replies mean, in order; None where a reply names no chunk of
     the prompt. `retrieved` is all that was retrieved, also what did not fit into the prompt. A
     reply that names neither sentences nor words gets the sentence that is closest to `answer`; one
-    that names sentences apart from each other becomes a citation for each.
+    that names sentences apart from each other becomes a citation for each. One whose figures
+    contradict the answer's is dropped.
     """
     each, counts = check_each(replies, answer, ids, retrieved)
     kept: dict[tuple[str, str], Citation] = {}
     for citation in chain.from_iterable(each):
         kept.setdefault((citation.chunk_id, citation.span), citation)
-    return tuple(kept.values()), counts
+
+    standing = uncontradicted(answer, [span for _, span in kept])
+    held = set(compress(kept, standing))
+    lost = sum(bool(one) and held.isdisjoint((c.chunk_id, c.span) for c in one) for one in each)
+    if lost:
+        log.warning("citation_validation_contradicted", extra={"citations": lost})
+        counts += CitationCounts(kept=-lost, dropped={"contradicted": lost})
+    return tuple(compress(kept.values(), standing)), counts
 
 
 def check_each(
