@@ -131,9 +131,10 @@ class _CitedEvidence:
             return self._by_number(wanted, words, chunk)
 
         text = self._text(chunk)
-        is_beginning = _is_enough(words, ENOUGH_TO_MOVE) and len(words.split()) <= MOST_FIRST_WORDS
-        if is_beginning and (begun := next(text.begun_by(words), 0)):
-            span = text.part(begun, begun)
+        first = (said for said in _readings(words) if len(said.split()) <= MOST_FIRST_WORDS)
+        begun = (n for said in first if _is_enough(said, ENOUGH_TO_MOVE) for n in text.begun_by(said))
+        if number := next(begun, 0):
+            span = text.part(number, number)
         elif words:
             span = next(filter(None, map(text.verbatim, _readings(words))), "")
         else:
@@ -226,7 +227,7 @@ def _readings(words: str) -> Iterator[str]:
     """Yield the words, and without the number that may have been copied with them."""
     yield words
     # The number of a sentence, as a prompt shows it before its words.
-    number = re.match(r"\W*\d{1,4}[\])}.:]*\s+", words)
+    number = re.match(r"\W*\d{1,4}(?:[\])}.:|]+\s+|\s+(?![a-z]))", words)
     if number and form(words[number.end() :]):
         yield words[number.end() :]
 

@@ -8,11 +8,11 @@ sentence's. What may be derived, rounded, converted or compared does not contrad
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise, product
+from itertools import islice, pairwise, product
 
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
 from drift.evidence.figures import Figure, figures, plain
@@ -37,6 +37,8 @@ _CLAUSE = re.compile(
     r"|\b(?:and|but|while|whereas|und|aber|oder|während|et|mais|tandis|y|pero|mientras)\b",
     re.IGNORECASE,
 )
+_WRAPPED = re.compile(r"[ \t]*\n[ \t]*(?=[^\W_A-Z])")
+_SENTENCE_END = re.compile(r"[.!?。！？]\s*$")
 _COMBINES = re.compile(
     r"\b(?:together|total\w*|sum|both|combined|average|mean|difference|than|most|least|highest|lowest"
     r"|largest|smallest|biggest|longest|shortest|cheapest|respectively|each|twice|half|double\w*"
@@ -88,25 +90,33 @@ class _Read:
         return found
 
     @cached_property
+    def loses(self) -> bool:
+        """Whether it speaks of a loss, which has a sign as a number and none in words."""
+        return _LOSS.search(self.text) is not None
+
+    @cached_property
     def known(self) -> KnownWords:
         return KnownWords(word for _, word in self.words)
 
     @cached_property
     def _clauses(self) -> list[tuple[int, int]]:
-        """Where clauses stand; one without words belongs to the next, the last to the one before."""
+        """Where clauses stand; one without words belongs to the one before, else to the next."""
         ends = [
             one.end()
             for one in _CLAUSE.finditer(self.text)
             if not any(f.start < one.start() < f.end for f in self.figures)
         ]
         starts = [at for at, _ in self.words]
-        clauses, start = [], 0
+        clauses: list[tuple[int, int]] = []
+        start = 0
         for end in [*ends, len(self.text)]:
-            if bisect_right(starts, end - 1) > bisect_right(starts, start - 1):
+            if bisect_left(starts, end) > bisect_left(starts, start):
                 clauses.append((start, end))
-                start = end
-        if clauses:
-            clauses[-1] = (clauses[-1][0], len(self.text))
+            elif clauses and not _SENTENCE_END.search(self.text[max(0, start - 3) : start]):
+                clauses[-1] = (clauses[-1][0], end)
+            elif end < len(self.text):
+                continue
+            start = end
         return clauses or [(0, len(self.text))]
 
     def clause(self, figure: Figure) -> int:
@@ -128,9 +138,9 @@ class _Read:
 _NOTHING = _Read("", ())
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=2_048)
 def _read(text: str) -> _Read:
-    said = plain(text)
+    said = _WRAPPED.sub(" ", plain(text))
     return _Read(said, figures(said))
 
 
@@ -147,10 +157,14 @@ def uncontradicted(text: str, spans: Sequence[str]) -> list[bool]:
     if not said:
         return [True] * len(spans)
 
+    made = [_Made(one, cited) for one in said]
     kept = []
-    for at, span in enumerate(cited):
-        others = [*cited[:at], *cited[at + 1 :]]
-        against = [one for one in said if _contradicts(one, span, others)]
+    for span in cited:
+        against = [
+            one
+            for one, others in zip(said, made, strict=True)
+            if _contradicts(one, span, others, alone=len(cited) == 1)
+        ]
         kept.append(not against or any(_holds(one, span) for one in said if one not in against))
     return kept
 
@@ -160,11 +174,26 @@ def contradicts(sentence: str, span: str) -> bool:
     return uncontradicted(sentence, [span]) == [False]
 
 
+def have_other_figures(one: str, other: str) -> bool:
+    """Tell whether each of two texts has a figure that the other lacks."""
+    a, b = _read(one), _read(other)
+    return _lacks(a, b) and _lacks(b, a)
+
+
+def _lacks(one: _Read, other: _Read) -> bool:
+    """Tell whether a text lacks a figure of another."""
+    there = one.figures[:MOST_FIGURES]
+    return any(
+        not any(_is_same(f, figure, other, one) for figure in there)
+        for f in other.figures[:MOST_FIGURES]
+    )
+
+
 def _holds(said: _Read, cited: _Read) -> bool:
     return any(_is_same(a, b, said, cited) for a, b in product(said.figures, cited.figures))
 
 
-def _contradicts(said: _Read, cited: _Read, others: Sequence[_Read]) -> bool:
+def _contradicts(said: _Read, cited: _Read, made: _Made, *, alone: bool) -> bool:
     if not cited.figures or max(len(said.figures), len(cited.figures)) > MOST_FIGURES:
         return False
     held = [
@@ -172,11 +201,11 @@ def _contradicts(said: _Read, cited: _Read, others: Sequence[_Read]) -> bool:
         for one in said.figures
         if any(_is_same(one, other, said, cited) for other in cited.figures)
     ]
-    return any(_is_contradicted(one, said, cited, others, held) for one in said.figures)
+    return any(_is_contradicted(one, said, cited, made, held, alone=alone) for one in said.figures)
 
 
 def _is_contradicted(
-    one: Figure, said: _Read, cited: _Read, others: Sequence[_Read], held: Sequence[Figure]
+    one: Figure, said: _Read, cited: _Read, made: _Made, held: Sequence[Figure], *, alone: bool
 ) -> bool:
     """Tell whether a figure of a sentence is another one in a span that has these of it."""
     if one.is_negated or _is_one(one) or one in held:
@@ -191,9 +220,9 @@ def _is_contradicted(
         for other in cited.figures
     ):
         return False
-    if others and (_COMBINES.search(said.text) or _may_be_counted(one)):
+    if not alone and (_COMBINES.search(said.text) or _may_be_counted(one)):
         return False
-    return not _is_derived(one, said, [cited, *others])
+    return not made.holds(one)
 
 
 def _is_one(figure: Figure) -> bool:
@@ -259,7 +288,7 @@ def _is_same(one: Figure, other: Figure, said: _Read, cited: _Read) -> bool:
     is_free = not (one.kind and other.kind)
     if not is_free and not _is_comparable(one, other):
         return False
-    loses = bool(_LOSS.search(said.text) or _LOSS.search(cited.text))
+    loses = said.loses or cited.loses
     return any(
         _meets(one, a, other, b, loses=loses) for a, b in product(one.readings, other.readings)
     )
@@ -308,18 +337,39 @@ def _celsius(figure: Figure, value: float) -> float:
     return (value - 32) * 5 / 9 if figure.kind == "fahrenheit" else value
 
 
-def _is_derived(one: Figure, said: _Read, spans: Sequence[_Read]) -> bool:
-    """Tell whether a number is the sum, difference, product, share or mean of others."""
-    if one.kind in {"version", "time"}:
+class _Made:
+    """The sums, differences, products, shares and means of the figures of a sentence and spans."""
+
+    def __init__(self, said: _Read, spans: Sequence[_Read]) -> None:
+        self._said = said
+        self._spans = spans
+
+    @cached_property
+    def _made(self) -> list[tuple[float, float, float]]:
+        """Each with the two numbers that it is made of, in order."""
+        read = [f for span in self._spans for f in span.figures]
+        every = {v for f in (*read, *self._said.figures) for v in _values(f)[:1]}
+        known = sorted(every - {0.0, 1.0})[:MOST_FIGURES]
+        numbers = [f.readings[0] for f in read if f.readings]
+        total = sum(numbers)
+        made = [(one, 0.0, 0.0) for one in (total, total / max(1, len(numbers)))]
+        made = made if len(numbers) > 1 else []
+        for a, b in product(known, known):
+            made += ((c, a, b) for c in (a + b, a - b, a * b, a / b, 100 * a / b))
+        return sorted(made)
+
+    def holds(self, one: Figure) -> bool:
+        """Tell whether a number is one that can be made of the others."""
+        if one.kind in {"version", "time"}:
+            return False
+        for wanted in _values(one):
+            room = 1e-6 * abs(wanted) + one.precision
+            for value, *of in islice(self._made, bisect_left(self._made, (wanted - room,)), None):
+                if value > wanted + room:
+                    break
+                if wanted not in of:
+                    return True
         return False
-    read = [f for span in spans for f in span.figures]
-    own = [f for f in said.figures if f is not one]
-    known = sorted({v for f in (*read, *own) for v in _values(f)} - {0.0, 1.0})[:MOST_FIGURES]
-    numbers = [f.readings[0] for f in read if f.readings]
-    made = [sum(numbers), sum(numbers) / len(numbers)] if len(numbers) > 1 else []
-    for a, b in product(known, known):
-        made += (a + b, a - b, a * b, a / b, 100 * a / b)
-    return any(abs(w - m) <= 1e-6 * abs(w) + one.precision for w in _values(one) for m in made)
 
 
 def _values(figure: Figure) -> tuple[float, ...]:

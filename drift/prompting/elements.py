@@ -8,7 +8,7 @@ from itertools import chain, zip_longest
 from typing import Generic, TypeVar
 
 from drift.evidence.sentences import sentences
-from drift.model.graph import Chunk, Community, CommunityId
+from drift.model.graph import Chunk, Community, CommunityId, document_of
 from drift.model.tree import Citation, Node
 from drift.prompting.markup import element, indented, on_line, plain
 from drift.prompting.tokens import cut, cut_to
@@ -160,11 +160,10 @@ def place_of(chunk: Chunk) -> str:
 
 def in_reading_order(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     """Return chunks, given best first, so that those of one document stand in its order."""
-    # Two documents may have one name; most of them differ in how many chunks they have.
-    documents = list(dict.fromkeys((chunk.document_name, chunk.places) for chunk in chunks))
+    documents = list(dict.fromkeys(map(document_of, chunks)))
 
     def place(chunk: Chunk) -> tuple[int, int]:
-        return documents.index((chunk.document_name, chunk.places)), chunk.place or 0
+        return documents.index(document_of(chunk)), chunk.place or 0
 
     return tuple(sorted(chunks, key=place))
 

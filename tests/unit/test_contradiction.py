@@ -29,6 +29,8 @@ CONTRADICTS = [
     ("The share is 12 %.", "The share is 21 per cent."),
     ("In 2024 the rent was 4,850 euros.", "In 2024 the rent was 3,920 euros."),
     ("In 2024, the rent was 4,850 euros.", "In 2024, the rent was 3,920 euros."),
+    (RENT, "Rent: 3,920 EUR, deposit: 9,700 EUR"),
+    (RENT, "The rent for the bakery\nis 3,920 euros, payable\nin advance."),
     # units and currencies
     ("The tunnel is 5 miles long.", "The tunnel is 5 km long."),
     ("The rent is 4,850 dollars.", "The rent is 4,850 euros."),
@@ -112,6 +114,8 @@ AGREES = [
     ),
     ("He was 70 years old when he died.", "Born in 1802, he died in 1872."),
     # other kinds, other things
+    (RENT, "Deposit: 9,700 EUR, payable with the first rent"),
+    ("The deposit is 9,700 euros.", "Rent: 3,920 EUR, deposit: two rents"),
     (RENT, "The lease was signed in 2019."),
     (RENT, "The deposit is 9,700 euros."),
     (RENT, "The lease runs for 10 years."),

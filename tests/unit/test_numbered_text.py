@@ -84,3 +84,32 @@ def test_the_threshold_of_a_repair_separates_rewording_from_another_statement() 
     ):
         assert NumberedText.of(TEXT).verbatim(far) == ""
     assert CLOSE_ENOUGH == 0.75
+
+
+FEES = "The fee is 1.5 million. The fee is 15 million. It was not paid. C++ is old. C# is new. T: -5 K."
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("The fee is 15 million.", "The fee is 15 million."),
+        ("The fee is 1.5 million.", "The fee is 1.5 million."),
+        ("The fee is 1", ""),
+        ("5 million", ""),
+        ("It was not paid", "It was not paid."),
+        ("It was paid.", ""),
+        ("C# is new", "C# is new."),
+        ("C is old.", ""),
+        ("C++ is new", ""),
+        ("T: -5 K", "T: -5 K."),
+        ("T: 5 K.", ""),
+        ("The fee is 16 million.", ""),
+    ],
+)
+def test_no_number_sign_or_denial_is_taken_for_another(words: str, sentence: str) -> None:
+    text = NumberedText.of(FEES)
+    numbers = range(1, text.last + 1)
+    found = {n for n in numbers if text.begins(words, n) or text.holds(words, n)}
+    assert {text.part(n, n) for n in found} == ({sentence} if sentence else set())
+    assert text.verbatim(words) in {sentence, sentence.rstrip(".")}
+    assert not any(text.resembles(words, n) for n in set(numbers) - found) or "C" in words
