@@ -197,7 +197,7 @@ def _item(one: Reference, retrieved: Mapping[str, Chunk], signals: SignalsOut) -
         label=label_of(one.citation, chunk),
         chunk_id=one.citation.chunk_id,
         document_name=one.citation.document_name,
-        span=one.citation.span,
+        span=one.citation.span.replace("\f", "\n"),
         first_line=lines[0] if lines else None,
         last_line=lines[1] if lines else None,
         page=page_of(one.citation, chunk) if chunk else None,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from typing import Generic, TypeVar
 
+from drift.core.folding import whole_words
 from drift.evidence.sentences import sentences
 from drift.model.graph import Chunk, Community, CommunityId, document_of
 from drift.model.tree import Citation, Node
@@ -134,7 +135,7 @@ def sample_elements(
 def chunk_element(chunk: Chunk, handle: str, most: int | None = None) -> str:
     """Return a chunk as an element of a prompt, its first `most` sentences numbered."""
     numbered = "\n".join(
-        f"{number}| {indented(sentence)}"
+        f"{number}| {indented(whole_words(sentence, chunk.text))}"
         for number, sentence in enumerate(sentences(chunk.text)[:most], start=1)
     )
     return element("chunk", numbered, id=handle, **_where(chunk))
