@@ -18,7 +18,7 @@ from drift.prompting.tokens import cut
 
 NOT_FOUND = "The documents do not answer this question."
 MOST_AROUND_A_QUESTION = 40
-"""Letters that tell nothing beside it: "The text found does not answer: …", "It remains open: …"."""
+"""Letters that tell nothing beside it: "The text found does not answer: …"."""
 FINDINGS_STAND = (
     "The last reading saw no answer in this; what the follow-up questions found stands."
 )

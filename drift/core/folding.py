@@ -1,5 +1,6 @@
 """Pure: a text as its words are compared: without signs that are there for its look alone."""
 
+# ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
 import re
@@ -35,15 +36,18 @@ def _rest(text: str, broken: re.Match[str]) -> str:
     return "" if text[broken.end()].islower() else broken[0]
 
 
-_PAGE_NUMBER = r"(?:(?:page|seite|p\.|s\.)?[ \t]*(?:[-\u2013][ \t]*)?\d{1,4}(?:[ \t]*[-\u2013])?[ \t]*(?=\r?[\n\f]))"
+_PAGE_NUMBER = (
+    r"(?:(?:page|seite|p\.|s\.)?[ \t]*(?:[-\u2013][ \t]*)?\d{1,4}"
+    r"(?:[ \t]*[-\u2013])?[ \t]*(?=\r?[\n\f]))"
+)
 _PARTED = re.compile(
     rf"(?P<head>[^\W_]+)(?P<sign>[-\u2010\u00ad])[ \t]*+(?=\r?[\n\f])[ \t\r\n\f]{{1,20}}"
     rf"(?:{_PAGE_NUMBER}[ \t\r\n\f]{{1,20}})?(?P<rest>[^\W_]+)",
     re.IGNORECASE,
 )
 _HYPHENATED = re.compile(r"[^\W_]+(?:[-\u2010][^\W_]+)*")
-_SUSPENDED = frozenset("and bis bzw et o oder or ou sowie to u und y".split())  # noqa: SIM905
-_HEADS = frozenset(  # noqa: SIM905 - lists of words read best as text
+_SUSPENDED = frozenset("and bis bzw et o oder or ou sowie to u und y".split())
+_HEADS = frozenset(
     """
     all anti cross ex first fast full half hard high ill large left long low mid multi non off old
     on one part post pre right second self semi short single slow small so third two up well

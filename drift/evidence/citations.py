@@ -132,7 +132,9 @@ class _CitedEvidence:
 
         text = self._text(chunk)
         first = (said for said in _readings(words) if len(said.split()) <= MOST_FIRST_WORDS)
-        begun = (n for said in first if _is_enough(said, ENOUGH_TO_MOVE) for n in text.begun_by(said))
+        begun = (
+            n for said in first if _is_enough(said, ENOUGH_TO_MOVE) for n in text.begun_by(said)
+        )
         if number := next(begun, 0):
             span = text.part(number, number)
         elif words:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import islice, pairwise, product
+from itertools import pairwise, product
 
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
-from drift.evidence.figures import Figure, figures, plain
+from drift.evidence.figure_text import plain
+from drift.evidence.figures import Figure, figures
+from drift.evidence.same_figures import Made, are_comparable, are_same, is_one
 from drift.evidence.sentence_ends import split_sentences
 from drift.evidence.text import KnownWords, folded
 
@@ -27,9 +29,6 @@ MOST_FIGURES = 20
 MOST_COUNTED = 50
 SAME_THING = 0.5
 """Share of the words of the shorter text, or clause, that the other has."""
-ABOUT = 0.1
-CONVERTED = 0.03
-"""How far off a number may be that is said to be rounded, or stands for another unit."""
 
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+|[^\W\d_\u3040-\u30ff\u3400-\u9fff]{2,}")
 _CLAUSE = re.compile(
@@ -53,15 +52,10 @@ _LOSS = re.compile(
     re.IGNORECASE,
 )
 _EXTENT = re.compile(
-    r"\s?(deep|long|wide|high|tall|thick|old|tief|lang|breit|hoch|dick|alt|de long|de large|de haut)\b",
+    r"\s?(deep|long|wide|high|tall|thick|old|tief|lang|breit|hoch|dick|alt|de long|de large"
+    r"|de haut)\b",
     re.IGNORECASE,
 )
-
-
-_MORE = frozenset(
-    "extra more other further additional another weitere weiterer andere neue new".split()
-)
-"""Words by which a number counts only what is added."""
 
 
 @dataclass(frozen=True)
@@ -157,7 +151,8 @@ def uncontradicted(text: str, spans: Sequence[str]) -> list[bool]:
     if not said:
         return [True] * len(spans)
 
-    made = [_Made(one, cited) for one in said]
+    every = [figure for span in cited for figure in span.figures]
+    made = [Made(one.figures, every) for one in said]
     kept = []
     for span in cited:
         against = [
@@ -184,67 +179,48 @@ def _lacks(one: _Read, other: _Read) -> bool:
     """Tell whether a text lacks a figure of another."""
     there = one.figures[:MOST_FIGURES]
     return any(
-        not any(_is_same(f, figure, other, one) for figure in there)
-        for f in other.figures[:MOST_FIGURES]
+        not any(are_same(f, figure) for figure in there) for f in other.figures[:MOST_FIGURES]
     )
 
 
 def _holds(said: _Read, cited: _Read) -> bool:
-    return any(_is_same(a, b, said, cited) for a, b in product(said.figures, cited.figures))
+    return any(
+        are_same(a, b, loses=said.loses or cited.loses)
+        for a, b in product(said.figures, cited.figures)
+    )
 
 
-def _contradicts(said: _Read, cited: _Read, made: _Made, *, alone: bool) -> bool:
+def _contradicts(said: _Read, cited: _Read, made: Made, *, alone: bool) -> bool:
+    """Tell whether a span, the only one or not, has another figure than a sentence."""
     if not cited.figures or max(len(said.figures), len(cited.figures)) > MOST_FIGURES:
         return False
+    loses = said.loses or cited.loses
     held = [
         one
         for one in said.figures
-        if any(_is_same(one, other, said, cited) for other in cited.figures)
+        if any(are_same(one, other, loses=loses) for other in cited.figures)
     ]
-    return any(_is_contradicted(one, said, cited, made, held, alone=alone) for one in said.figures)
+    may_combine = not alone and _COMBINES.search(said.text) is not None
+    return any(
+        not (may_combine or (not alone and _may_be_counted(one)) or made.holds(one))
+        for one in said.figures
+        if one not in held and _is_another(one, said, cited, held)
+    )
 
 
-def _is_contradicted(
-    one: Figure, said: _Read, cited: _Read, made: _Made, held: Sequence[Figure], *, alone: bool
-) -> bool:
+def _is_another(one: Figure, said: _Read, cited: _Read, held: Sequence[Figure]) -> bool:
     """Tell whether a figure of a sentence is another one in a span that has these of it."""
-    if one.is_negated or _is_one(one) or one in held:
+    if one.is_negated or is_one(one):
         return False
     # What a span has for another clause, or of the same kind, it is cited for.
-    if any(_is_comparable(one, h) or said.clause(h) != said.clause(one) for h in held):
+    if any(are_comparable(one, h) or said.clause(h) != said.clause(one) for h in held):
         return False
-    if not any(
-        _is_comparable(one, other)
-        and not (other.is_negated or _is_one(other))
+    return any(
+        are_comparable(one, other)
+        and not (other.is_negated or is_one(other))
         and _is_of_same(one, other, said, cited)
         for other in cited.figures
-    ):
-        return False
-    if not alone and (_COMBINES.search(said.text) or _may_be_counted(one)):
-        return False
-    return not made.holds(one)
-
-
-def _is_one(figure: Figure) -> bool:
-    """Tell whether it is the number that articles are, too: `one of the cranes`."""
-    return figure.readings == (1.0,) and not figure.kind
-
-
-def _is_comparable(one: Figure, other: Figure) -> bool:
-    kinds = one.kind.partition(":")[0], other.kind.partition(":")[0]
-    if "date" in kinds or "time" in kinds or "version" in kinds:
-        return kinds[0] == kinds[1]
-    if all(kinds):
-        degrees = {"celsius", "fahrenheit"}
-        return kinds[0] == kinds[1] or set(kinds) <= degrees
-    if one.nouns and other.nouns and not any(kinds):
-        if not _MORE.isdisjoint((*one.nouns, *other.nouns)):
-            return False
-        known = KnownWords(map(folded, other.nouns))
-        return any(known.has(folded(noun)) for noun in one.nouns)
-    if one.label or other.label:
-        return one.label == other.label and not any(kinds)
-    return not (one.nouns or other.nouns)
+    )
 
 
 def _is_of_same(one: Figure, other: Figure, said: _Read, cited: _Read) -> bool:
@@ -272,110 +248,6 @@ def _overlap(words: Sequence[str], known: KnownWords) -> bool:
     distinct = set(words)
     shared = sum(map(known.has, distinct))
     return shared >= SAME_THING * min(len(distinct), len(known.words)) > 0
-
-
-def _is_same(one: Figure, other: Figure, said: _Read, cited: _Read) -> bool:
-    """Tell whether two figures are one, written, rounded or measured another way."""
-    if one.kind == "version" or other.kind == "version":
-        a, b = sorted((one.written, other.written), key=len)
-        return bool(a) and (a == b or b.startswith(f"{a}."))
-    if one.dates and other.dates:
-        return any(_agree(a, b) for a, b in product(one.dates, other.dates))
-    if one.dates or other.dates:
-        year, number = (one, other) if one.dates else (other, one)
-        return year.dates[0][1:] == (0, 0) and float(year.dates[0][0]) in number.readings
-
-    is_free = not (one.kind and other.kind)
-    if not is_free and not _is_comparable(one, other):
-        return False
-    loses = said.loses or cited.loses
-    return any(
-        _meets(one, a, other, b, loses=loses) for a, b in product(one.readings, other.readings)
-    )
-
-
-def _agree(one: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    pairs = list(zip(one, other, strict=True))
-    return all(a == b or not a or not b for a, b in pairs) and any(a and a == b for a, b in pairs)
-
-
-def _meets(one: Figure, a: float, other: Figure, b: float, *, loses: bool) -> bool:
-    if one.kind and other.kind and one.kind != other.kind:
-        if "fahrenheit" not in {one.kind, other.kind}:
-            return False  # another currency
-        a, b = (_celsius(f, value) for f, value in ((one, a), (other, b)))
-        return abs(a - b) < 1
-
-    factor = one.factor / other.factor if one.kind and other.kind else 1.0
-    rate = one.times / other.times if one.times and other.times else 1.0
-    tolerance = max(one.precision * factor * rate, other.precision)
-    if factor != 1 or rate not in {1.0, 12.0, 1 / 12, 4.0, 0.25}:
-        tolerance = max(tolerance, CONVERTED * abs(b))
-    if "money" not in one.kind and bool(one.precision) != bool(other.precision):
-        tolerance = max(tolerance, 0.5 if abs(b) < 1000 else 0.0)
-    a *= factor * rate
-    if loses:
-        a, b = abs(a), abs(b)
-
-    low, high = a, (one.until or one.readings[0]) * factor * rate if one.until is not None else a
-    least, most = b, other.until if other.until is not None else b
-    if "~" in one.bound + other.bound:
-        tolerance = max(tolerance, ABOUT * abs(b))
-    if one.bound != other.bound or one.until is not None or other.until is not None:
-        low, high = _bounded(one, low, high)
-        least, most = _bounded(other, least, most)
-    gap = max(low - most, least - high, 0.0)
-    return gap <= 1e-9 * abs(b) or gap < tolerance
-
-
-def _bounded(figure: Figure, low: float, high: float) -> tuple[float, float]:
-    infinite = float("inf")
-    return (-infinite if figure.bound == "<" else low, infinite if figure.bound == ">" else high)
-
-
-def _celsius(figure: Figure, value: float) -> float:
-    return (value - 32) * 5 / 9 if figure.kind == "fahrenheit" else value
-
-
-class _Made:
-    """The sums, differences, products, shares and means of the figures of a sentence and spans."""
-
-    def __init__(self, said: _Read, spans: Sequence[_Read]) -> None:
-        self._said = said
-        self._spans = spans
-
-    @cached_property
-    def _made(self) -> list[tuple[float, float, float]]:
-        """Each with the two numbers that it is made of, in order."""
-        read = [f for span in self._spans for f in span.figures]
-        every = {v for f in (*read, *self._said.figures) for v in _values(f)[:1]}
-        known = sorted(every - {0.0, 1.0})[:MOST_FIGURES]
-        numbers = [f.readings[0] for f in read if f.readings]
-        total = sum(numbers)
-        made = [(one, 0.0, 0.0) for one in (total, total / max(1, len(numbers)))]
-        made = made if len(numbers) > 1 else []
-        for a, b in product(known, known):
-            made += ((c, a, b) for c in (a + b, a - b, a * b, a / b, 100 * a / b))
-        return sorted(made)
-
-    def holds(self, one: Figure) -> bool:
-        """Tell whether a number is one that can be made of the others."""
-        if one.kind in {"version", "time"}:
-            return False
-        for wanted in _values(one):
-            room = 1e-6 * abs(wanted) + one.precision
-            for value, *of in islice(self._made, bisect_left(self._made, (wanted - room,)), None):
-                if value > wanted + room:
-                    break
-                if wanted not in of:
-                    return True
-        return False
-
-
-def _values(figure: Figure) -> tuple[float, ...]:
-    if figure.dates:
-        return (float(figure.dates[0][0]),) if figure.dates[0][0] else ()
-    return figure.readings
 
 
 def _may_be_counted(one: Figure) -> bool:

@@ -64,7 +64,9 @@ def places_of(words: str, text: str, start: int = 0, end: int | None = None) -> 
     while at >= 0:
         behind = at + len(words)
         cuts = behind < last and _CUT.match(text, behind)
-        if not cuts and not (words[0].isdigit() and _CUT_BEFORE.search(text[max(start, at - 2) : at])):
+        if not cuts and not (
+            words[0].isdigit() and _CUT_BEFORE.search(text[max(start, at - 2) : at])
+        ):
             yield at
         at = text.find(words, at + 1, last)
 

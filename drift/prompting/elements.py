@@ -144,7 +144,7 @@ def chunk_element(chunk: Chunk, handle: str, most: int | None = None) -> str:
 def _where(chunk: Chunk) -> dict[str, str]:
     return {
         "document": short_name(chunk.document_name),
-        "heading": short_name(chunk.heading),
+        "heading": "" if chunk.heading == chunk.document_name else short_name(chunk.heading),
         "place": place_of(chunk),
     }
 

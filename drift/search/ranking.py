@@ -204,7 +204,7 @@ def near_duplicates(texts: Iterable[str]) -> Iterator[bool]:
     for text in texts:
         runs = _Runs.of(text)
         # What all kept ones together hold too little of, none of them does.
-        may_be = runs.runs and len(runs.runs & seen) >= SAME_SHARE * len(runs.runs)
+        may_be = bool(runs.runs) and len(runs.runs & seen) >= SAME_SHARE * len(runs.runs)
         is_duplicate = may_be and any(runs.repeats(other) for other in kept)
         if not is_duplicate:
             kept.append(runs)

@@ -86,7 +86,10 @@ def test_the_threshold_of_a_repair_separates_rewording_from_another_statement() 
     assert CLOSE_ENOUGH == 0.75
 
 
-FEES = "The fee is 1.5 million. The fee is 15 million. It was not paid. C++ is old. C# is new. T: -5 K."
+FEES = (
+    "The fee is 1.5 million. The fee is 15 million. It was not paid. "
+    "C++ is old. C# is new. T: -5 K."
+)
 
 
 @pytest.mark.parametrize(

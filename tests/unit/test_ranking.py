@@ -232,7 +232,11 @@ def test_equal_words_with_other_numbers_are_no_duplicates(
 def test_two_documents_of_one_title_are_two() -> None:
     first, second, behind = (
         Candidate(Chunk(id_, id_, "Lease", place=place, places=2, document_id=document), cosine)
-        for id_, document, place, cosine in (("a", "a", 1, 1), ("b", "b", 1, 0.8), ("b2", "b", 2, 0))
+        for id_, document, place, cosine in (
+            ("a", "a", 1, 1),
+            ("b", "b", 1, 0.8),
+            ("b2", "b", 2, 0),
+        )
     )
     scores = {c.id: c.score for c in fuse([first, second, behind], 3)}
     # Half of their cosines; the last has a tenth of the one before it in its own document.

@@ -117,7 +117,7 @@ def _goes_on(row: str, following: str) -> bool:
         return True
     said, rest = row.strip(), following.strip()
     is_row = "|" in row or ":" in said or ends_in_a_stop(said)
-    return not is_row and len(said.split()) > 1 and (rest[0].islower() or rest[0] in "/(\"“„«")
+    return not is_row and len(said.split()) > 1 and (rest[0].islower() or rest[0] in '/("“„«')
 
 
 def _unfenced(text: str) -> Iterator[str]:
