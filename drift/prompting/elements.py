@@ -161,10 +161,11 @@ def place_of(chunk: Chunk) -> str:
 
 def in_reading_order(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     """Return chunks, given best first, so that those of one document stand in its order."""
-    documents = list(dict.fromkeys(map(document_of, chunks)))
+    # Where no ids tell two documents of one name apart, most differ in how many chunks they have.
+    documents = list(dict.fromkeys((document_of(chunk), chunk.places) for chunk in chunks))
 
     def place(chunk: Chunk) -> tuple[int, int]:
-        return documents.index(document_of(chunk)), chunk.place or 0
+        return documents.index((document_of(chunk), chunk.places)), chunk.place or 0
 
     return tuple(sorted(chunks, key=place))
 
