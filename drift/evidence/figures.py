@@ -70,6 +70,8 @@ _PERIOD = re.compile(
     re.IGNORECASE,
 )
 _NOUNS = re.compile(r"[ -]?([^\W\d_]+)(?: ([^\W\d_]+))?")
+_PART = re.compile(r"\b(?:first|last|next|ersten?|letzten?|premi\w+|dernier\w*) $", re.IGNORECASE)
+"""What counts a part of what there is."""
 _BEFORE = re.compile(r"([^\W\d_]+)\.? $")
 _EAST = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
@@ -198,6 +200,8 @@ def _is_name(text: str, found: re.Match[str]) -> bool:
     start, end = found.span()
     line = text.rfind("\n", 0, start) + 1
     if not text[line:start].strip(" \t#*>-") and re.match(r"[.)]\s", text[end : end + 2]):
+        return True
+    if _PART.search(text[max(0, start - 12) : start]):
         return True
     if text[start - 1 : start] in {"[", "#", "§"} or re.match(r"\s?[]]", text[end : end + 2]):
         return True

@@ -119,7 +119,7 @@ class Made:
     @cached_property
     def _made(self) -> list[tuple[float, float, float]]:
         """Each with the two numbers that it is made of, in order."""
-        every = {v for f in (*self._cited, *self._said) for v in _values(f)[:1]}
+        every = {v for f in (*self._cited, *self._said) for v in _ends(f)}
         known = sorted(every - {0.0, 1.0})[:MOST_MADE_OF]
         numbers = [f.readings[0] for f in self._cited if f.readings]
         total = sum(numbers)
@@ -141,6 +141,11 @@ class Made:
                 if wanted not in of:
                     return True
         return False
+
+
+def _ends(figure: Figure) -> tuple[float, ...]:
+    """Return a number in its likeliest reading, and the other end of a range."""
+    return (*_values(figure)[:1], *(() if figure.until is None else (figure.until,)))
 
 
 def _values(figure: Figure) -> tuple[float, ...]:

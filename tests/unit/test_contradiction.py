@@ -148,7 +148,11 @@ AGREES = [
     ("Die Miete beträgt nicht mehr 3.920 Euro.", "Die Miete beträgt 4.850 Euro."),
     ("The loss was 5 million euros.", "The result was -5 million euros."),
     ("The crane lifts not more than 12 tons.", "The crane lifts 10 tons."),
-    # ordinals, notes
+    # parts, ordinals, notes
+    ("The first 3 chapters are short.", "There are 12 chapters."),
+    ("The population grew by 12 %.", "The population grew from 100 to 112."),
+    ("The notice period is 3 months.", "The notice period is 90 days."),
+    ("Python 3.11 or later is needed.", "Python 3.12 is needed."),
     ("The 2nd crane was replaced.", "The 3rd crane was replaced in 2019."),
     ("The mill burned in the 19th century.", "The mill burned in 1843."),
     ("The rent is set [3].", "The rent [12] is 4,850 euros."),
