@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from drift.contracts.replies import AggregateReply
 from drift.core.logs import log
 from drift.evidence.marks import Numbers, marks_in, without_marks
+from drift.evidence.sentence_ends import split_sentences
 from drift.evidence.statements import Proven, Statement, proven
-from drift.evidence.text import is_same_question
+from drift.evidence.text import form, is_same_question
 from drift.evidence.unmarked import from_answers, joined_answers, repaired
 from drift.evidence.verdict import NOT_IN_THE_CONTEXT, judged
 from drift.model.tree import Citation, Fact, Node, Verdict, cited_by
@@ -17,6 +18,8 @@ from drift.prompting.findings import numbered_facts, surest_first
 from drift.prompting.tokens import cut
 
 NOT_FOUND = "The documents do not answer this question."
+MOST_AROUND_A_QUESTION = 40
+"""Letters that tell nothing beside it: "The text found does not answer: …"."""
 FINDINGS_STAND = (
     "The last reading saw no answer in this; what the follow-up questions found stands."
 )
@@ -63,7 +66,8 @@ def conclude(
     if not made.statements and reply.verdict != "not_found":
         made = from_answers(nodes, facts)
 
-    still_open = without_marks(reply.residual_uncertainty, {fact.number for fact in facts})
+    numbers = {fact.number for fact in facts}
+    still_open = _news(without_marks(reply.residual_uncertainty, numbers), question)
     if reply.verdict != "not_found":
         return _judged(question, reply.verdict, made, nodes, shown, still_open)
     if found := _voided(question, nodes, is_explained=bool(made.statements)):
@@ -84,6 +88,18 @@ def _tell_unmatched(text: str, facts: Sequence[Fact]) -> None:
         named = ", ".join(map(str, unmatched[:10]))
         about = {"facts": named, "unmatched": len(unmatched), "known": len(known)}
         log.warning("citation_enrichment_unmatched_chunk_id", extra=about)
+
+
+def _news(still_open: str, question: str) -> str:
+    """Return what is still open, without a sentence that only says the question again."""
+    asked = form(question)
+    if not asked or asked not in form(still_open):
+        return still_open
+    return " ".join(
+        said
+        for said in split_sentences(still_open)
+        if asked not in form(said) or len(form(said)) > len(asked) + MOST_AROUND_A_QUESTION
+    )
 
 
 def without_last_call(question: str, nodes: Sequence[Node], shown: Iterable[str]) -> Conclusion:

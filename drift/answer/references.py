@@ -197,7 +197,7 @@ def _item(one: Reference, retrieved: Mapping[str, Chunk], signals: SignalsOut) -
         label=label_of(one.citation, chunk),
         chunk_id=one.citation.chunk_id,
         document_name=one.citation.document_name,
-        span=one.citation.span,
+        span=one.citation.span.replace("\f", "\n"),
         first_line=lines[0] if lines else None,
         last_line=lines[1] if lines else None,
         page=page_of(one.citation, chunk) if chunk else None,
@@ -252,11 +252,18 @@ def label_of(citation: Citation, chunk: Chunk | None) -> str:
     if (page := page_of(citation, chunk)) is not None:
         return f"{name}, page {_on_line(str(page), MAX_NAME_CHARACTERS)}"
 
-    # A path of headings, without the document's own name in front of it.
-    heading = _on_line(chunk.heading, MAX_HEADING_CHARACTERS)
-    below = "" if heading == name else heading.removeprefix(f"{name} > ")
-    where = below or place_of(chunk)
+    heading = without_name(chunk.heading, citation.document_name)
+    where = _on_line(heading, MAX_HEADING_CHARACTERS) or place_of(chunk)
     return f"{name}, {where}" if where else name
+
+
+def without_name(heading: str, name: str) -> str:
+    """Return a path of headings on a line, without the document's own name in front of it."""
+    parts = [" ".join(part.split()) for part in heading.split(" > ")]
+    own = " ".join(name.split()).casefold()
+    while parts and parts[0].casefold() == own:
+        del parts[0]
+    return " > ".join(parts)
 
 
 def _on_line(text: str, most: int) -> str:

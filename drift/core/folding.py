@@ -1,5 +1,6 @@
 """Pure: a text as its words are compared: without signs that are there for its look alone."""
 
+# ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
 import re
@@ -33,6 +34,69 @@ def as_typed(text: str) -> str:
 
 def _rest(text: str, broken: re.Match[str]) -> str:
     return "" if text[broken.end()].islower() else broken[0]
+
+
+_PAGE_NUMBER = (
+    r"(?:(?:page|seite|p\.|s\.)?[ \t]*(?:[-\u2013][ \t]*)?\d{1,4}"
+    r"(?:[ \t]*[-\u2013])?[ \t]*(?=\r?[\n\f]))"
+)
+_PARTED = re.compile(
+    rf"(?P<head>[^\W_]+)(?P<sign>[-\u2010\u00ad])[ \t]*+(?=\r?[\n\f])[ \t\r\n\f]{{1,20}}"
+    rf"(?:{_PAGE_NUMBER}[ \t\r\n\f]{{1,20}})?(?P<rest>[^\W_]+)",
+    re.IGNORECASE,
+)
+_HYPHENATED = re.compile(r"[^\W_]+(?:[-\u2010][^\W_]+)*")
+_SUSPENDED = frozenset("and bis bzw et o oder or ou sowie to u und y".split())
+_HEADS = frozenset(
+    """
+    all anti cross ex first fast full half hard high ill large left long low mid multi non off old
+    on one part post pre right second self semi short single slow small so third two up well
+    """.split()
+)
+"""First parts of words that are written with a hyphen."""
+_LEAST_REST = 4
+
+
+def whole_words(text: str, around: str = "") -> str:
+    """Return a text with words whole that a line or page parts, and pages ended by a line.
+
+    A hyphen of its own stays: that of a word which the text, or the one `around` it, writes with it
+    elsewhere, of a compound (`well-known`), a name, a number, and one that stands for more (`Vor-
+    und Nachteile`).
+    """
+    if not _PARTED.search(text):
+        return text.replace("\f", "\n").replace("\u00ad", "")
+
+    elsewhere = _PARTED.sub(" ", f"{text}\n\n{around}").casefold().replace("\u2010", "-")
+    known = set(_HYPHENATED.findall(elsewhere))
+    whole = _PARTED.sub(lambda parted: _joined(parted, known), text)
+    return whole.replace("\f", "\n").replace("\u00ad", "")
+
+
+def parted_words(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
+    """Return where words stand that the end of a line or page parts."""
+    found = _PARTED.finditer(text, start, len(text) if end is None else end)
+    return [one.span() for one in found if not one["rest"][0].isupper()]
+
+
+def _joined(parted: re.Match[str], known: set[str]) -> str:
+    head, rest = parted["head"], parted["rest"]
+    small_head, small = head.casefold(), rest.casefold()
+    if parted["sign"] == "\u00ad":
+        return head + rest
+    if small in _SUSPENDED:
+        return f"{head}- {rest}"
+
+    hyphenated = f"{head}-{rest}"
+    if head[-1].isdigit() or rest[0].isdigit() or len(head) == 1:
+        return hyphenated
+    if rest[0].isupper() and not (head.isupper() and rest.isupper()):
+        return hyphenated
+    if small_head + small in known:
+        return head + rest
+    is_compound = small_head in _HEADS or {small_head, small} <= known
+    is_written = f"{small_head}-{small}" in known
+    return hyphenated if is_written or (is_compound and len(rest) >= _LEAST_REST) else head + rest
 
 
 def words_as_typed(text: str) -> str:

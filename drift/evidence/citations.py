@@ -6,11 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, compress, islice
 
 from drift.contracts.answer import CitationOut
 from drift.contracts.replies import CitationReply
 from drift.core.logs import log
+from drift.evidence.contradiction import uncontradicted
 from drift.evidence.numbered_text import NumberedText, Run, named, runs
 from drift.evidence.text import form
 from drift.model.graph import Chunk
@@ -34,13 +35,21 @@ def check(
     `ids` are the chunk ids that the replies mean, in order; None where a reply names no chunk of
     the prompt. `retrieved` is all that was retrieved, also what did not fit into the prompt. A
     reply that names neither sentences nor words gets the sentence that is closest to `answer`; one
-    that names sentences apart from each other becomes a citation for each.
+    that names sentences apart from each other becomes a citation for each. One whose figures
+    contradict the answer's is dropped.
     """
     each, counts = check_each(replies, answer, ids, retrieved)
     kept: dict[tuple[str, str], Citation] = {}
     for citation in chain.from_iterable(each):
         kept.setdefault((citation.chunk_id, citation.span), citation)
-    return tuple(kept.values()), counts
+
+    standing = uncontradicted(answer, [span for _, span in kept])
+    held = set(compress(kept, standing))
+    lost = sum(bool(one) and held.isdisjoint((c.chunk_id, c.span) for c in one) for one in each)
+    if lost:
+        log.warning("citation_validation_contradicted", extra={"citations": lost})
+        counts += CitationCounts(kept=-lost, dropped={"contradicted": lost})
+    return tuple(compress(kept.values(), standing)), counts
 
 
 def check_each(
@@ -122,9 +131,12 @@ class _CitedEvidence:
             return self._by_number(wanted, words, chunk)
 
         text = self._text(chunk)
-        is_beginning = _is_enough(words, ENOUGH_TO_MOVE) and len(words.split()) <= MOST_FIRST_WORDS
-        if is_beginning and (begun := next(text.begun_by(words), 0)):
-            span = text.part(begun, begun)
+        first = (said for said in _readings(words) if len(said.split()) <= MOST_FIRST_WORDS)
+        begun = (
+            n for said in first if _is_enough(said, ENOUGH_TO_MOVE) for n in text.begun_by(said)
+        )
+        if number := next(begun, 0):
+            span = text.part(number, number)
         elif words:
             span = next(filter(None, map(text.verbatim, _readings(words))), "")
         else:
@@ -217,7 +229,7 @@ def _readings(words: str) -> Iterator[str]:
     """Yield the words, and without the number that may have been copied with them."""
     yield words
     # The number of a sentence, as a prompt shows it before its words.
-    number = re.match(r"\W*\d{1,4}[\])}.:]*\s+", words)
+    number = re.match(r"\W*\d{1,4}(?:[\])}.:|]+\s+|\s+(?![a-z]))", words)
     if number and form(words[number.end() :]):
         yield words[number.end() :]
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 
 from drift.evidence.sentences import MAX_SPAN_CHARACTERS, spans
-from drift.evidence.text import form, pairs, similarity
+from drift.evidence.text import form, pairs, places_of, says_otherwise, similarity
 
 MAX_RUN = 3  # sentences that one span may hold
 NOWHERE = 0  # stands for the number of a sentence of another chunk; sentences are numbered from 1
@@ -133,15 +133,21 @@ class NumberedText:
     def begins(self, words: str, number: int) -> bool:
         """Tell whether words begin a sentence, up to form; they may go on behind it."""
         start, end = self._place(number)
-        return start < end and self.form.startswith(form(words), start)
+        return start < end and self._starts(form(words), start)
 
     def holds(self, words: str, number: int) -> bool:
         """Tell whether words stand in a sentence, up to form."""
-        return self.form.find(form(words), *self._place(number)) >= 0
+        return any(True for _ in places_of(form(words), self.form, *self._place(number)))
 
     def resembles(self, words: str, number: int) -> bool:
-        """Tell whether words are nearly the beginning of a sentence, or all of it."""
+        """Tell whether words are nearly the beginning of a sentence, or all of it.
+
+        They are neither where they say another number, or deny what it says.
+        """
         start, end = self.spans[number - 1]
+        here = self.text[start:end]
+        if says_otherwise(words, here) and says_otherwise(words, _beginning(here, words)):
+            return False
         given, sentence = (
             " ".join(filter(None, map(form, said.split())))
             for said in (words, self.text[start:end])
@@ -159,7 +165,14 @@ class NumberedText:
         wanted = form(words)
         if wanted in self.form:
             places = enumerate(pairwise(self.starts), 1)
-            yield from (n for n, (a, b) in places if a < b and self.form.startswith(wanted, a))
+            yield from (n for n, (a, b) in places if a < b and self._starts(wanted, a))
+
+    def _starts(self, wanted: str, start: int) -> bool:
+        """Tell whether the form goes on so, up to the end of a sentence or of a number."""
+        end = start + len(wanted)
+        at = bisect_left(self.starts, end)
+        behind = self.starts[at] if at < len(self.starts) else len(self.form)
+        return next(places_of(wanted, self.form[start:behind], 0), -1) == 0
 
     def nearest(self, words: str, number: int) -> int | None:
         """Return the sentence nearest to a number that words begin, else one that holds them."""
@@ -167,37 +180,39 @@ class NumberedText:
         return min(found, key=lambda one: abs(one - number), default=None)
 
     def _holding(self, wanted: str) -> Iterator[int]:
-        place = self.form.find(wanted)
-        while place >= 0:
+        for place in places_of(wanted, self.form):
             number = bisect_right(self.starts, place)
-            end = self.starts[number]
-            if place + len(wanted) <= end:
+            if place + len(wanted) <= self.starts[number]:
                 yield number
-            place = self.form.find(wanted, end)
 
     def verbatim(self, words: str) -> str:
         """Return the text's own words for what a model wrote; empty when nothing is close enough.
 
         White space, case and quotes may differ, and else the closest sentence is returned.
         """
-        if words.strip() and words in self.text:
+        if words.strip() and any(True for _ in places_of(words, self.text)):
             return words
 
         wanted, _ = _plain(words)
         flat, origin = _plain(self.text)
-        start = flat.find(wanted) if wanted else -1
+        start = next(places_of(wanted, flat), -1)
         if start < 0:
             return self.closest(words, CLOSE_ENOUGH)
 
         return self.text[origin[start] : origin[start + len(wanted) - 1] + 1]
 
     def closest(self, wanted: str, at_least: float = 0.0) -> str:
-        """Return the sentence that is most similar to `wanted`; none that is under `at_least`."""
+        """Return the sentence that is most similar to `wanted`; none that is under `at_least`.
+
+        Where that asks for anything, none that says another number, or denies it.
+        """
         target = pairs(wanted)
         best, best_score = "", at_least
         for start, end in self.spans[:200]:
             sentence = self.text[start:end]
             score = similarity(pairs(sentence), target)
+            if at_least and score >= best_score and says_otherwise(wanted, sentence):
+                continue
             if score > best_score or (score == best_score and not best):
                 best, best_score = sentence, score
 
@@ -207,6 +222,11 @@ class NumberedText:
 def named(first: int, last: int) -> str:
     """Return the numbers of sentences as a citation names them, "4" or "4-5"."""
     return str(first) if first == last else f"{first}-{last}"
+
+
+def _beginning(sentence: str, words: str) -> str:
+    """Return as many words of a sentence as these."""
+    return " ".join(sentence.split()[: len(words.split())])
 
 
 def _plain(text: str) -> tuple[str, list[int]]:

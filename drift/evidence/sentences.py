@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 import sentencex
 
+from drift.core.folding import parted_words
 from drift.evidence.sentence_ends import Span, end_of_space, language_of
 
 MAX_SPAN_CHARACTERS = 600  # characters of a unit at most; a longer sentence is cut between words
@@ -110,8 +111,13 @@ def _kind(line: str, before: _Kind, *, is_first: bool) -> _Kind:
 def _blocks(text: str) -> Iterator[list[_TextLine]]:
     """Yield lines that belong together: a paragraph, code, an item with its further lines."""
     block: list[_TextLine] = []
+    parted = iter(parted_words(text))
+    begins, ends = next(parted, (len(text), len(text)))
     for line in _lines(text):
-        if block and not _continues(text, block, line):
+        while line.start >= ends < len(text):
+            begins, ends = next(parted, (len(text), len(text)))
+        goes_on = begins < line.start < ends
+        if block and not goes_on and not _continues(text, block, line):
             yield block
             block = []
         block.append(line)
@@ -271,8 +277,13 @@ _IN_CODE = re.compile(r"[_\]}]\S")
 def _belongs(text: str, before: Span, here: Span, language: str) -> bool:
     """Tell whether a sentence goes on behind a full stop: `approx. 5`, `im 19. Jahrhundert`.
 
-    A name in code does as well: `self._rules`, `tuple[str, ...]:`.
+    A name in code does as well: `self._rules`, `tuple[str, ...]:`; and a word that is parted.
     """
+    if here.end - before.start <= MAX_SPAN_CHARACTERS and any(
+        start < here.start < end
+        for start, end in parted_words(text, max(before.start, before.end - 60), here.start + 60)
+    ):
+        return True
     if text[before.end - 1] != "." or here.end - before.start > MAX_SPAN_CHARACTERS:
         return False
 

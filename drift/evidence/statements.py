@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import compress, islice
 from typing import NamedTuple
 
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
+from drift.evidence.contradiction import uncontradicted
 from drift.evidence.marks import Numbers
 from drift.evidence.sentence_ends import ends_in_a_stop
 from drift.evidence.statement_parts import Rank, StatementPart, StatementParts, introduces
@@ -129,7 +130,7 @@ class GrowingStatements:
             self._leave_out([placed])
 
     def _named(self, part: StatementPart) -> tuple[Fact, ...]:
-        """Return the facts that a part names, in the order of its marks."""
+        """Return the facts that a part names and none of whose figures contradict it, in order."""
         found: dict[int, Fact] = {}
         for low, high in (one for mark in part.marks for one in mark.ranges):
             for fact in self._facts[self._numbers.within(low, high)]:
@@ -138,7 +139,8 @@ class GrowingStatements:
                 break
 
         # Facts of one sentence; a range of numbers may name more.
-        return tuple(islice(found.values(), 50))
+        named = tuple(islice(found.values(), 50))
+        return tuple(compress(named, uncontradicted(part.text, [f.citation.span for f in named])))
 
     def _keep(self, placed: _Placed) -> None:
         introduced = placed.part.rank >= Rank.ITEM

@@ -1,11 +1,12 @@
 """Pure: texts compared: as words, by their letters, and as questions."""
 
+# ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
 from drift.core.folding import as_typed
@@ -22,7 +23,7 @@ or that one goes a step further than the other."""
 
 _WORD = re.compile(r"\w+")
 _ENDING_LETTERS = 3
-_ASKING = frozenset("how when where who why".split())  # noqa: SIM905 - lists of words read best
+_ASKING = frozenset("how when where who why".split())
 """Words that decide what is asked for; `what` and `which` go with any of them."""
 _POSSESSIVE = re.compile(r"['’]s\b")
 _LONGEST_WITHOUT_PLURAL = 3
@@ -37,10 +38,71 @@ def folded(text: str) -> str:
     return "".join(letter for letter in plain if not unicodedata.combining(letter))
 
 
+_FORM = re.compile(
+    r"[^\W_]+"
+    r"|(?<![^\W_])-(?=\d)"  # -5
+    r"|(?<=\d)[.,:/'-](?=\d)"  # 1.5, 9:30, 10-12
+    r"|(?<=[^\W\d_])(?:\+\+|#)(?![^\W_])"  # C++, C#
+)
+_CUT = re.compile(r"(?<=\d)[.,:/'-]?\d|(?<=[^\W\d_])(?:\+\+|#)")
+_CUT_BEFORE = re.compile(r"(?:\d[.,:/'-]?|(?<![^\W_])-)$")
+
+
 def form(text: str) -> str:
-    """Return what two ways to write the same words have in common: folded letters and digits."""
-    plain = unicodedata.normalize("NFKD", text).casefold()
-    return "".join(filter(str.isalnum, plain))
+    """Return what two ways to write the same words have in common: folded letters and digits.
+
+    Signs that make another number or name of them stay: those of `-5`, `1.5`, `C#`.
+    """
+    plain = unicodedata.normalize("NFKD", text.replace("\u2212", "-")).casefold()
+    return "".join(_FORM.findall(plain))
+
+
+def places_of(words: str, text: str, start: int = 0, end: int | None = None) -> Iterator[int]:
+    """Yield where words stand in a text, not where they cut a number or a name such as `C#`."""
+    last = len(text) if end is None else end
+    at = text.find(words, start, last) if words else -1
+    while at >= 0:
+        behind = at + len(words)
+        cuts = behind < last and _CUT.match(text, behind)
+        if not cuts and not (
+            words[0].isdigit() and _CUT_BEFORE.search(text[max(start, at - 2) : at])
+        ):
+            yield at
+        at = text.find(words, at + 1, last)
+
+
+_NUMBER = re.compile(r"(?:(?<![^\W_])[-\u2212])?\d+(?:[.,']\d+)*")
+_SIGNED = re.compile(r"\b[A-Za-z](?:\+\+|#)")
+_GROUPED = re.compile(r"(-?\d{1,3})((?:[.,']\d{3})+)")
+_NEGATIONS = frozenset(
+    """
+    cannot neither never no nobody none nor not nothing nowhere without
+    kein keine keinen keiner keines nicht nichts nie niemals niemand ohne
+    aucun aucune jamais ne pas rien sans
+    nada nadie ninguna ninguno nunca sin
+    """.split()
+)
+
+
+def negates(text: str) -> bool:
+    """Tell whether a text denies something, by its words."""
+    words = map(folded, _WORD.findall(text))
+    return not _NEGATIONS.isdisjoint(words) or "n't" in text or "n\u2019t" in text
+
+
+def says_otherwise(words: str, text: str) -> bool:
+    """Tell whether words hold a number that a text lacks, or deny or name what it does not."""
+    if not _numbers(words) <= _numbers(text) or negates(words) != negates(text):
+        return True
+    signed, there = set(_SIGNED.findall(words)), set(_SIGNED.findall(text))
+    return not signed <= there or any(re.search(rf"\b{n[0]}\b(?![+#])", words) for n in there)
+
+
+def _numbers(text: str) -> frozenset[str]:
+    found = (number.replace("\u2212", "-") for number in _NUMBER.findall(text))
+    return frozenset(
+        re.sub("[.,']", "", number) if _GROUPED.fullmatch(number) else number for number in found
+    )
 
 
 class KnownWords:

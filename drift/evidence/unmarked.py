@@ -4,7 +4,6 @@ What the facts' spans plainly say is kept. The rule is about words, so it is str
 see who did what to whom. Else the follow-ups' own answers stand for it.
 """
 
-# ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
 import re
@@ -14,7 +13,7 @@ from dataclasses import dataclass, replace
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
 from drift.evidence.statement_parts import Rank, StatementPart, StatementParts
 from drift.evidence.statements import Proven, Statement, is_label, proven
-from drift.evidence.text import STEM_LETTERS, KnownWords, folded
+from drift.evidence.text import STEM_LETTERS, KnownWords, folded, negates
 from drift.model.tree import Citation, Fact, Node
 
 SHARE_OF_WORDS = 0.8
@@ -22,14 +21,6 @@ SHARE_OF_WORDS = 0.8
 MIN_WORDS = 2
 
 _WORD = re.compile(r"\w+(?:[.,]\d+)*")
-_NEGATIONS = frozenset(
-    """
-    cannot neither never no nobody none nor not nothing nowhere without
-    kein keine keinen keiner keines nicht nichts nie niemals niemand ohne
-    aucun aucune jamais ne pas rien sans
-    nada nadie ninguna ninguno nunca sin
-    """.split()
-)
 
 
 def repaired(final_answer: str, facts: Sequence[Fact]) -> Proven:
@@ -76,10 +67,9 @@ class _SpanWords:
             for place, word in enumerate(words)
             if (word[0].isupper() and (place or not opens)) or any(map(str.isdigit, word))
         }
-        negates = bool(_NEGATIONS & set(read)) or "n't" in text or "n\u2019t" in text
         numbers = {word for word in read if any(map(str.isdigit, word))}
 
-        return cls(frozenset(content), frozenset(names & content | numbers), negates)
+        return cls(frozenset(content), frozenset(names & content | numbers), negates(text))
 
 
 class _UnmarkedSpan:

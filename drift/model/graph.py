@@ -43,6 +43,11 @@ class Chunk:
     document_id: str = ""
 
 
+def document_of(chunk: Chunk) -> str:
+    """Return what tells the document of a chunk from others: its id, else its name."""
+    return chunk.document_id or chunk.document_name
+
+
 @dataclass(frozen=True, slots=True)
 class Community:
     """A community with its summary; the primer's have a score and up to three sample chunks."""

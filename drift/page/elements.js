@@ -50,7 +50,7 @@ export function add(parent, ...children) {
  * @returns {DocumentFragment}
  */
 export function seen(value) {
-  const text = String(value ?? ""), nodes = document.createDocumentFragment();
+  const text = lined(value), nodes = document.createDocumentFragment();
   let done = 0;
   for (const found of text.matchAll(UNSEEN)) {
     add(nodes, text.slice(done, found.index), control(found[0]));
@@ -58,6 +58,14 @@ export function seen(value) {
   }
   add(nodes, text.slice(done));
   return nodes;
+}
+
+/**
+ * A text as long as it was, in which the end of a page ends a line.
+ * @param {unknown} value
+ */
+export function lined(value) {
+  return String(value ?? "").replaceAll("\f", "\n");
 }
 
 /** @param {string} character */
@@ -79,7 +87,7 @@ export function foreign(value) {
  * @param {unknown} value
  */
 export function plain(value) {
-  return String(value ?? "").replace(UNSEEN, (character) =>
+  return lined(value).replace(UNSEEN, (character) =>
     `⟨U+${/** @type {number} */ (character.codePointAt(0)).toString(16).toUpperCase().padStart(4, "0")}⟩`);
 }
 

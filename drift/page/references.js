@@ -2,6 +2,7 @@
  * The references of an answer, numbered, whatever the server tells of them: its own
  * `references`, else the facts with their citations, else the nodes that the answer names.
  */
+import { lined } from "./elements.js";
 import { OPEN, SHUT } from "./markdown.js";
 import { hasWord, place, told, word } from "./words.js";
 
@@ -132,7 +133,7 @@ function kindOf(type) {
 /** @param {any[]} facts @returns {any[]} */
 function citations(facts) {
   return facts.flatMap((fact) => fact.citations ?? []).map((one) =>
-    typeof one === "string" ? { chunk_id: one, span: "", document_name: "" } : one);
+    typeof one === "string" ? { chunk_id: one, span: "", document_name: "" } : { ...one, span: lined(one.span) });
 }
 
 /** @param {any} one @param {number} number @returns {Reference} */
@@ -140,9 +141,18 @@ function fromCitation(one, number) {
   const page = one.page === undefined || one.page === null ? "" : word("passage.page", { page: one.page });
   return {
     number, kind: "chunk", id: String(one.chunk_id), title: one.document_name === WHOLE ? word("passage.whole") : String(one.document_name ?? one.label ?? ""),
-    quote: String(one.span ?? ""), where: [one.heading, page, one.place && place(one.place)].filter(Boolean).join(" · "),
+    quote: String(one.span ?? ""), where: [below(one), page, one.place && place(one.place)].filter(Boolean).join(" · "),
     lines: "", address: one.source_uri, match: null, confidence: null, signals: {},
   };
+}
+
+/**
+ * The headings above a passage, without the document's own name in front of them.
+ * @param {any} one
+ */
+function below(one) {
+  const heading = String(one.heading ?? ""), name = String(one.document_name ?? "");
+  return heading === name ? "" : heading.startsWith(`${name} > `) ? heading.slice(name.length + 3) : heading;
 }
 
 /** @param {any} one */

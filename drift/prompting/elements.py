@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from typing import Generic, TypeVar
 
+from drift.core.folding import whole_words
 from drift.evidence.sentences import sentences
-from drift.model.graph import Chunk, Community, CommunityId
+from drift.model.graph import Chunk, Community, CommunityId, document_of
 from drift.model.tree import Citation, Node
 from drift.prompting.markup import element, indented, on_line, plain
 from drift.prompting.tokens import cut, cut_to
@@ -134,7 +135,7 @@ def sample_elements(
 def chunk_element(chunk: Chunk, handle: str, most: int | None = None) -> str:
     """Return a chunk as an element of a prompt, its first `most` sentences numbered."""
     numbered = "\n".join(
-        f"{number}| {indented(sentence)}"
+        f"{number}| {indented(whole_words(sentence, chunk.text))}"
         for number, sentence in enumerate(sentences(chunk.text)[:most], start=1)
     )
     return element("chunk", numbered, id=handle, **_where(chunk))
@@ -143,7 +144,7 @@ def chunk_element(chunk: Chunk, handle: str, most: int | None = None) -> str:
 def _where(chunk: Chunk) -> dict[str, str]:
     return {
         "document": short_name(chunk.document_name),
-        "heading": short_name(chunk.heading),
+        "heading": "" if chunk.heading == chunk.document_name else short_name(chunk.heading),
         "place": place_of(chunk),
     }
 
@@ -160,11 +161,11 @@ def place_of(chunk: Chunk) -> str:
 
 def in_reading_order(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
     """Return chunks, given best first, so that those of one document stand in its order."""
-    # Two documents may have one name; most of them differ in how many chunks they have.
-    documents = list(dict.fromkeys((chunk.document_name, chunk.places) for chunk in chunks))
+    # Where no ids tell two documents of one name apart, most differ in how many chunks they have.
+    documents = list(dict.fromkeys((document_of(chunk), chunk.places) for chunk in chunks))
 
     def place(chunk: Chunk) -> tuple[int, int]:
-        return documents.index((chunk.document_name, chunk.places)), chunk.place or 0
+        return documents.index((document_of(chunk), chunk.places)), chunk.place or 0
 
     return tuple(sorted(chunks, key=place))
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from drift.core.folding import whole_words
+
 TAGS = tuple(
     "question question_again communities community samples sample asked followup names chunks chunk"
     " graph followups findings finding unanswered context node previous_reply problem".split()
@@ -38,13 +40,13 @@ def element(tag: str, content: str, **attributes: str | float | None) -> str:
 
 
 def plain(text: str) -> str:
-    """Return a text that holds none of the tags."""
-    return _OWN_TAG.sub("&lt;", text)
+    """Return a text that holds none of the tags, with its words whole."""
+    return _OWN_TAG.sub("&lt;", whole_words(text))
 
 
 def on_line(text: str) -> str:
     """Return a text on one line, without any of the tags."""
-    return plain(" ".join(text.split()))
+    return plain(" ".join(whole_words(text).split()))
 
 
 def indented(text: str) -> str:

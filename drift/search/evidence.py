@@ -35,7 +35,7 @@ def _passage(chunk: Chunk, known: Known) -> PassageOut:
     whole = Citation(chunk.id, chunk.text, chunk.document_name, at=0)
     return PassageOut(
         chunk_id=chunk.id,
-        text=chunk.text,
+        text=chunk.text.replace("\f", "\n"),  # as long as before, so that places stay
         # of a graph that knows no vectors, how it was ranked
         score=min(1.0, max(0.0, chunk.score)) if match is None else match,
         document_id=chunk.document_id,

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from drift.contracts.progress import CHANNEL, LAST_PHASES, PHASE_PCT, Phase, ProgressMessage
+from drift.core.folding import whole_words
 from drift.core.logs import log
 from drift.model.tree import Citation
 from drift.ports import ProgressSink
@@ -35,7 +36,7 @@ def citation_lines(citations: Iterable[Citation]) -> str:
     """Return citations one a line: `[document_name] "text excerpt"`."""
     lines = []
     for citation in citations:
-        excerpt = _cut(" ".join(citation.span.split()), 160)
+        excerpt = _cut(" ".join(whole_words(citation.span).split()), 160)
         lines.append(f'[{escape_markdown(citation.document_name)}] "{escape_markdown(excerpt)}"')
     return "\n".join(dict.fromkeys(lines))
 

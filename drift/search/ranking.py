@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from drift.model.graph import Candidate, Candidates, Chunk, Evidence
+from drift.evidence.figure_words import CARDINALS
+from drift.model.graph import Candidate, Candidates, Chunk, Evidence, document_of
 
 SCOPE_BONUS = 0.02
 """Added to the cosine of a chunk inside the target communities; more would hide what is outside."""
@@ -117,16 +119,16 @@ def _walk(pool: Sequence[Candidate], worth: float) -> list[float]:
 
 def _with_neighbours(pool: Sequence[Candidate], scores: Sequence[float]) -> list[float]:
     """Return the scores, each with a tenth of the better one right before or behind it."""
-    places = [(c.chunk.document_name, c.chunk.places, c.chunk.place) for c in pool]
+    places = [(document_of(c.chunk), c.chunk.places, c.chunk.place) for c in pool]
     held = dict(zip(places, scores, strict=True))
     raised = []
-    for (name, all_, at), score in zip(places, scores, strict=True):
+    for (document, all_, at), score in zip(places, scores, strict=True):
         if not at:
             raised.append(score)
             continue
 
-        before = held.get((name, all_, at - 1), 0.0)
-        behind = held.get((name, all_, at + 1), 0.0)
+        before = held.get((document, all_, at - 1), 0.0)
+        behind = held.get((document, all_, at + 1), 0.0)
         raised.append(score + 0.1 * max(before, behind))
 
     return raised
@@ -142,10 +144,10 @@ def _spread(chunks: Sequence[Chunk], scores: Sequence[float]) -> list[Chunk]:
         chunk, score = chunks[place], scores[place]
         if is_duplicate:
             score *= 0.1
-        elif chunk.document_name in seen:
+        elif document_of(chunk) in seen:
             score *= 0.9  # so that several documents get a place
         if not is_duplicate:
-            seen.add(chunk.document_name)
+            seen.add(document_of(chunk))
         spread.append(replace(chunk, score=round(score, 6)))
 
     return spread
@@ -192,27 +194,53 @@ def _by_greatest(values: Sequence[float]) -> list[float]:
 
 
 def near_duplicates(texts: Iterable[str]) -> Iterator[bool]:
-    """Tell of each text whether it shares half of its runs of five words with one kept before."""
-    kept: list[frozenset[int]] = []
+    """Tell of each text whether it shares half of its runs of five words with one kept before.
+
+    It does not repeat one that has another number between the same words. Ideographs count as words
+    each, and a text of fewer words is one run.
+    """
+    kept: list[_Runs] = []
     seen: set[int] = set()
     for text in texts:
-        runs = _runs(text)
+        runs = _Runs.of(text)
         # What all kept ones together hold too little of, none of them does.
-        may_be = bool(runs) and len(runs & seen) >= SAME_SHARE * len(runs)
-        is_duplicate = may_be and any(_share_half(runs, other) for other in kept)
+        may_be = bool(runs.runs) and len(runs.runs & seen) >= SAME_SHARE * len(runs.runs)
+        is_duplicate = may_be and any(runs.repeats(other) for other in kept)
         if not is_duplicate:
             kept.append(runs)
-            seen |= runs
+            seen |= runs.runs
         yield is_duplicate
 
 
-def _share_half(one: frozenset[int], other: frozenset[int]) -> bool:
-    both = len(one & other)
-    return both >= SAME_SHARE * (len(one) + len(other) - both)
+_IDEOGRAPH = "\u3040-\u30ff\u3400-\u9fff"
+_TOKEN = re.compile(rf"-?\d+(?:[.,:/'-]\d+)*|[{_IDEOGRAPH}]|[^\W\d{_IDEOGRAPH}]+")
 
 
-def _runs(text: str) -> frozenset[int]:
-    if len(text) > 2 * END_CHARS:
-        text = f"{text[:END_CHARS]} {text[-END_CHARS:]}"
-    words = re.findall(r"\w+", text.casefold())
-    return frozenset(map(hash, zip(*(words[start:] for start in range(RUN_WORDS)), strict=False)))
+class _Runs(NamedTuple):
+    """The runs of words of a text, and its numbers by the words around them."""
+
+    runs: frozenset[int]
+    numbers: Mapping[int, frozenset[str]]
+
+    @classmethod
+    def of(cls, text: str) -> _Runs:
+        if len(text) > 2 * END_CHARS:
+            text = f"{text[:END_CHARS]} {text[-END_CHARS:]}"
+        words = _TOKEN.findall(text.casefold())
+        runs = set(map(hash, zip(*(words[start:] for start in range(RUN_WORDS)), strict=False)))
+        numbers: defaultdict[int, set[str]] = defaultdict(set)
+        for at, word in enumerate(words):
+            if word[-1].isdigit() or word in CARDINALS:
+                around = (*words[max(0, at - 2) : at], "", *words[at + 1 : at + 3])
+                numbers[hash(around)].add(word)
+
+        if words and not runs:
+            runs = {hash(tuple(words))}
+        return cls(frozenset(runs), {at: frozenset(found) for at, found in numbers.items()})
+
+    def repeats(self, other: _Runs) -> bool:
+        both = len(self.runs & other.runs)
+        if both < SAME_SHARE * (len(self.runs) + len(other.runs) - both):
+            return False
+        shared = self.numbers.keys() & other.numbers.keys()
+        return not any(self.numbers[at].isdisjoint(other.numbers[at]) for at in shared)

@@ -8,11 +8,12 @@ import pytest
 
 from drift.answer.conclusion import NOT_FOUND
 from drift.contracts.replies import AggregateReply, CitationReply, LocalReply, PrimerReply
+from drift.core.folding import whole_words
 from drift.llm.local_embedding import embed, vector
 from drift.local.cli.work.asking import advice_on
-from drift.local.model_server.extractive import UNANSWERED, reply
+from drift.local.model_server.extractive import UNANSWERED, _numbered_lines, reply
 from drift.local.model_server.lines import LONGEST, lines
-from drift.local.model_server.relevance import choose, forms, terms
+from drift.local.model_server.relevance import alike, choose, forms, terms
 from drift.local.prompt_elements import elements
 from drift.model.graph import Chunk
 from drift.model.reading import ABOUT_PROJECT
@@ -476,3 +477,39 @@ def test_a_question_about_all_documents_is_told_and_answered_from_what_is_known_
     said = json.loads(reply("quick_reply", prompts.quick(question, chunks).user))
     assert said["about_whole"] == is_whole
     assert (said["evidence"] == ["K1.1", "K1.2", "K1.3"]) == is_whole
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "However\n/srv should always exist\non compliant systems.",
+        "The crane was replaced in\nOctober 2025.",
+        "The crane was replaced in Octo-\n\n12\n\fber 2025.",
+    ],
+)
+def test_a_sentence_over_several_lines_is_one(sentence: str) -> None:
+    [shown] = elements(chunk_element(Chunk("c", sentence, "d"), "K1"), "chunk")
+    [(_, _, line)] = _numbered_lines(shown.sentences())
+    assert line.text == " ".join(whole_words(sentence).split())
+
+
+def test_fields_items_and_rows_stay_lines() -> None:
+    for text in ("Rent: 4,850\nDeposit: 9,700", "Mill Street 5\n89073 Ulm\nGermany"):
+        assert [line.text for _, _, line in _numbered_lines({1: text})] == text.split("\n")
+
+
+def test_lines_with_other_figures_or_a_denial_are_not_alike() -> None:
+    rent = "The rent of the bakery is {} euros a month."
+    assert alike(rent.format("4,850"), rent.format("4.850"))
+    assert not alike(rent.format("4,850"), rent.format("3,920"))
+    assert not alike("The bill was paid in May.", "The bill was not paid in May.")
+
+
+def test_what_is_open_does_not_say_the_question_again() -> None:
+    assert "does not answer" in aggregated_open("Who owns the mill?")
+    assert aggregated_open("When was the crane replaced?") == ""
+
+
+def aggregated_open(unanswered: str) -> str:
+    prompt = prompts.aggregate("When was the crane replaced?", [], [f"{unanswered} (in vain)"])
+    return str(json.loads(reply("aggregate_reply", prompt.user))["residual_uncertainty"])

@@ -81,7 +81,7 @@ def test_an_answer_shows_where_each_citation_stands_as_far_as_that_is_known(
     shown = [line.strip() for line in capsys.readouterr().out.splitlines() if "└" in line]
     assert shown == [
         '└ [Mill] "It turns."',
-        '└ [Mill, page 4, Mill > Wheel, 3 of 9] "It turns."',
+        '└ [Mill, page 4, Wheel, 3 of 9] "It turns."',
         '└ [Mill, page iv] "It turns."',
     ]
 

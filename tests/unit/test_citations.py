@@ -352,3 +352,14 @@ def test_a_span_stands_where_its_citation_says(text: str, words: str, sentences:
     kept, _ = checked([reply("a", words, sentences)], [Chunk("a", text, "doc")])
     for one in kept:
         assert text[one.at : one.at + len(one.span)] == one.span
+
+
+def test_a_citation_with_another_figure_than_the_answer_is_dropped_and_told() -> None:
+    leases = {
+        name: chunk(name, f"The rent is {rent} euros a month.")
+        for name, rent in (("a", "4,850"), ("b", "3,920"))
+    }
+    replies = [reply(name, sentences="1") for name in leases]
+    kept, counts = check(replies, "The rent is 4,850 euros a month.", ["a", "b"], leases)
+    assert [c.chunk_id for c in kept] == ["a"]
+    assert counts == CitationCounts(2, 1, 0, {"contradicted": 1})

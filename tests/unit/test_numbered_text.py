@@ -44,7 +44,10 @@ def test_whatever_comes_back_is_a_part_of_the_text(span: str, text: str) -> None
     assert NumberedText.of(text).closest(span) in text
 
 
-@given(text=st.text(st.characters(), min_size=1, max_size=200), data=st.data())
+NO_NUMBERS = st.characters(exclude_categories=["Nd", "No"], exclude_characters="+#")
+
+
+@given(text=st.text(NO_NUMBERS, min_size=1, max_size=200), data=st.data())
 def test_a_part_of_the_text_is_found_in_any_case_and_spacing(
     text: str, data: st.DataObject
 ) -> None:
@@ -84,3 +87,35 @@ def test_the_threshold_of_a_repair_separates_rewording_from_another_statement() 
     ):
         assert NumberedText.of(TEXT).verbatim(far) == ""
     assert CLOSE_ENOUGH == 0.75
+
+
+FEES = (
+    "The fee is 1.5 million. The fee is 15 million. It was not paid. "
+    "C++ is old. C# is new. T: -5 K."
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("The fee is 15 million.", "The fee is 15 million."),
+        ("The fee is 1.5 million.", "The fee is 1.5 million."),
+        ("The fee is 1", ""),
+        ("5 million", ""),
+        ("It was not paid", "It was not paid."),
+        ("It was paid.", ""),
+        ("C# is new", "C# is new."),
+        ("C is old.", ""),
+        ("C++ is new", ""),
+        ("T: -5 K", "T: -5 K."),
+        ("T: 5 K.", ""),
+        ("The fee is 16 million.", ""),
+    ],
+)
+def test_no_number_sign_or_denial_is_taken_for_another(words: str, sentence: str) -> None:
+    text = NumberedText.of(FEES)
+    numbers = range(1, text.last + 1)
+    found = {n for n in numbers if text.begins(words, n) or text.holds(words, n)}
+    assert {text.part(n, n) for n in found} == ({sentence} if sentence else set())
+    assert text.verbatim(words) in {sentence, sentence.rstrip(".")}
+    assert not any(text.resembles(words, n) for n in set(numbers) - found) or "C" in words

@@ -330,3 +330,17 @@ def test_what_could_not_be_read_is_a_limit_whatever_the_confidence() -> None:
     assert out.confidence > 0.7
     assert out.limits == ["The graph was gone."]
     assert out.answer.endswith("Limits:\n- The graph was gone.")
+
+
+@pytest.mark.parametrize(
+    ("heading", "label"),
+    [
+        ("lease.pdf", "lease.pdf"),
+        ("lease.pdf > Rent", "lease.pdf, Rent"),
+        ("Lease.pdf > lease.pdf", "lease.pdf"),
+        ("Rent", "lease.pdf, Rent"),
+    ],
+)
+def test_a_name_that_is_its_own_heading_is_said_once(heading: str, label: str) -> None:
+    named = Chunk("c", "Said.", "lease.pdf", heading=heading)
+    assert label_of(Citation("c", "Said.", "lease.pdf"), named) == label

@@ -179,3 +179,9 @@ def test_a_name_of_code_is_never_cut_at_its_full_stop() -> None:
     code = "def own(self) -> tuple[str, ...]:\n    return self._rules[self._read(folder)]"
     assert sentences(code) == (code,)
     assert sentences("_It is so._ Then it went.") == ("_It is so.", "_ Then it went.")
+
+
+@pytest.mark.parametrize("parted", ["Octo-\nber", "Octo-\n\n\fber", "Octo-\n\n12\n\n\fber"])
+def test_no_unit_ends_within_a_word_that_a_page_parts(parted: str) -> None:
+    text = f"The crane was replaced in {parted} 2021. It is new."
+    assert sentences(text) == (f"The crane was replaced in {parted} 2021.", "It is new.")

@@ -272,3 +272,35 @@ def test_a_reply_of_any_size_is_read_at_once(answer: str) -> None:
 )
 def test_what_is_uncertain_is_told_without_numbers_of_facts(written: str, said: str) -> None:
     assert without_marks(written, {1, 2, 3}) == said
+
+
+LEASES = [
+    Fact(1, Citation("a", "The rent is 4,850 euros a month.", "a.pdf"), 0.5),
+    Fact(2, Citation("b", "The rent is 3,920 euros a month.", "b.pdf"), 0.9),
+]
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "numbers"),
+    [
+        ("The rent is 4,850 euros a month [1][2].", "The rent is 4,850 euros a month.", [(1,)]),
+        ("The rent is 4,100 euros a month [1][2].", "", []),
+        (
+            "The rent is 4,850 euros a month [1]. The rent is 3,920 euros a month [2].",
+            "The rent is 4,850 euros a month. The rent is 3,920 euros a month.",
+            [(1,), (2,)],
+        ),
+        (
+            "The rents are between 3,920 and 4,850 euros [1][2].",
+            "The rents are between 3,920 and 4,850 euros.",
+            [(1, 2)],
+        ),
+    ],
+)
+def test_a_fact_with_other_figures_bears_no_sentence_out(
+    answer: str, text: str, numbers: list[tuple[int, ...]]
+) -> None:
+    said = proven(answer, LEASES)
+    assert said.text == text
+    assert [tuple(f.number for f in s.facts) for s in said.statements] == numbers
+    assert bool(said.left_out) is not bool(text)

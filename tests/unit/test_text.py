@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drift.core.folding import whole_words
 from drift.evidence.text import KnownWords, folded, form, is_repeated, is_same_question
 from drift.model.graph import Beside
 from drift.model.tree import Question
@@ -161,3 +163,46 @@ def test_what_asks_for_something_else_is_another_question(apart: list[str]) -> N
 def test_it_does_not_matter_which_came_first(one: str, other: str) -> None:
     assert is_same_question(one, other) == is_same_question(other, one)
     assert is_same_question(one, one)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("in Octo-\nber 2021", "in October 2021"),
+        ("in Octo\u2010\nber", "in October"),
+        ("in Octo\u00ad\nber", "in October"),
+        ("in Oc\u00adto\u00adber", "in October"),
+        ("in Octo-\r\nber", "in October"),
+        ("in Octo-\n\fber", "in October"),
+        ("in Octo-\n\n12\n\fber", "in October"),
+        ("in Octo-\nPage 12\n\fber", "in October"),
+        ("IN OCTO-\nBER", "IN OCTOBER"),
+        ("a well-\nknown man", "a well-known man"),
+        ("the log-\nin page; a log-in page", "the log-in page; a log-in page"),
+        ("a co-\noperation; cooperation", "a cooperation; cooperation"),
+        ("an E-\nMail, an x-\nray", "an E-Mail, an x-ray"),
+        ("from 10-\n12 on", "from 10-12 on"),
+        ("Vor-\nund Nachteile", "Vor- und Nachteile"),
+        ("Nord-\nSüd", "Nord-Süd"),
+        ("one -\ntwo", "one -\ntwo"),
+        ("- one\n- two", "- one\n- two"),
+        ("one\ftwo", "one\ntwo"),
+    ],
+)
+def test_a_word_that_a_line_or_a_page_parts_is_read_whole(written: str, read: str) -> None:
+    assert whole_words(written) == read
+
+
+def test_words_are_put_together_by_what_stands_around_them() -> None:
+    assert whole_words("a data-\nbase", "The data-base is large.") == "a data-base"
+    assert whole_words("a data-\nbase", "The database is large.") == "a database"
+
+
+@pytest.mark.parametrize("shape", ["a-\n", "a-\n ", "a-\n1\n", "-", "a-\n\n\f"])
+def test_words_are_put_together_in_time_that_grows_with_the_text(shape: str) -> None:
+    def took(times: int) -> float:
+        started = time.process_time()
+        whole_words(shape * times)
+        return time.process_time() - started
+
+    assert took(40_000) < 1 + 20 * took(10_000)

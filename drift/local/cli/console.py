@@ -10,6 +10,8 @@ from typing import Any
 
 from rich.markup import escape
 
+from drift.answer.references import without_name
+from drift.core.folding import whole_words
 from drift.local.cli.terminal import CleanConsole, escaped, on_one_line
 
 stderr = CleanConsole(stderr=True, highlight=False, soft_wrap=True)
@@ -146,7 +148,9 @@ def _show_references(response: dict[str, Any]) -> None:
     for item in references["items"]:
         signals = ", ".join(f"{name} {value:.0%}" for name, value in item["signals"].items())
         stdout.print(escape(f"[{item['number']}] {item['confidence']:.0%}: {signals}"))
-        stdout.print(f'   [green]└ "{escape(_shortened(" ".join(item["span"].split())))}"[/]')
+        stdout.print(
+            f'   [green]└ "{escape(_shortened(" ".join(whole_words(item["span"]).split())))}"[/]'
+        )
 
     _show_what_is_left(response)
 
@@ -190,7 +194,7 @@ def _near(response: dict[str, Any]) -> list[str]:
 def _reference(item: dict[str, Any], sentences: list[int]) -> str:
     """Return a reference as seed 004 writes it, with the sentences it bears out and its words."""
     match = f" ({item['match']:.0%} match)" if "match" in item else ""
-    places, words = ", ".join(map(str, sentences)), " ".join(item["span"].split())
+    places, words = ", ".join(map(str, sentences)), " ".join(whole_words(item["span"]).split())
     return (
         f"[{item['number']}] {on_one_line(item['label'])}{match}, for sentence {places}: "
         f'"{_shortened(words)}"'
@@ -200,15 +204,19 @@ def _reference(item: dict[str, Any], sentences: list[int]) -> str:
 def _evidence(citation: dict[str, Any] | str) -> str:
     if isinstance(citation, str):
         return f"└ {citation}"
-    name, span = on_one_line(citation["document_name"]), " ".join(citation["span"].split())
+    name, span = (
+        on_one_line(citation["document_name"]),
+        " ".join(whole_words(citation["span"]).split()),
+    )
     return f'└ [{name}{_where(citation)}] "{_shortened(span)}"'
 
 
 def _where(citation: dict[str, Any]) -> str:
     """Return where in its document a citation stands, with a comma before each word about it."""
     named = (("page {}", "page"), ("{}", "heading"), ("{}", "place"))
-    known = (form.format(citation[name]) for form, name in named if name in citation)
-    return "".join(f", {on_one_line(words)}" for words in known)
+    known = [form.format(citation[name]) for form, name in named if name in citation]
+    known = [without_name(words, citation["document_name"]) for words in known]
+    return "".join(f", {on_one_line(words)}" for words in known if words)
 
 
 def _shortened(text: str, most: int = 160) -> str:

@@ -57,7 +57,7 @@ async def _documents(project: str, question: str, top: int) -> _Found:
     from drift.local.retriever import retrieve
 
     found = await retrieve(question, project, top)
-    lines = [f"{d.title} | {d.path} | {d.confidence:.0%} match | {d.label}" for d in found]
+    lines = [_line(d.confidence, d.label, d.title, d.path) for d in found]
     return [asdict(one) for one in found], lines
 
 
@@ -68,5 +68,12 @@ async def _passages(project: str, question: str, top: int) -> _Found:
         found = await passages.find(project, question, top)
     finally:
         await passages.close()
-    lines = [f"{one.document_name} | {one.score:.0%} match | {one.label}" for one in found]
+    lines = [_line(one.score, one.label, one.document_name) for one in found]
     return [one.model_dump() for one in found], lines
+
+
+def _line(match: float, label: str, *names: str) -> str:
+    """Return what was found on a line, with each name of it once."""
+    where = label.removeprefix(f"{names[0]}, ")
+    said = [*dict.fromkeys(names), f"{match:.0%} match", where]
+    return " | ".join(said[:-1] if where in names else said)

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from drift.evidence.sentence_ends import CLOSERS, STOPS, split_sentences
+from drift.evidence.text import is_same_question
 from drift.local.model_server import indexing
-from drift.local.model_server.lines import Line, lines, plain
+from drift.local.model_server.lines import Line, lines, plain, unwrapped
 from drift.local.model_server.relevance import affinity, alike, choose, terms
 from drift.local.prompt_elements import Element, element, elements
 from drift.model.reading import ABOUT_PROJECT
@@ -208,8 +209,9 @@ def aggregate(user: str) -> Json:
     used = {number for _, numbers in quoted for number in numbers}
     told = [f["confidence"] for f in findings if used.intersection(dict(_facts(f)))]
     sure = [float(one) for one in told if one.replace(".", "", 1).isdecimal()]
-    rows = element(user, "unanswered").content.split("\n")
-    still_open = " ".join(dict.fromkeys(_SAID_BY.sub("", row) for row in rows))
+    rows = (_SAID_BY.sub("", row) for row in element(user, "unanswered").content.split("\n"))
+    others = (row for row in rows if not is_same_question(row, _question(user)))
+    still_open = " ".join(dict.fromkeys(others))
 
     return {
         "verdict": _verdict(max(sure, default=0.0)) if quoted else "not_found",
@@ -281,7 +283,7 @@ def _numbered_lines(sentences: Mapping[int, str]) -> Iterator[tuple[int, str, Li
     text = ""
     for sentence in sentences.values():
         starts.append(len(text))
-        text += f"{sentence}\n\n"
+        text += f"{unwrapped(sentence)}\n\n"
 
     numbers, at = list(sentences), 0
     for line in lines(text):

@@ -55,6 +55,22 @@ def lines(text: str) -> tuple[Line, ...]:
     return tuple(found)
 
 
+def unwrapped(sentence: str) -> str:
+    """Return a sentence on one line; items, rows, code and fields of a form stay as they are."""
+    rows = sentence.split("\n")
+    fields = sum(": " in row for row in rows)
+    is_apart = any(
+        not row.strip()
+        or "|" in row
+        or row.rstrip().endswith(":")
+        or any(sign.match(row) for sign in (_HEADING, _ITEM, _FENCE, _RULE))
+        for row in rows
+    )
+    if is_apart or fields > 1 or not ends_in_a_stop(sentence) or _CODE.search(sentence):
+        return sentence
+    return " ".join(row.strip() for row in rows)
+
+
 def plain(span: str) -> str:
     """Return a slice as it is read: on one line, without the bars of a row or stars all around."""
     text = " ".join(span.split()).strip("| ")
@@ -76,7 +92,7 @@ def _spans(text: str) -> Iterator[tuple[str, str]]:
         underlined = bool(row.strip() and _UNDERLINE.match(following))
         breaks = bool(titled or underlined or _RULE.match(row))
 
-        if run and (breaks or item or len(run[-1].strip()) < FULL_LINE or _BEGINS.match(row)):
+        if run and (breaks or item or not _goes_on(run[-1], row)):
             under = f"{heading} {intro}".strip()
             spans = list(split_sentences("\n".join(run)))
             if spans and spans[-1].endswith(":"):
@@ -91,6 +107,17 @@ def _spans(text: str) -> Iterator[tuple[str, str]]:
         elif not breaks:
             intro = intro if run or item or "|" in row else ""
             run.append(" " * item.end() + row[item.end() :] if item else row)
+
+
+def _goes_on(row: str, following: str) -> bool:
+    """Tell whether a line goes on in the next one: it is full, or stops within a sentence."""
+    if not following.strip() or _BEGINS.match(following):
+        return False
+    if len(row.strip()) >= FULL_LINE:
+        return True
+    said, rest = row.strip(), following.strip()
+    is_row = "|" in row or ":" in said or ends_in_a_stop(said)
+    return not is_row and len(said.split()) > 1 and (rest[0].islower() or rest[0] in '/("“„«')
 
 
 def _unfenced(text: str) -> Iterator[str]:

@@ -15,6 +15,8 @@ from functools import lru_cache
 from itertools import pairwise
 
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
+from drift.evidence.contradiction import have_other_figures
+from drift.evidence.text import negates
 from drift.llm.local_embedding import vector
 
 MEANING = 0.4
@@ -125,7 +127,12 @@ def affinity(question: str, text: str) -> float:
 
 
 def alike(one: str, other: str) -> bool:
-    """Tell whether two lines say the same: one holds the other, or both mean the same."""
+    """Tell whether two lines say the same: one holds the other, or both mean the same.
+
+    Lines with other figures do not, nor does one that denies what the other says.
+    """
+    if have_other_figures(one, other) or negates(one) != negates(other):
+        return False
     return one in other or other in one or float(vector(one) @ vector(other)) >= SAME
 
 

@@ -1,0 +1,255 @@
+"""Pure: whether a span says another figure of the same thing than the sentence that cites it.
+
+It does where both have figures of one kind around the same words, and the span has none of the
+sentence's. What may be derived, rounded, converted or compared does not contradict.
+"""
+
+# ruff: noqa: RUF001 - signs that look like others are what is read here
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import pairwise, product
+
+from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
+from drift.evidence.figure_text import plain
+from drift.evidence.figures import Figure, figures
+from drift.evidence.same_figures import Made, are_comparable, are_same, is_one
+from drift.evidence.sentence_ends import split_sentences
+from drift.evidence.text import KnownWords, folded
+
+MOST_CHARACTERS = 2_000
+"""Of a text that is read for its figures."""
+MOST_SPANS = 24
+MOST_FIGURES = 20
+"""Of a sentence or span; one with more is a table, which nothing is held against."""
+MOST_COUNTED = 50
+SAME_THING = 0.5
+"""Share of the words of the shorter text, or clause, that the other has."""
+
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+|[^\W\d_\u3040-\u30ff\u3400-\u9fff]{2,}")
+_CLAUSE = re.compile(
+    r"[,;:()|\n。；：！？!?—–]|\.\s"
+    r"|\b(?:and|but|while|whereas|und|aber|oder|während|et|mais|tandis|y|pero|mientras)\b",
+    re.IGNORECASE,
+)
+_WRAPPED = re.compile(r"[ \t]*\n[ \t]*(?=[^\W_A-Z])")
+_SENTENCE_END = re.compile(r"[.!?。！？]\s*$")
+_COMBINES = re.compile(
+    r"\b(?:together|total\w*|sum|both|combined|average|mean|difference|than|most|least|highest|lowest"
+    r"|largest|smallest|biggest|longest|shortest|cheapest|respectively|each|twice|half|double\w*"
+    r"|zusammen|insgesamt|gesamt\w*|summe|beide\w*|durchschnitt\w*|als|höchste\w*|niedrigste\w*"
+    r"|größte\w*|kleinste\w*|jeweils|ensemble|total\w*|somme|moyenne|que|juntos|suma|promedio)\b"
+    r"|合計|合计|总共|总计|一共|共|平均|最",
+    re.IGNORECASE,
+)
+_LOSS = re.compile(
+    r"\b(?:loss\w*|lost|lose\w*|deficit|debt\w*|minus|below|negative|fell|fall\w*|drop\w*|down|decline\w*"
+    r"|decreas\w*|verlust\w*|unter|gefallen|sank|perte\w*|pérdida\w*)\b|赤字|零下",
+    re.IGNORECASE,
+)
+_EXTENT = re.compile(
+    r"\s?(deep|long|wide|high|tall|thick|old|tief|lang|breit|hoch|dick|alt|de long|de large"
+    r"|de haut)\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class _Read:
+    """A text with its figures, and its words by the clause that they stand in."""
+
+    text: str
+    figures: tuple[Figure, ...]
+
+    @cached_property
+    def words(self) -> list[tuple[int, str]]:
+        """Words of content outside of figures, with where they begin; pairs of ideographs."""
+        blank, at = [], 0
+        for one in self.figures:
+            blank += [self.text[at : one.start], "\0" * (one.end - one.start)]
+            at = max(at, one.end)
+        text = "".join([*blank, self.text[at:]])
+        found = []
+        for match in _WORD.finditer(text):
+            word = match[0]
+            if "\u3040" <= word[0] <= "\u9fff":
+                signs = [a + b for a, b in pairwise(word)] or [word]
+                found += [(match.start() + n, sign) for n, sign in enumerate(signs)]
+            elif (small := folded(word)) not in STOP_WORDS_OF_FOUR_LANGUAGES:
+                found.append((match.start(), small))
+        return found
+
+    @cached_property
+    def loses(self) -> bool:
+        """Whether it speaks of a loss, which has a sign as a number and none in words."""
+        return _LOSS.search(self.text) is not None
+
+    @cached_property
+    def known(self) -> KnownWords:
+        return KnownWords(word for _, word in self.words)
+
+    @cached_property
+    def _clauses(self) -> list[tuple[int, int]]:
+        """Where clauses stand; one without words belongs to the one before, else to the next."""
+        ends = [
+            one.end()
+            for one in _CLAUSE.finditer(self.text)
+            if not any(f.start < one.start() < f.end for f in self.figures)
+        ]
+        starts = [at for at, _ in self.words]
+        clauses: list[tuple[int, int]] = []
+        start = 0
+        for end in [*ends, len(self.text)]:
+            if bisect_left(starts, end) > bisect_left(starts, start):
+                clauses.append((start, end))
+            elif clauses and not _SENTENCE_END.search(self.text[max(0, start - 3) : start]):
+                clauses[-1] = (clauses[-1][0], end)
+            elif end < len(self.text):
+                continue
+            start = end
+        return clauses or [(0, len(self.text))]
+
+    def clause(self, figure: Figure) -> int:
+        at = bisect_right(self._clauses, (figure.start, len(self.text) + 1)) - 1
+        return max(at, 0)
+
+    def around(self, figure: Figure) -> list[str]:
+        start, end = self._clauses[self.clause(figure)]
+        return [word for at, word in self.words if start <= at < end]
+
+    def nearest(self, figure: Figure) -> str:
+        """Return the word before a figure in its clause, else the one behind it."""
+        start, end = self._clauses[self.clause(figure)]
+        here = [(at, word) for at, word in self.words if start <= at < end]
+        before = [word for at, word in here if at < figure.start]
+        return before[-1] if before else here[0][1] if here else ""
+
+
+_NOTHING = _Read("", ())
+
+
+@lru_cache(maxsize=2_048)
+def _read(text: str) -> _Read:
+    said = _WRAPPED.sub(" ", plain(text))
+    return _Read(said, figures(said))
+
+
+def uncontradicted(text: str, spans: Sequence[str]) -> list[bool]:
+    """Tell of each span that a text cites whether no figure of it contradicts a sentence of it.
+
+    A sentence may combine what stands in several spans, and of several sentences of a text one may
+    stand on a span that others do not; more than can be looked at in little time is not judged.
+    """
+    if len(text) > MOST_CHARACTERS or len(spans) > MOST_SPANS:
+        return [True] * len(spans)
+    said = [read for read in map(_read, split_sentences(text)) if read.figures]
+    cited = [_read(span) if len(span) <= MOST_CHARACTERS else _NOTHING for span in spans]
+    if not said:
+        return [True] * len(spans)
+
+    every = [figure for span in cited for figure in span.figures]
+    made = [Made(one.figures, every) for one in said]
+    kept = []
+    for span in cited:
+        against = [
+            one
+            for one, others in zip(said, made, strict=True)
+            if _contradicts(one, span, others, alone=len(cited) == 1)
+        ]
+        kept.append(not against or any(_holds(one, span) for one in said if one not in against))
+    return kept
+
+
+def contradicts(sentence: str, span: str) -> bool:
+    """Tell whether a span has other figures than the sentence for what both speak of."""
+    return uncontradicted(sentence, [span]) == [False]
+
+
+def have_other_figures(one: str, other: str) -> bool:
+    """Tell whether each of two texts has a figure that the other lacks."""
+    a, b = _read(one), _read(other)
+    return _lacks(a, b) and _lacks(b, a)
+
+
+def _lacks(one: _Read, other: _Read) -> bool:
+    """Tell whether a text lacks a figure of another."""
+    there = one.figures[:MOST_FIGURES]
+    return any(
+        not any(are_same(f, figure) for figure in there) for f in other.figures[:MOST_FIGURES]
+    )
+
+
+def _holds(said: _Read, cited: _Read) -> bool:
+    return any(
+        are_same(a, b, loses=said.loses or cited.loses)
+        for a, b in product(said.figures, cited.figures)
+    )
+
+
+def _contradicts(said: _Read, cited: _Read, made: Made, *, alone: bool) -> bool:
+    """Tell whether a span, the only one or not, has another figure than a sentence."""
+    if not cited.figures or max(len(said.figures), len(cited.figures)) > MOST_FIGURES:
+        return False
+    loses = said.loses or cited.loses
+    held = [
+        one
+        for one in said.figures
+        if any(are_same(one, other, loses=loses) for other in cited.figures)
+    ]
+    may_combine = not alone and _COMBINES.search(said.text) is not None
+    return any(
+        not (may_combine or (not alone and _may_be_counted(one)) or made.holds(one))
+        for one in said.figures
+        if one not in held and _is_another(one, said, cited, held)
+    )
+
+
+def _is_another(one: Figure, said: _Read, cited: _Read, held: Sequence[Figure]) -> bool:
+    """Tell whether a figure of a sentence is another one in a span that has these of it."""
+    if one.is_negated or is_one(one):
+        return False
+    # What a span has for another clause, or of the same kind, it is cited for.
+    if any(are_comparable(one, h) or said.clause(h) != said.clause(one) for h in held):
+        return False
+    return any(
+        are_comparable(one, other)
+        and not (other.is_negated or is_one(other))
+        and _is_of_same(one, other, said, cited)
+        for other in cited.figures
+    )
+
+
+def _is_of_same(one: Figure, other: Figure, said: _Read, cited: _Read) -> bool:
+    """Tell whether two figures are of the same, by the words of the texts and of their clauses."""
+    extents = [_EXTENT.match(read.text, f.end) for f, read in ((one, said), (other, cited))]
+    if extents[0] and extents[1] and extents[0][1].casefold() != extents[1][1].casefold():
+        return False
+    if not said.words:
+        return len(said.figures) == 1
+
+    if not _overlap([word for _, word in said.words], cited.known):
+        return False
+
+    here, there = said.around(one), cited.around(other)
+    near, far = KnownWords(here), KnownWords(there)
+    if not _overlap(here, far):
+        return False
+    if not (far.has(said.nearest(one)) or near.has(cited.nearest(other))):
+        return False
+    # What the figure of the span is of, the sentence may speak of as well, in another clause.
+    return not any(not near.has(word) and said.known.has(word) for word in there)
+
+
+def _overlap(words: Sequence[str], known: KnownWords) -> bool:
+    distinct = set(words)
+    shared = sum(map(known.has, distinct))
+    return shared >= SAME_THING * min(len(distinct), len(known.words)) > 0
+
+
+def _may_be_counted(one: Figure) -> bool:
+    """Tell whether a number may count what several spans name."""
+    return not (one.kind or one.label) and one.readings[0] <= MOST_COUNTED
