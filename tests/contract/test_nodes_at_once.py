@@ -90,7 +90,7 @@ async def made_anew(connection: Connection) -> None:
 
 @pytest.mark.parametrize("exact_limit", [None, INDEXED], ids=["exact", "indexed"])
 @pytest.mark.parametrize("before", [unprepared, nothing], ids=["no schema", "schema"])
-@pytest.mark.parametrize("between", [nothing, unindexed, made_anew], ids=str)
+@pytest.mark.parametrize("between", [nothing, unindexed, made_anew], ids=lambda work: work.__name__)
 async def test_the_next_question_finds_a_node_here_and_elsewhere(
     database: Connection, before: Change, between: Change, exact_limit: int | None
 ) -> None:
