@@ -23,6 +23,10 @@ DOCUMENTS = """MATCH (d:__Document__) USING INDEX SEEK d:__Document__(project_id
 WHERE d.project_id = $project_id"""
 
 
+UPDATED_AT = """CASE WHEN d.updated_at IS :: ZONED DATETIME NOT NULL
+      THEN d.updated_at.epochMillis ELSE d.updated_at END"""
+"""When a document last changed, in milliseconds since 1970, as earlier releases stored it."""
+
 STAGED = "__StagedChunk__"
 """The label of chunks that no reader sees yet: those of a document too big for one transaction,
 until all are there."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from drift.indexing.clauses import DOCUMENTS, OFF, one
+from drift.indexing.clauses import DOCUMENTS, OFF, UPDATED_AT, one
 
 # A document is stored when it has as many chunks as it was written with, each with a vector: what
 # broke, or was lost since, is written anew.
-_STORED = """WITH d, COUNT { (d)-[:HAS_CHUNK]->() } AS chunks
-    RETURN d {.id, .title, .source, .updated_at, .key, .content_hash, .rules, .source_uri, .chunks,
+_STORED = f"""WITH d, COUNT {{ (d)-[:HAS_CHUNK]->() }} AS chunks
+    RETURN d {{.id, .title, .source, .key, .content_hash, .rules, .source_uri, .chunks,
+      updated_at: {UPDATED_AT},
       embedding: CASE $vector WHEN 'embedding' THEN d.embedding_version ELSE $embedding END,
       is_off: coalesce(d.is_off, false),
       is_whole: coalesce(d.chunks, chunks) = chunks
-        AND NOT EXISTS { MATCH (d)-[:HAS_CHUNK]->(ch) WHERE ch[$vector] IS NULL }}"""
+        AND NOT EXISTS {{ MATCH (d)-[:HAS_CHUNK]->(ch) WHERE ch[$vector] IS NULL }}}}"""
 
 PROJECT_STATE = f"""
 OPTIONAL MATCH (p:__Project__ {{id: $project_id}})

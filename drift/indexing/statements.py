@@ -63,7 +63,9 @@ SET d.title = row.title, d.source = row.source, d.key = row.key, d.chunks = row.
   d.content_hash = row.content_hash, d.rules = row.rules,
   d.embedding_version =
     CASE $vector WHEN 'embedding' THEN row.embedding ELSE d.embedding_version END,
-  d.source_uri = row.source_uri, d.updated_at = row.updated_at, d.indexed_at = {clauses.NOW},
+  d.source_uri = row.source_uri, d.indexed_at = {clauses.NOW},
+  d.updated_at = CASE WHEN row.updated_at IS NOT NULL
+    THEN datetime({{epochMillis: row.updated_at}}) END,
   d:Document, d.path = row.id
 MERGE (d)-[:IN_PROJECT]->(p)
 """

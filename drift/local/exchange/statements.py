@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from drift.graph.cypher import clauses, legs, nearest
 from drift.graph.cypher.expressions import of_generation
-from drift.indexing.clauses import DOCUMENTS, KEYS, OFF, STAGED
+from drift.indexing.clauses import DOCUMENTS, KEYS, OFF, STAGED, UPDATED_AT
 
 OWN = (legs.PERSONAL, legs.EARLIER)
 KINDS = {**KEYS, **dict.fromkeys((OFF, *OWN), "id")}
@@ -81,7 +81,7 @@ RETURN first_indexed, last_indexed, behind, text_characters, vector_bytes,
 LIST_DOCUMENTS = f"""
 {DOCUMENTS}
 RETURN d.id AS id, coalesce(d.source, '') AS source, coalesce(d.is_off, false) AS off,
-  COUNT {{ (d)-[:HAS_CHUNK]->() }} AS chunks, d.updated_at AS updated_at
+  COUNT {{ (d)-[:HAS_CHUNK]->() }} AS chunks, {UPDATED_AT} AS updated_at
 ORDER BY id
 """
 
