@@ -48,7 +48,11 @@ class CompletionRequest(_Lenient):
     the question is kept, if there is one.
     """
 
-    model: str = Field(min_length=1, max_length=140)
+    model: str = Field(
+        min_length=1,
+        max_length=140,
+        json_schema_extra={"maxLength": 128, "pattern": r"^[^\u0000]*$"},  # those of a project
+    )
     messages: Annotated[list[ChatMessage], BeforeValidator(_question)]
     stream: StrictBool | None = None
     stream_options: StreamOptions | None = None
