@@ -49,7 +49,11 @@ class CompletionRequest(_Lenient):
     question is kept, if there is one.
     """
 
-    model: Annotated[str, BeforeValidator(lambda name: name or "")] = Field("", max_length=140)
+    model: Annotated[str, BeforeValidator(lambda name: name or "")] = Field(
+        "",
+        max_length=140,
+        json_schema_extra={"maxLength": 128, "pattern": r"^[^\u0000]*$"},  # those of a project
+    )
     messages: Annotated[list[ChatMessage], BeforeValidator(_question)]
     stream: StrictBool | None = None
     stream_options: StreamOptions | None = None

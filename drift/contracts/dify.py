@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, WithJsonSchema
 
+from drift.contracts.request import ProjectId, Query
+
 
 def _number(value: object) -> object:
     """Read a number that is written as text, and 5.0 as 5."""
@@ -16,20 +18,24 @@ def _number(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _or_text(kind: str, **bounds: float) -> WithJsonSchema:
-    numeral = {"type": "string", "pattern": r"^[0-9]+(\.[0-9]+)?$"}
+def _or_text(pattern: str, kind: str, **bounds: float) -> WithJsonSchema:
+    numeral = {"type": "string", "pattern": pattern}
     return WithJsonSchema({"anyOf": [{"type": kind, **bounds}, numeral]})
 
 
 _Count = Annotated[
-    int, Strict(), BeforeValidator(_number), Field(ge=1), _or_text("integer", minimum=1)
+    int,
+    Strict(),
+    BeforeValidator(_number),
+    Field(ge=1),
+    _or_text("^[1-9][0-9]{0,3}$", "integer", minimum=1),
 ]
 _Share = Annotated[
     float,
     Strict(),
     BeforeValidator(_number),
     Field(ge=0, le=1),
-    _or_text("number", minimum=0, maximum=1),
+    _or_text(r"^(0(\.[0-9]{1,9})?|1)$", "number", minimum=0, maximum=1),
 ]
 
 
@@ -49,14 +55,17 @@ class RetrievalSetting(_Lenient):
 class MetadataCondition(_Lenient):
     """Conditions on documents, which no project can be asked for yet."""
 
-    conditions: list[Any] | None = None
+    conditions: Annotated[
+        list[Any] | None,
+        WithJsonSchema({"anyOf": [{"type": "array", "maxItems": 0}, {"type": "null"}]}),
+    ] = None
 
 
 class DifyRequest(_Lenient):
     """A question to the project `knowledge_id`; empty where that needs no name."""
 
-    knowledge_id: str | None = None
-    query: str
+    knowledge_id: Annotated[ProjectId | None, BeforeValidator(lambda name: name or None)] = None
+    query: Query
     retrieval_setting: RetrievalSetting | None = None
     metadata_condition: MetadataCondition | None = None
 

@@ -161,7 +161,8 @@ OPERATIONS = (
         "/v1/chat/completions",
         "chatCompletions",
         "Answer the last question of a conversation, as OpenAI's API does",
-        "The answer as a chat completion, with `stream` as its chunks. Errors have OpenAI's shape.",
+        f"The answer as a chat completion, with `stream` as its chunks ({EVENT_STREAM}). Errors "
+        "have OpenAI's shape.",
         CompletionOut,
         (*_WITH_BODY, 404),
         "POST",
