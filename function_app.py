@@ -20,7 +20,7 @@ import azure.functions as func
 from azurefunctions.extensions.http.fastapi import Request, Response, StreamingResponse
 from starlette.requests import ClientDisconnect
 
-from drift.auth.caller import NOBODY
+from drift.auth.caller import NOBODY, Project
 from drift.contracts.chat_completions import CompletionRequest
 from drift.contracts.dify import DifyRequest
 from drift.contracts.documents import MAX_DOCUMENT_BYTES
@@ -152,6 +152,13 @@ def to_response(reply: http.Reply) -> Response:
     return Response(reply.body, reply.status, dict(reply.headers), reply.media_type)
 
 
+async def _project_of(call: Call, named: str | None) -> Project:
+    """Return the project of a request; one that the caller may not read opens nothing."""
+    if named is not None:
+        return call.caller.project(named)
+    return await (await provider.get()).project(call.caller, None)
+
+
 @app.route(route="retrieve", methods=["POST"])
 @endpoint
 async def retrieve(call: Call) -> Response:
@@ -160,8 +167,8 @@ async def retrieve(call: Call) -> Response:
     if request.retrieval_id is not None:
         call.retrieval_id = str(request.retrieval_id)
 
+    project = await _project_of(call, request.project_id)
     service = await provider.get()
-    project = await service.project(call.caller, request.project_id)
     return await _answer_to(
         call, lambda stream: service.start(project, request, call.retrieval_id, stream)
     )
@@ -266,8 +273,8 @@ async def chat_completions(call: Call) -> Response:
     # it may be long, and others are served meanwhile
     asked = await asyncio.to_thread(http.parse, body, CompletionRequest)
     request, told = chat.question_of(asked), chat.reply_of(asked)
+    project = await _project_of(call, request.project_id)
     service = await provider.get()
-    project = await service.project(call.caller, request.project_id)
 
     async def start(stream: EventStream | None) -> asyncio.Task[Any]:
         if told is not None:  # a task of the program's own, without a search
@@ -294,8 +301,8 @@ async def dify_retrieval(call: Call) -> Response:
     """Find passages for Dify's external knowledge."""
     asked = http.parse(await call.json_body(), DifyRequest)
     request = dify.question_of(asked)
+    project = await _project_of(call, request.project_id)
     service = await provider.get()
-    project = await service.project(call.caller, request.project_id)
     finding = await service.start_evidence(project, request, call.retrieval_id)
     return await _whole(call, finding, lambda found, _: dify.records(asked, found))
 

@@ -20,6 +20,7 @@ from drift.answer.signals import (
     similarity,
 )
 from drift.contracts.answer import ReferenceOut, ReferencesOut, SignalsOut
+from drift.core.names import without_name
 from drift.evidence.statements import Statement
 from drift.evidence.verdict import MOST_OF_PARTLY
 from drift.model.found_nodes import ScoreThreshold
@@ -255,15 +256,6 @@ def label_of(citation: Citation, chunk: Chunk | None) -> str:
     heading = without_name(chunk.heading, citation.document_name)
     where = _on_line(heading, MAX_HEADING_CHARACTERS) or place_of(chunk)
     return f"{name}, {where}" if where else name
-
-
-def without_name(heading: str, name: str) -> str:
-    """Return a path of headings on a line, without the document's own name in front of it."""
-    parts = [" ".join(part.split()) for part in heading.split(" > ")]
-    own = " ".join(name.split()).casefold()
-    while parts and parts[0].casefold() == own:
-        del parts[0]
-    return " > ".join(parts)
 
 
 def _on_line(text: str, most: int) -> str:

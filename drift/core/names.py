@@ -183,3 +183,12 @@ def _capitalised_runs(words: Sequence[str]) -> Iterator[list[str]]:
 
 def _key(word: str) -> str:
     return _without_possessive(normalised_title(word))
+
+
+def without_name(heading: str, name: str) -> str:
+    """Return a path of headings on a line, without the document's own name in front of it."""
+    parts = [" ".join(part.split()) for part in heading.split(" > ")]
+    own = " ".join(name.split()).casefold()
+    while parts and parts[0].casefold() == own:
+        del parts[0]
+    return " > ".join(parts)

@@ -57,6 +57,7 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 _SCALE = re.compile(rf"[ -]?(?:{any_of(SCALES)})\b\.?|(?-i:[kKMB]\b)|[千만억]", re.IGNORECASE)
+_FACTORS = {**SCALES, "m": 10**6, "b": 10**9}  # of which the signs are great letters
 _SIGN_UNITS = [name for name in UNITS if not name.isascii() or not name.isalpha()]
 _UNIT = re.compile(
     rf"[ -]?(?P<unit>{any_of(_SIGN_UNITS)}|(?:{any_of(set(UNITS) - set(_SIGN_UNITS))})\b)"
@@ -156,7 +157,7 @@ def _number(text: str, found: re.Match[str]) -> Figure | None:
     scale = 1
     while match := _SCALE.match(text, at):
         at = match.end()
-        scale *= SCALES[match[0].strip(" -.").casefold()]
+        scale *= _FACTORS[match[0].strip(" -.").casefold()]
     if scale > 1:
         precision = precision * scale or scale / 2
 

@@ -30,7 +30,7 @@ async def test_the_walk_goes_on_from_a_chunk_to_what_it_mentions_and_no_further(
     backend: Backend, project: str
 ) -> None:
     names = ("first", "second", "third", "other")
-    beyond = [chunk(name, "text", axis(7 + place)) for place, name in enumerate(names)]
+    beyond = [chunk(name, f"text {name}", axis(7 + at)) for at, name in enumerate(names)]
     entities = [
         entity("e1", "Old Mill", "first"),
         entity("e2", "Ada", "first", "second"),

@@ -15,7 +15,7 @@ from drift.indexing.indexer import Indexer
 from drift.llm.local_embedder import LocalEmbedder
 from drift.local.exchange.differences import ProjectDifferences
 from drift.local.ingest.neo4j.writer import Neo4jWriter
-from drift.local.ingest.pipeline import ingest, switch
+from drift.local.ingest.pipeline import ingest, remove, switch
 from drift.local.ingest.sources import Source, read_source
 from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, on_real_server
 from tests.contract.test_broken_writes import BrokenConnection
@@ -63,6 +63,12 @@ async def run(writer: Neo4jWriter, project: str, folder: Path) -> None:
 
 def indexer(backend: Neo4jBackend, project: str, model: str = "") -> Indexer:
     return Indexer(backend.connection, project, LocalEmbedder(), model, DIMENSIONS, backend.names)
+
+
+async def remove_all(backend: Neo4jBackend, project: str) -> None:
+    """Leave no vectors of another model to what others ask of the server."""
+    embedder = LocalEmbedder()
+    await remove(None, project, backend.writer, embedder, DIMENSIONS, embedding_model="ada")
 
 
 async def run_again(backend: Neo4jBackend, project: str, folder: Path) -> None:
@@ -236,6 +242,7 @@ async def test_no_run_relabels_the_vectors_of_another_model(
     assert await held(backend, project) == whole
     models = "MATCH (p:__Project__ {id: $p}) RETURN p.embedding_models AS models"
     assert (await backend.connection.rows(models, {"p": project}))[0]["models"] == ["ada"]
+    await remove_all(backend, project)
 
 
 async def test_a_document_beside_vectors_of_a_first_run_that_broke_is_refused(
@@ -253,6 +260,7 @@ async def test_a_document_beside_vectors_of_a_first_run_that_broke_is_refused(
     index = indexer(backend, project, "other")
     with pytest.raises(GraphMisconfiguredError, match="made by ada"):
         await index.add("api.md", TEXTS["ferry.md"])
+    await remove_all(backend, project)
 
 
 async def test_no_two_documents_share_the_node_of_a_chunk(

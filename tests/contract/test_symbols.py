@@ -132,7 +132,7 @@ async def test_addresses_are_shared_by_documents_and_tools_are_defined_in_one(
     (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"mill": server}}))
     (tmp_path / "mcp.json").write_text("{}")
     address = (True, MANUAL, "the manual", None, ["URL"])
-    told = "Command: mill-mcp --token *** Takes KEY"
+    told = "Command: mill-mcp Takes KEY"
     tool = (False, "mill", told, ".mcp.json", ["Tool"], ".mcp.json")
     assert await ingested() == [(*address, "a.md"), (*address, "b.md"), tool]
 

@@ -196,8 +196,8 @@ FAILURES: Mapping[str, Failure] = {
     ),
     "the URI of Neo4j holds a login": Failure(
         {"NEO4J_URI": f"bolt://{_LOGIN_IN_URI}:{_LOGIN_IN_URI}@{{graph}}"},
-        "graph_misconfigured",
-        logs="ConfigurationError",
+        "not_configured",
+        logs="NotConfiguredError",
     ),
     "Redis refuses everything": Failure(
         {"REDIS_URL": f"redis://:{_PASSWORD}@{{redis}}/0"},

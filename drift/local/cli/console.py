@@ -10,8 +10,8 @@ from typing import Any
 
 from rich.markup import escape
 
-from drift.answer.references import without_name
 from drift.core.folding import whole_words
+from drift.core.names import without_name
 from drift.local.cli.terminal import CleanConsole, escaped, on_one_line
 
 stderr = CleanConsole(stderr=True, highlight=False, soft_wrap=True)
