@@ -193,7 +193,8 @@ class Indexer:
         values = await self._named(document_id)
         row = (await self.connection.write(state_statements.STANDING, values)).records[0]
         is_first = await self._own.version() == FIRST  # another version says its model itself
-        if is_first and (others := other_models(row["models"], self.model)):
+        models = row["models"] or [one.rpartition("/")[0] for one in row["versions"] or ()]
+        if is_first and (others := other_models(models, self.model)):
             raise GraphMisconfiguredError(
                 f"The project's vectors were made by {' and '.join(others)}, and not by "
                 f"{self.model}: set OAI_EMBED_MODEL_NAME to {others[0]}, or ingest it all anew."

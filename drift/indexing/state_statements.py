@@ -32,11 +32,10 @@ RETURN coalesce(p.fingerprint, '') AS fingerprint, coalesce(p.generation, 0) AS 
 # broke.
 STANDING = f"""
 OPTIONAL MATCH (p:__Project__ {{id: $project_id}})
-RETURN coalesce(p.embedding_models, COLLECT {{
+RETURN p.embedding_models AS models, CASE WHEN p.embedding_models IS NULL THEN COLLECT {{
     {DOCUMENTS} AND d.embedding_version IS NOT NULL
-    WITH d.embedding_version AS version
-    RETURN DISTINCT left(version, size(version) - 1 - size(last(split(version, '/'))))
-  }}) AS models, head(COLLECT {{
+    RETURN DISTINCT d.embedding_version
+  }} END AS versions, head(COLLECT {{
     MATCH (d:__Document__ {{project_id: $project_id, id: $id}})
       USING INDEX SEEK d:__Document__(project_id, id)
     {_STORED}

@@ -101,16 +101,16 @@ def measured(whole_server: Neo4jServer) -> Measured:
 
 def looks_at_own_nodes(name: str) -> bool:
     """Tell whether a statement is about all nodes of a project, people's own among them."""
-    return name == "lease.FORGET" or name.startswith(("exchange.", "vector_copy."))
+    return name == "lease.FORGET" or name.startswith(("exchange.", "nodes.", "vector_copy."))
 
 
 def allowed(name: str) -> tuple[str, ...]:
     """Return the ends of the details of scans that the statement may do."""
     if name == "exchange.DROP_OFF":
         return (":__StagedChunk__",)  # of which there are few, in any project
-    if looks_at_own_nodes(name):
-        return OWN_NODES
-    return WITHOUT_TENANTS if name.endswith(" v1") else ()
+    if name.endswith(" v1"):
+        return WITHOUT_TENANTS
+    return OWN_NODES if looks_at_own_nodes(name) else ()
 
 
 @on_whole_servers_of_both_versions

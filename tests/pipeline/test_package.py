@@ -32,7 +32,9 @@ ALONE = """
 import importlib, json, pkgutil, sys
 import drift, function_app
 for module in pkgutil.walk_packages(drift.__path__, "drift."):
-    if module.name not in {"drift.llm.anthropic.chat", "drift.llm.local_embedding"}:
+    if module.name not in {
+        "drift.llm.anthropic.chat", "drift.llm.anthropic.replies", "drift.llm.local_embedding"
+    }:
         importlib.import_module(module.name)
 print(json.dumps([file for m in sys.modules.values() if (file := getattr(m, "__file__", None))]))
 """

@@ -69,13 +69,20 @@ def _belongs(leg: Leg, s: Schema, n: str) -> str:
         case "__Document__":
             return f"{of_project(n)} AND coalesce({n}.is_off, false) = false"
         case _:
+            is_own = f"{n}.id IS NOT NULL AND {legs.is_personal(n)}"
             is_asked = f"any(label IN labels({n}) WHERE label IN $asked.labels)"
-            return f"{of_project(n)} AND {legs.is_personal(n)} AND {is_asked}"
+            return f"{of_project(n)} AND {is_own} AND {is_asked}"
 
 
 def _all_of(leg: Leg, s: Schema) -> str:
-    return f"""MATCH (n:{s.label(leg.label)}){s.seek("n", leg.label)}
+    return f"""{_match(leg, s)}
       WHERE {_belongs(leg, s, "n")}"""
+
+
+def _match(leg: Leg, s: Schema) -> str:
+    """Return the clause that finds nodes `n` of a label; people's own are sought by their key."""
+    key = (key_of(leg.label),) if leg.label == legs.PERSONAL else ()
+    return f"MATCH (n:{s.label(leg.label)}){s.seek('n', leg.label, *key)}"
 
 
 def nearest_of(leg: Leg, s: Schema) -> str:
@@ -104,8 +111,8 @@ def _given(leg: Leg, belongs: str) -> str:
 
 def _few_or_nearest(leg: Leg, s: Schema) -> str:
     return f"""CALL () {{
-    MATCH (n:{s.label(leg.label)}){s.seek("n", leg.label)}
-    {"WHERE n.project_id = $asked.project_id" if s.has_projects else ""}
+    {_match(leg, s)}
+    {_counted(leg) if s.has_projects else ""}
     WITH n LIMIT $count_limit
     RETURN count(n) AS nodes
   }}
@@ -126,6 +133,11 @@ def _few_or_nearest(leg: Leg, s: Schema) -> str:
     }}
     RETURN n
   }}"""
+
+
+def _counted(leg: Leg) -> str:
+    has_key = " AND n.id IS NOT NULL" if leg.label == legs.PERSONAL else ""
+    return f"WHERE n.project_id = $asked.project_id{has_key}"
 
 
 def _hits(leg: Leg, s: Schema) -> str:

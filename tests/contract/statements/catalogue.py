@@ -17,7 +17,7 @@ from drift.graph.cypher import node_search, passages, reading, vector_copy, vers
 from drift.graph.cypher import schema as cypher_schema
 from drift.graph.cypher import statements as search
 from drift.graph.cypher import unprepared as unseen
-from drift.graph.cypher.legs import GIVEN, Leg
+from drift.graph.cypher.legs import GIVEN, PERSONAL, Leg
 from drift.graph.cypher.schema import DEFAULT, FALLBACK_VECTOR, V1, Schema
 from drift.graph.indexes import ENTITY_INDEX, IndexNames
 from drift.graph.versions import FIRST, VectorVersion
@@ -96,7 +96,8 @@ def legs(schema: Schema, *, searches: bool = False) -> tuple[Leg, ...]:
         "__Community__": NAMES.community,
     }
     labels = [*indexes] if schema.has_projects else ["__Chunk__", "__Community__"]
-    return tuple(Leg(label, indexes[label], searches=searches) for label in labels)
+    indexed = tuple(Leg(label, indexes[label], searches=searches) for label in labels)
+    return (*indexed, Leg(PERSONAL)) if schema.has_projects else indexed
 
 
 ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
