@@ -312,3 +312,18 @@ async def test_a_moved_folder_keeps_texts_apart_that_have_one_name(
     assert await made(first) == first
     swapped = {"x/notes.txt": "The quay is wide.", "notes.txt": "The pier is long."}
     assert await made(swapped) == swapped
+
+
+async def test_no_two_writes_have_one_time_also_where_the_clock_goes_back(
+    backend: Neo4jBackend, project: str, folder: Path
+) -> None:
+    written_at = "MATCH (p:__Project__ {id: $p}) RETURN p.written_at AS at"
+    await run(backend.writer, project, folder)
+    later = "MATCH (p:__Project__ {id: $p}) SET p.written_at = p.written_at + 60000"
+    await backend.connection.write(later, {"p": project})
+    times = [(await backend.connection.rows(written_at, {"p": project}))[0]["at"]]
+    index = indexer(backend, project)
+    for text in ("The lamp is lit.\n", "The lamp is out.\n"):
+        await index.add("lamp.md", text)
+        times.append((await backend.connection.rows(written_at, {"p": project}))[0]["at"])
+    assert times == sorted(set(times))

@@ -11,6 +11,7 @@ import pytest
 
 from drift.core.errors import GraphUnavailableError, IngestError
 from drift.indexing.documents import Skipped
+from drift.local.ingest import kinds
 from drift.local.ingest.pipeline import ingest, remove
 from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import Source, read_source
@@ -330,3 +331,19 @@ async def test_all_of_a_project_is_removed_where_no_source_is_named(
     assert report.removed == sorted([*TEXTS, "x.md"])
     assert not writer.project("p").documents
     assert not writer.project("p").knowledge.communities
+
+
+async def test_a_document_stays_whose_package_is_missing_here(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _put(folder / "e.py", "def rope() -> str:\n    return 'hemp'\n")
+    writer = MemoryWriter()
+    await _ingest(folder, writer)
+    with monkeypatch.context() as patch:
+        patch.setattr(kinds, "is_installed", lambda _: False)
+        report = await _ingest(folder, writer)
+    assert (report.removed, report.kept) == ([], ["e.py"])
+    assert "e.py" in writer.project("p").documents
+
+    (folder / "e.py").unlink()
+    assert (await _ingest(folder, writer)).removed == ["e.py"]
