@@ -76,23 +76,30 @@ def test_what_tests_finds_its_tools_in_a_new_clone(clone: Path, target: str) -> 
     assert make(clone, target)[:2] == (0, [f"python {LOCAL}", f"python {TEST}"])
 
 
+def change_dependencies(clone: Path) -> None:
+    """Have what is installed be older: two files that are written at once may have one time."""
+    changed = (clone / "pyproject.toml").stat().st_mtime
+    for stamp in (clone / ".venv").glob(".ready*"):
+        os.utime(stamp, (changed - 60, changed - 60))
+
+
 def test_changed_dependencies_are_installed_for_both(clone: Path) -> None:
     make(clone, "check")
-    os.utime(clone / "pyproject.toml")
+    change_dependencies(clone)
     assert make(clone, "demo")[1] == [f"python {LOCAL}"]
     assert make(clone, "check")[1] == [f"python {TEST}"]
 
 
 def test_uv_installs_where_it_is_and_pip_where_it_cannot(clone: Path) -> None:
     assert make(clone, "demo", uv=True)[:2] == (0, [f"uv {LOCAL}"])
-    os.utime(clone / "pyproject.toml")
+    change_dependencies(clone)
     status, installed, _ = make(clone, "demo", uv=True, env={"UV_ENDS": "2"})
     assert (status, installed) == (0, [f"uv {LOCAL}", f"python {LOCAL}"])
 
 
 def test_an_installation_that_failed_is_done_again(clone: Path) -> None:
     make(clone, "demo")
-    os.utime(clone / "pyproject.toml")
+    change_dependencies(clone)
     status, _, told = make(clone, "demo", env={"NO_NETWORK": "1"})
     assert status != 0
     assert "no network" in told
