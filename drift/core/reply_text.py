@@ -208,15 +208,6 @@ def whole_value(text: str, *kinds: type) -> object:
     return value if isinstance(value, kinds) else None
 
 
-def begins_with_value(text: str) -> bool:
-    """Tell whether words stand behind the object or list that a text begins with."""
-    try:
-        _, end = json.JSONDecoder(strict=False).raw_decode(text)
-    except (ValueError, RecursionError):
-        return False
-    return bool(text[end:].strip())
-
-
 def called_with(value: object) -> Iterator[object]:
     """Yield the arguments of a call of a tool."""
     if not isinstance(value, dict) or "name" not in value:
