@@ -27,7 +27,8 @@ NO_VECTOR = "How near the passages are to the question is not known: the embeddi
 NO_GRAPH = (
     "How near, how new and how well borne out the passages are is not known: the graph failed."
 )
-_UNREAD = frozenset({NO_TIME, NO_VECTOR, NO_GRAPH})
+BY_LOCAL = "The embedding model did not answer: a smaller one says how near the passages are."
+_UNREAD = frozenset({NO_TIME, NO_VECTOR, NO_GRAPH, BY_LOCAL})
 Clock = Callable[[], datetime]
 
 
@@ -87,6 +88,8 @@ class ReferenceLookup:
         if not vector:
             vector = await self._embedded(question, patience)
             unread = () if vector else (NO_VECTOR,)
+            if isinstance(vector, LocalVector):
+                unread = (BY_LOCAL,)
 
         found = await self._read(PassagesQuery(project_id, chunk_ids, vector), patience)
         if found is None:

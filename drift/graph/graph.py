@@ -180,7 +180,8 @@ class Neo4jGraph:
         inventory = await self._inventory(query.vector)
         values = self._parameters.followup(query, inventory)
         index = await self._asked(inventory, values, SEARCHED_ROWS, deadline)
-        return candidates(await self._row(_followup(index, inventory.schema), values, deadline))
+        found = candidates(await self._row(_followup(index, inventory.schema), values, deadline))
+        return replace(found, is_partial=not inventory.has_words)
 
     async def health(self) -> GraphHealth:
         """Return how the server calls itself, the indexes, and what searches have to do without."""

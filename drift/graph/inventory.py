@@ -115,6 +115,11 @@ class Inventory:
         return serving is not None and serving.online
 
     @property
+    def has_words(self) -> bool:
+        """True when chunks and names are found by their words."""
+        return self.covers_names and not self.text_problem
+
+    @property
     def search_index(self) -> str | None:
         """The chunk index where it is searched inside one project."""
         _, chunk, _ = self.serving

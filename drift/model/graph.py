@@ -195,12 +195,14 @@ class Candidates:
     """What the graph returns for a follow-up, before the ranking.
 
     The chunks are in no order; the neighbourhood is that of the likeliest of them. `pinned` stand
-    where the query wished, the nearest first; most queries wish for none.
+    where the query wished, the nearest first; most queries wish for none. `is_partial` says that an
+    index of words could not be asked.
     """
 
     chunks: tuple[Candidate, ...] = ()
     relationships: tuple[Relationship, ...] = ()
     pinned: tuple[Chunk, ...] = ()
+    is_partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)

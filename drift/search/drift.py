@@ -134,7 +134,7 @@ class DriftSearch:
 
 @dataclass(slots=True)
 class _Retrieval:
-    """One request on its way; `is_whole` when it was answered without a failure and in time."""
+    """One request on its way; `is_whole` when nothing failed or was late that its answer is of."""
 
     scope: Scope
     progress: Progress
@@ -142,7 +142,6 @@ class _Retrieval:
     lookup: ReferenceLookup
     is_whole: bool = False
     is_recalled: bool = False
-    has_failed: bool = False
     look: Look | None = None
 
     @property
@@ -238,7 +237,7 @@ class _Retrieval:
             raise error
 
         log.warning("deeper_failed", extra={"code": error.code}, exc_info=error)
-        self.has_failed = True
+        self.scope.lost.add("deeper_failed")
         found = look.conclusion
         uncertain = replace(found, uncertainty=(*found.uncertainty, ONE_LOOK_STANDS))
 
@@ -270,6 +269,7 @@ class _Retrieval:
             reply = await self.scope.ports.chat.complete(prompt, self.scope.deadline)
         except UnusableReplyError as error:
             log.warning("hypothesis_unusable", extra={"reason": error.detail})
+            self.scope.lost.add("hypothesis_unusable")
             return ""
 
         # Characters of a hypothesis that are embedded: an embedding model refuses a longer text.
@@ -324,7 +324,7 @@ class _Retrieval:
             reply = await self.scope.ask(prompt, PrimerReply)
         except UnusableReplyError as error:
             log.warning("primer_unusable", extra={"reason": error.detail})
-            self.has_failed = True
+            self.scope.lost.add("primer_unusable")
             return PrimerReply.empty()
 
         in_prose = dict.fromkeys(names.all_short(), "")
@@ -381,7 +381,7 @@ class _Retrieval:
             reply = await self.scope.ask(prompt, AggregateReply, hear)
         except UnusableReplyError as error:
             log.warning("aggregation_unusable", extra={"reason": error.detail})
-            self.has_failed = True
+            self.scope.lost.add("aggregation_unusable")
             return conclusion.without_last_call(question, nodes, shown)
 
         return conclusion.conclude(question, reply, facts, nodes, shown)
@@ -391,7 +391,7 @@ class _Retrieval:
     ) -> RetrieveResponse:
         """Return the answer that is made of a conclusion, and tell it."""
         cut_short = any(node.state.is_cut_short for node in searched.tree.nodes.values())
-        self.is_whole = not (self.has_failed or cut_short)
+        self.is_whole = not (self.scope.lost or cut_short)
         answered = build_response(concluded, searched, self.request.include)
         if "references" in self.request.include:
             self.telling.ended(answered.final_answer)

@@ -97,6 +97,7 @@ async def _look_at_whole(scope: Scope, evidence: Evidence, telling: Telling) -> 
         look, _ = await _read(scope, both, telling, is_last=True)
     except LOSES_ONLY_THE_STEP as error:
         log.warning("whole_unread", extra={"code": error.code}, exc_info=error)
+        scope.lost.add("whole_unread")
         return None
     return look
 
@@ -122,6 +123,7 @@ async def _look_at_position(
         again, _ = await _read(scope, evidence, telling, is_last=True)
     except LOSES_ONLY_THE_STEP as error:
         log.warning("position_unread", extra={"code": error.code}, exc_info=error)
+        scope.lost.add("position_unread")
         return None
     return again
 
@@ -129,6 +131,7 @@ async def _look_at_position(
 def unusable(scope: Scope, error: UnusableReplyError) -> Look:
     """Return the look of a model whose reply cannot be used: nothing was found by it."""
     log.warning("quick_unusable", extra={"reason": error.detail})
+    scope.lost.add("quick_unusable")
     return Look(Node(_asked(scope), NO_EVIDENCE), open="unusable_reply")
 
 

@@ -54,6 +54,8 @@ class Scope:
     deadline: Deadline
     embedded_by: set[type] = field(default_factory=set)
     """The types of the vectors that were searched with."""
+    lost: set[str] = field(default_factory=set)
+    """What failed without ending the request, as the log calls it: the answer may be less."""
 
     @property
     def question(self) -> str:
@@ -83,7 +85,10 @@ class Scope:
         query = FollowupQuery(
             self.request.project_id, question, vector, communities, beside, self.located, position
         )
-        return ranked(await self.ports.graph.followup(query, self.deadline))
+        found = await self.ports.graph.followup(query, self.deadline)
+        if found.is_partial:
+            self.lost.add("graph_lacks_words")
+        return ranked(found)
 
     async def has_topics(self) -> bool:
         """Tell whether the project's communities are topics; errors as for GraphStore."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from drift.core.deadline import Deadline
 from drift.core.errors import GraphMisconfiguredError, UpstreamError
 from drift.graph.connection import Connection
 from drift.graph.cypher.schema import DEFAULT
@@ -19,6 +20,7 @@ from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
 from drift.graph.inventory import Inventory
 from drift.local.stack.neo4j.server import Neo4jServer
+from drift.model.graph import FollowupQuery
 from drift.model.health import Index, Level
 from tests.contract.graph_backends import (
     DIMENSIONS,
@@ -155,6 +157,8 @@ async def assert_all_found(graph: Neo4jGraph, project: str, *, by_words: bool) -
     assert [(c.id, [s.id for s in c.samples]) for c in primed.communities] == [(1, ["k1", "k2"])]
     found = await ask_followup(graph, project, QUESTION, axis(0))
     assert {c.id for c in found.chunks} == ({"k1", "k2", "k3"} if by_words else {"k1", "k2"})
+    query = FollowupQuery(project, QUESTION, axis(0), ())
+    assert (await graph.followup(query, Deadline.after(120))).is_partial is not by_words
 
 
 async def assert_refused(
