@@ -7,10 +7,13 @@ misspelt, inflected and transliterated, and a question may be in another languag
 # ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
+import math
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cached_property
 
 from drift.core.names import proper_names
 from drift.core.stop_words import ASKING_WORDS, MONTHS_AND_DAYS, STOP_WORDS_OF_FOUR_LANGUAGES
@@ -222,6 +225,14 @@ class _Texts:
         self._initials = "".join(part[0] for part in capitals).casefold()
         self._capitals = KnownWords(map(folded, capitals))
 
+    @cached_property
+    def _spellings(self) -> _Spellings:
+        return _Spellings(self.words.words)
+
+    @cached_property
+    def _capital_spellings(self) -> _Spellings:
+        return _Spellings(self._capitals.words)
+
     def hold(self, name: _Name) -> bool:
         """Whether anything in the texts may be this name."""
         parts = [part for word in name.words for part in _PART.findall(folded(word))]
@@ -255,16 +266,42 @@ class _Texts:
         if len(word) < _MIN_LETTERS or not word.isalpha():
             return False
 
+        spellings = self._spellings if known is None else self._capital_spellings
         matcher = SequenceMatcher(None, "", word, autojunk=False)
-        for one in (known or self.words).words:
-            if len(one) < _MIN_LETTERS - 1 or abs(len(one) - len(word)) > _ENDING_LETTERS:
-                continue
+        for one in spellings.like(word, least):
             matcher.set_seq1(one)
-            quick = matcher.real_quick_ratio() >= least and matcher.quick_ratio() >= least
-            if quick and matcher.ratio() >= least:
+            if matcher.quick_ratio() >= least and matcher.ratio() >= least:
                 return True
 
         return False
+
+
+class _Spellings:
+    """Words by their length, with their letters as bits: most of them cannot be like another."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._of_length: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
+        for word in words:
+            if len(word) >= _MIN_LETTERS - 1:
+                self._of_length[len(word)].append((_letters(word), word))
+
+    def like(self, word: str, least: float) -> Iterator[str]:
+        """Yield the words of about its length that may have letters enough in common with it."""
+        own, length = _letters(word), len(word)
+        for other in range(length - _ENDING_LETTERS, length + _ENDING_LETTERS + 1):
+            common = math.ceil(least * (length + other) / 2 - 1e-9)
+            apart, strange = length - common, other - common
+            for letters, one in self._of_length.get(other, ()):
+                is_near = (own & ~letters).bit_count() <= apart
+                if is_near and (letters & ~own).bit_count() <= strange:
+                    yield one
+
+
+def _letters(word: str) -> int:
+    bits = 0
+    for letter in word:
+        bits |= 1 << (ord(letter) & 63)
+    return bits
 
 
 def _is_in_their_language(

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drift.evidence import names
 from drift.evidence.names import (
     MAX_NAMES_FOUND,
     lacking_name,
@@ -95,6 +99,35 @@ def test_nouns_of_a_german_question_are_no_names() -> None:
 def test_any_question_and_any_text_can_be_compared(question: str, shown: list[str]) -> None:
     name = unseen_name(question, shown)
     assert not name or not unseen_name(question, [*shown, question])
+
+
+@given(st.text("aeinrstœß", min_size=4, max_size=12), st.lists(st.text("aeinrstxœß", max_size=14)))
+def test_no_word_is_left_uncompared_that_is_like_another(word: str, words: list[str]) -> None:
+    compared = {*names._Spellings(words).like(word, names.ALIKE)}
+    alike = {
+        one
+        for one in words
+        if len(one) >= 3
+        and abs(len(one) - len(word)) <= 3
+        and SequenceMatcher(None, one, word, autojunk=False).ratio() >= names.ALIKE
+    }
+    assert alike <= compared
+
+
+def test_few_of_many_words_are_compared_letter_by_letter(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = 0
+
+    class Counting(SequenceMatcher[str]):
+        def set_seq1(self, a: Sequence[str]) -> None:
+            nonlocal compared
+            compared += 1
+            super().set_seq1(a)
+
+    monkeypatch.setattr(names, "SequenceMatcher", Counting)
+    syllables = "ba ke li mo nu pa ri so te va".split()  # noqa: SIM905 - reads best as text
+    words = ["".join(parts) for parts in product(syllables, repeat=4)]
+    assert unseen_name(f"what did Wyxhzgek do with {words[0]}?", words) == "Wyxhzgek"
+    assert compared < len(words) / 10
 
 
 def test_no_control_is_refused_for_a_name() -> None:
