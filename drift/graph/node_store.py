@@ -20,7 +20,7 @@ from drift.graph.connection import WRITE_TIMEOUT_S, Connection, Statement
 from drift.graph.cypher import node_writing as statements
 from drift.graph.cypher import vector_copy
 from drift.graph.cypher.legs import PERSONAL
-from drift.graph.cypher.vector_indexes import create_key, create_vector_index
+from drift.graph.cypher.vector_indexes import create_key, create_range, create_vector_index
 from drift.graph.indexes import NODE_INDEX, create_one_of
 from drift.graph.vector_copy import VectorCopy
 from drift.graph.versions import FIRST, OwnVectors, VectorVersion, read_known_format, require_known
@@ -51,6 +51,7 @@ class Neo4jNodeStore:
         self._connection = connection
         self._own = own or OwnVectors(connection)
         self._indexed: set[str] = set()
+        self._has_taken_over = False
 
     # -------------------------------------------------------------------------------- one node
     async def find_node(self, project: Project, node_id: str, deadline: Deadline) -> StoredNode:
@@ -121,7 +122,7 @@ class Neo4jNodeStore:
         """Create the key and the index of people's nodes."""
         await read_known_format(self._connection)
         await self._require_index(dimensions)
-        await self._connection.write_in_batches(statements.TAKE_OVER_ALL, {})
+        await self._take_over()
 
     async def projects(self, label: str) -> list[str]:
         """Return the projects that have nodes of a label of people's own."""
@@ -135,11 +136,11 @@ class Neo4jNodeStore:
         values = {
             "project_id": project_id,
             "label": label,
-            "marks": taking != "marked",
             "adopts": taking == "unowned",
             **_names(await self._own.version()),
         }
-        async for row in self._connection.stream(statements.LABELLED, values):
+        text = statements.MARKED if taking == "marked" else statements.LABELLED
+        async for row in self._connection.stream(text, values):
             yield LabelledNode(**{**row, "id": row["id"] or row["element_id"]})
 
     async def require_free(self, project_id: str) -> None:
@@ -185,12 +186,19 @@ class Neo4jNodeStore:
 
         forms = create_vector_index(name, PERSONAL, is_filtered=True, vector=vector)
         keys = (create_key("drift_own_node_key", PERSONAL, "project_id", "id"),)
-        for texts in (keys, forms):
+        # A key finds only nodes that have an id.
+        of_projects = (create_range("drift_own_node_project", PERSONAL, "project_id"),)
+        for texts in (keys, of_projects, forms):
             try:
                 await create_one_of(self._connection, texts, dimensions)
             except GraphMisconfiguredError:  # the login may not
                 log.warning("node_index_not_created", extra={"label": PERSONAL})
         self._indexed.add(name)
+
+    async def _take_over(self) -> None:
+        """Make nodes of an earlier release ours, of all projects; reads each node of its label."""
+        await self._connection.write_in_batches(statements.TAKE_OVER, {})
+        self._has_taken_over = True
 
     async def _within(
         self,
@@ -204,13 +212,14 @@ class Neo4jNodeStore:
 
         async def unit(run: Statement) -> _T:
             await run(statements.LOCK, about)
-            await run(statements.TAKE_OVER, about)
             row = (await run(statements.STANDING, about)).records[0]
             _require_writable(row, project.id)
             return await work(run, _entry(row))
 
         async with deadline.enforced():
             with self._connection.outcomes.noted(deadline):
+                if not self._has_taken_over:
+                    await self._take_over()
                 return await self._followed(project.id, [node_id], unit, deadline.require())
 
     async def _followed(

@@ -80,8 +80,6 @@ class GraphSettings(Addresses):
     """the full-text index of chunks, without which follow-ups do without full text"""
     vector_index_dimensions: Annotated[int, Field(ge=1, le=4096, validate_default=True)] = 3072
     """floats of the embedding model; compared with model and indexes"""
-    vector_index_similarity: Annotated[Literal["cosine"], AnyCase] = "cosine"
-    """the only one supported"""
     graph_schema: Annotated[str, checked_by(read_mapping)] = "default"
     """how a graph that others wrote is built: a known shape (`v1`, `langchain`, …) or a mapping
     as JSON, as [ingestion.md](ingestion.md) says; it is one project"""

@@ -17,8 +17,8 @@ from drift.evidence.sentence_ends import SENTENCE_END
 from drift.indexing.blocks import Block, Format, split_blocks
 
 CHUNKING_VERSION = "4"
-"""Part of every document's content hash: a change of the rules below makes every document a changed
-one."""
+"""Part of the `rules` that each document names: a change of those below makes every document a
+changed one."""
 
 TARGET_CHARS = 1200
 MAX_CHARS = 2000

@@ -207,7 +207,8 @@ class DocumentBatch:
     """Documents with their chunks, written together.
 
     They replace what the project held of these documents. `replaced` are others in whose place a
-    document stands, by its id: what the same file was stored as before.
+    document stands, by its id: what the same file was stored as before. No document of a run has
+    one of their ids: what is new is called after nothing that is stored.
     """
 
     documents: tuple[DocumentRecord, ...]

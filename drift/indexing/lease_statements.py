@@ -7,9 +7,8 @@ makes what follows read what is committed, and keeps every other writer out unti
 from __future__ import annotations
 
 from drift.graph.cypher import legs, node_writing
-from drift.graph.cypher.clauses import WRITTEN_AT
+from drift.graph.cypher.clauses import NOW, WRITTEN_AT
 from drift.graph.cypher.nearest import THRESHOLD
-from drift.graph.cypher.node_writing import NOW
 
 LOCK = node_writing.LOCK
 

@@ -75,9 +75,11 @@ async def test_what_is_upgraded_is_ingested_again_without_embedding_a_chunk(
     async with holding(Lease(graph, "harbour"), wait_s=0, say=lambda _: None) as lease:
         await upgrading._upgrade_some(lease)
     assert await older_documents(graph) == {"harbour": (2, 4)}
+    monkeypatch.setattr(upgrading, "DOCUMENTS_AT_ONCE", 100)
+    monkeypatch.setattr(upgrading, "CHUNKS_AT_ONCE", 1)
     told: list[tuple[str, int, int]] = []
     await upgrade(graph, report=lambda *one: told.append(one))
-    assert told[-1] == ("documents", 2, 2)
+    assert told == [("documents", 1, 2), ("documents", 2, 2)], "as many as have a chunk or more"
     assert (await read_format(graph)).number == 2
     assert await older_documents(graph) == {}
     documents = "MATCH (d:Document) RETURN count(d.embedding) AS n"

@@ -17,9 +17,11 @@ from drift.indexing.graph_records import (
     EntityRecord,
     KnowledgeBatch,
 )
+from drift.model.found_nodes import ScoreThreshold
 from drift.model.reading import Page, PageQuery
 from drift.ports import GraphReader
 from tests.contract.graph_backends import (
+    DIMENSIONS,
     TWIN,
     Backend,
     Neo4jBackend,
@@ -27,6 +29,7 @@ from tests.contract.graph_backends import (
     chunk,
     community,
     fill,
+    on_real_server,
     twin,
 )
 from tests.contract.small_project import (
@@ -126,6 +129,20 @@ async def test_a_version_changes_with_every_write_and_is_unknown_while_somebody_
     async with backend.writer.writing(project):
         assert await reader.version(of(project), soon()) is None
     assert await reader.version(of(project), soon()) == versions[-1]
+    assert None not in versions
+    assert len(set(versions)) == len(versions)
+
+
+@on_real_server
+async def test_a_version_changes_with_what_is_measured_behind_the_last_write(
+    backend: Neo4jBackend, project: str
+) -> None:
+    await fill_all(backend, project)
+    versions = [await backend.reader().version(of(project), soon())]
+    for unrelated in (None, 0.25):
+        measured = ScoreThreshold(0.5, 500, DIMENSIONS, "m", 0.1, unrelated)
+        await backend.writer.keep_threshold(project, measured)
+        versions.append(await backend.reader().version(of(project), soon()))
     assert None not in versions
     assert len(set(versions)) == len(versions)
 

@@ -18,6 +18,7 @@ from drift.graph.connection import Connection
 from drift.graph.cypher.legs import EARLIER, PERSONAL
 from drift.local.stack.neo4j.server import Neo4jServer
 from tests.contract.statements.catalogue import (
+    OF_EARLIER_RELEASE,
     STATEMENTS,
     compiles_on,
     is_about_all,
@@ -38,8 +39,8 @@ WITHOUT_TENANTS = (":__Chunk__", ":__Community__", ":FROM_DOCUMENT]->(d)")
 """Where the whole database is one project, its chunks and communities are found by their labels,
 its documents, which have none, by their edges, and nothing else is."""
 
-OWN_NODES = (f":{PERSONAL}", f":{EARLIER}", f"&!{PERSONAL}")
-"""People's own nodes have their key from the first one on: without it there is none to look at."""
+SCANNED = (f":{EARLIER}", f"&!{PERSONAL}")
+"""How the details of a scan end that looks for own nodes of an earlier release."""
 
 _DELETES = "what it deletes is what it matched, and the server collects all of it first"
 _LABELS = "the label that it takes away is the one that it matched"
@@ -99,18 +100,13 @@ def measured(whole_server: Neo4jServer) -> Measured:
     return asyncio.run(measure(whole_server))
 
 
-def looks_at_own_nodes(name: str) -> bool:
-    """Tell whether a statement is about all nodes of a project, people's own among them."""
-    return name == "lease.FORGET" or name.startswith(("exchange.", "nodes.", "vector_copy."))
-
-
 def allowed(name: str) -> tuple[str, ...]:
     """Return the ends of the details of scans that the statement may do."""
     if name == "exchange.DROP_OFF":
         return (":__StagedChunk__",)  # of which there are few, in any project
     if name.endswith(" v1"):
         return WITHOUT_TENANTS
-    return OWN_NODES if looks_at_own_nodes(name) else ()
+    return SCANNED if name in OF_EARLIER_RELEASE else ()
 
 
 @on_whole_servers_of_both_versions
@@ -120,8 +116,7 @@ def test_a_statement_compiles_and_scans_nothing_even_in_an_empty_database(
     for name in EMPTY:
         assert name in measured.planned, measured.refused[name]
         goes_by_label = name.startswith("reading.") and name.endswith(" v1")
-        may_scan = OWN_NODES if looks_at_own_nodes(name) else ()
-        found = scans(measured.planned[name], may_scan)
+        found = scans(measured.planned[name], allowed(name))
         assert is_about_all(name) or goes_by_label or not found, name
 
 
@@ -152,6 +147,12 @@ def test_a_profile_has_no_scan_and_no_product_and_holds_no_rows_back(
             if name not in EAGER and eagers(profile):
                 holding.add(name)
     assert not holding, ", ".join(sorted(holding))
+
+
+@on_whole_servers_of_both_versions
+def test_what_may_scan_for_nodes_of_an_earlier_release_does(measured: Measured) -> None:
+    for name in OF_EARLIER_RELEASE:
+        assert any(map(scans, measured.profiled[name])), f"{name}: a reason too many"
 
 
 @on_whole_servers_of_both_versions

@@ -15,9 +15,10 @@ from drift.core.errors import ModelUnavailableError
 from drift.graph.node_store import Neo4jNodeStore
 from drift.http.settings import load
 from drift.llm.openai.embedder import OpenAIEmbedder
+from drift.local.hosts.local_host import serving
 from drift.local.wiring import build_writer
 from tests.function.access_keys import entry, use_keys
-from tests.function.calling import Caller, assert_is_problem
+from tests.function.calling import Caller, assert_is_problem, calling
 from tests.function.corpus import PROJECT, Corpus
 from tests.model_server_fixture import ModelServerControl
 
@@ -145,10 +146,11 @@ async def test_a_node_of_an_earlier_release_is_found_changed_and_removed(
     await rows(OF_EARLIER_RELEASE)
     await rows("CALL db.awaitIndexes(60)")
     assert await sources(function, own) == ["ada"]
-    assert_is_problem(await create(function, own, id="ada"), 409, "conflict")
-    assert (await change(function, own, **ADA | {"died": 1852})).json()["embedded"] is False
-    assert await sources(function, own) == ["ada"]
-    assert (await function.client.delete(path(own))).status_code == 204
+    async with serving() as url, calling(url) as later:
+        assert_is_problem(await create(later, own, id="ada"), 409, "conflict")
+        assert (await change(later, own, **ADA | {"died": 1852})).json()["embedded"] is False
+        assert await sources(later, own) == ["ada"]
+        assert (await later.client.delete(path(own))).status_code == 204
     await rows("DROP INDEX drift_node_index")
 
 

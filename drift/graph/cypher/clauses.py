@@ -1,4 +1,4 @@
-"""What statements share that write or read the vectors of several models."""
+"""What statements share about a graph's vectors, of several models, and about its writers."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ TOUCHED = f"""p.written_at = CASE
   THEN p.written_at + 1 ELSE {NOW} END"""
 """The item of a SET that says when the project `p` was written: no two writes have one time, also
 where the server's clock stands or goes back."""
+
+IS_HELD = f"coalesce(p.writer IS NOT NULL AND p.writer_until > {NOW}, false)"
+"""Whether somebody holds the project `p` to write it."""
 
 WRITTEN_AT = "toString(coalesce(p.generation, 0)) + ':' + toString(coalesce(p.written_at, 0))"
 """The write after which the project `p` is as it is."""

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
+from drift.graph.cypher.clauses import IS_HELD
 from drift.graph.cypher.expressions import of_generation
-from drift.graph.cypher.node_writing import IS_HELD
+from drift.graph.cypher.nearest import THRESHOLD
 from drift.graph.cypher.schema import DEFAULT, Schema
 
 _BEING_WRITTEN = "d.chunks IS NULL AND coalesce(d.content_hash = '', false)"
@@ -113,7 +114,8 @@ WITH_PROJECTS = Finding(
     version=f"""MATCH (p:__Project__ {{id: $asked.project_id}})
   WHERE NOT {IS_HELD}
     AND p.written_at IS :: INTEGER NOT NULL
-  RETURN coalesce(p.generation, 0) AS generation, p.written_at AS written_at""",
+  RETURN coalesce(p.generation, 0) AS generation, p.written_at AS written_at,
+    [{", ".join(f"p.{name}" for name in THRESHOLD)}] AS threshold""",
 )
 
 
@@ -173,7 +175,7 @@ CALL () {{
 CALL () {{
   MATCH (c:{s.community}) RETURN count(c) AS communities""",
         history="RETURN null AS models, null AS written_at",
-        version="UNWIND [] AS nothing RETURN nothing AS generation, nothing AS written_at",
+        version="UNWIND [] AS nothing RETURN nothing AS version",
     )
 
 

@@ -13,38 +13,31 @@ WITH count(*) AS locked
 MERGE (p:__Project__ {id: $project_id}) SET p.project_id = $project_id
 """
 
-NOW = clauses.NOW
-IS_HELD = f"coalesce(p.writer IS NOT NULL AND p.writer_until > {NOW}, false)"
-"""Whether somebody holds the project `p` to write it."""
-
 _MARKED = f"SET n:{PERSONAL} REMOVE n:{EARLIER}"
 _HAS_TWIN = f"EXISTS {{ MATCH (:{PERSONAL} {{project_id: n.project_id, id: n.id}}) }}"
 
 TAKE_OVER = f"""
-MATCH (n:{EARLIER} {{project_id: $project_id, id: $id}})
-WHERE {of_earlier_release("n")} AND NOT {_HAS_TWIN}
-WITH n LIMIT 1
-{_MARKED}
-"""
-"""Gives a node of an earlier release the label of ours."""
-
-TAKE_OVER_ALL = f"""
 MATCH (n:{EARLIER})
 WHERE {of_earlier_release("n")}
 WITH n.project_id AS project_id, n.id AS id, head(collect(n)) AS n
 CALL (n) {{
   WITH n WHERE NOT {_HAS_TWIN}
+  OPTIONAL MATCH (p:__Project__ {{id: n.project_id}})
+  SET {clauses.TOUCHED}
   {_MARKED}
 }} IN TRANSACTIONS OF 2000 ROWS
 """
-"""A twin is looked for inside: outside, its entry in the key would be locked against the write."""
+"""Gives the nodes of an earlier release the label of ours.
+
+A twin is looked for inside: outside, its entry in the key would be locked against the write.
+"""
 
 # A vector that somebody has removed is of no text. A community's key is a number in graphs that
 # GraphRAG made.
 STANDING = f"""
 MATCH (p:__Project__ {{id: $project_id}})
 OPTIONAL MATCH (n:{PERSONAL} {{project_id: $project_id, id: $id}})
-RETURN {IS_HELD} AS is_held,
+RETURN {clauses.IS_HELD} AS is_held,
   EXISTS {{ MATCH (:__Chunk__ {{project_id: $project_id, id: $id}}) }}
     OR EXISTS {{ MATCH (:__Entity__ {{project_id: $project_id, id: $id}}) }}
     OR EXISTS {{ MATCH (:__Document__ {{project_id: $project_id, id: $id}}) }}
@@ -59,7 +52,7 @@ RETURN {IS_HELD} AS is_held,
 CREATE = f"""
 MATCH (p:__Project__ {{id: $project_id}})
 CREATE (n:{PERSONAL})
-SET n = $properties, n:$($label), {clauses.TOUCHED}, n.updated_at = {NOW}
+SET n = $properties, n:$($label), {clauses.TOUCHED}, n.updated_at = {clauses.NOW}
 """
 
 REPLACE = f"""
@@ -67,7 +60,7 @@ MATCH (p:__Project__ {{id: $project_id}})
 MATCH (n:{PERSONAL} {{project_id: $project_id, id: $id}})
 WITH p, n, CASE WHEN $keeps
   THEN [name IN keys(n) WHERE name STARTS WITH 'embedding' | [name, n[name]]] ELSE [] END AS kept
-SET n = $properties, {clauses.TOUCHED}, n.updated_at = {NOW}
+SET n = $properties, {clauses.TOUCHED}, n.updated_at = {clauses.NOW}
 FOREACH (one IN kept | SET n[one[0]] = one[1])
 """
 
@@ -83,16 +76,22 @@ DETACH DELETE n
 _FOREIGN = f"""(n:{EARLIER} AND NOT n:{PERSONAL}
     AND (n:Chunk OR n.embedding IS NOT NULL OR NOT n.updated_at IS :: INTEGER NOT NULL))"""
 
-LABELLED = f"""
-MATCH (n:$($label))
-WHERE NOT n:{OF_INGESTION} AND (n:{PERSONAL} OR $marks)
-  AND (n.project_id = $project_id OR $adopts AND n.project_id IS NULL)
+_OF_LABEL = f"""NOT n:{OF_INGESTION}
 RETURN elementId(n) AS element_id, toStringOrNull(n.id) AS id,
   n {{.title, .name, .description}} AS texts,
   n:{PERSONAL} AND n.id IS NOT NULL AND n.project_id IS NOT NULL AS is_known,
   {_FOREIGN} AS is_foreign,
   n[$vector] IS NOT NULL AS has_vector, coalesce(n[$text_hash], '') AS text_hash
 """
+
+MARKED = f"""
+MATCH (n:{PERSONAL})
+WHERE n.project_id = $project_id AND $label IN labels(n) AND {_OF_LABEL}"""
+
+# No index of ours has what is not marked. An expression is no reason to read all of it twice.
+LABELLED = f"""
+MATCH (n:$($label))
+WHERE coalesce(n.project_id = $project_id, $adopts) AND {_OF_LABEL}"""
 
 _SAME = " AND ".join(
     f"(n.{name} = row.texts.{name} OR n.{name} IS NULL AND row.texts.{name} IS NULL)"
@@ -125,6 +124,6 @@ RETURN DISTINCT n.project_id AS project_id ORDER BY project_id
 
 HELD = f"""
 MATCH (p:__Project__ {{id: $project_id}})
-WHERE {IS_HELD}
+WHERE {clauses.IS_HELD}
 RETURN p.id AS project_id
 """

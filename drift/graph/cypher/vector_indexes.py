@@ -1,4 +1,4 @@
-"""How a vector index is created: the best form first, which older servers refuse."""
+"""How indexes are created: of vectors the best form first, which older servers refuse."""
 
 from __future__ import annotations
 
@@ -35,3 +35,9 @@ def create_key(name: str, label: str, *properties: str) -> str:
     listed = ", ".join(f"n.{one}" for one in properties)
     head = f"CREATE CONSTRAINT {name} IF NOT EXISTS FOR (n:{label})"
     return f"{head} REQUIRE ({listed}) IS UNIQUE"
+
+
+def create_range(name: str, label: str, *properties: str) -> str:
+    """Return the statement that creates an index over properties of a label, if it is not there."""
+    listed = ", ".join(f"n.{one}" for one in properties)
+    return f"CREATE INDEX {name} IF NOT EXISTS FOR (n:{quoted(label)}) ON ({listed})"

@@ -14,6 +14,8 @@ OWN = (legs.PERSONAL, legs.EARLIER)
 KINDS = {**KEYS, **dict.fromkeys((OFF, *OWN), "id")}
 """The labels of a project's nodes, each with the property that names a node."""
 SEEN_AT_ONCE = ("__Document__", "__Chunk__", *OWN)  # whatever their project says
+LISTED = (OFF, legs.EARLIER)
+"""Labels without an index: their nodes are found once, and then read by their places."""
 
 _OF_GENERATIONS = ("__Entity__", "__Community__")
 _PROJECT = "MATCH (p:__Project__ {id: $project_id})"
@@ -27,19 +29,20 @@ OF_COPY = ("vectors_at", "vectors_noted")  # how far a store beside the graph fo
 
 def _all(label: str, key: str = "") -> str:
     """Return what binds the project's nodes of a label as `n`; with a key, behind `$after`."""
-    behind = f" AND n.{key} > $after" if key else ""
     if label == OFF:
         return f"""{DOCUMENTS} AND d.is_off
 MATCH (d)-[:HAS_CHUNK]->(n)
 WITH DISTINCT n
-WHERE n:{OFF}{behind}"""
-    if label in OWN:
-        is_own = f" AND {legs.of_earlier_release('n')}" if label == legs.EARLIER else ""
-        return f"MATCH (n:{label})\nWHERE n.project_id = $project_id{is_own}{behind}"
+WHERE n:{OFF}"""
+    if label == legs.EARLIER:
+        return f"""MATCH (n:{label})
+WHERE n.project_id = $project_id AND {legs.of_earlier_release("n")}"""
 
+    # Own nodes may have been written before there was an index of them.
     keys = f"project_id, {key}" if key else "project_id"
-    return f"""MATCH (n:{label}) USING INDEX SEEK n:{label}({keys})
-WHERE n.project_id = $project_id{behind}"""
+    seek = "" if label == legs.PERSONAL else f" USING INDEX SEEK n:{label}({keys})"
+    behind = f" AND n.{key} > $after" if key else ""
+    return f"MATCH (n:{label}){seek}\nWHERE n.project_id = $project_id{behind}"
 
 
 def _seen(label: str, key: str = "") -> str:
@@ -130,15 +133,24 @@ def _named(label: str) -> str:
     return f"WHEN m:{label} AND {more.get(label, 'true')} THEN ['{label}', m.{KINDS[label]}]"
 
 
+def places(label: str) -> str:
+    """Return the statement of where the nodes of a label without an index are, by their keys."""
+    return f"""
+{_all(label)} AND n.{KINDS[label]} IS NOT NULL
+RETURN elementId(n) AS place ORDER BY n.{KINDS[label]}
+"""
+
+
 def page(label: str) -> str:
     """Return the statement of the next nodes of a label, by their keys, each with its edges.
 
     Those are what leaves it, and what leads to it from outside of the project; an end outside of
-    the project is null.
+    the project is null. Where no index finds the next ones, they are those in `$places`.
     """
     key, named = KINDS[label], "\n      ".join(map(_named, KINDS))
+    is_there = f"MATCH (n)\nWHERE elementId(n) IN $places AND '{label}' IN labels(n)"
     return f"""
-{_seen(label, key)}
+{is_there if label in LISTED else _seen(label, key)}
 WITH n ORDER BY n.project_id, n.{key} LIMIT $most
 RETURN n.{key} AS key, labels(n) AS labels, properties(n) AS properties,
   EXISTS {{ (n)-[:IN_PROJECT]->(:__Project__) }} AS in_project,

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from neo4j.exceptions import DriverError
 
@@ -42,6 +43,7 @@ AT_ONCE = 20_000
 """Documents, chunks and own nodes that are shown, or hidden, in one transaction: a project of more
 is so in several."""
 
+_T = TypeVar("_T")
 _FIRST: tuple[str | float, ...] = ("", float("-inf"))
 """What keys stand behind: those that are text, and those that are numbers."""
 _OF_PROJECT_KEY = ("__Chunk__", OFF, "__Entity__")
@@ -85,19 +87,35 @@ def _of_project(stored: Row) -> Row:
 async def _write_all(project: Neo4jProject, about: Row, into: FolderWriter) -> None:
     counts = (await project.once(statements.COUNTS, about))[0]["nodes"]
     for kind, key in statements.KINDS.items():
-        for after in _FIRST:
-            values = {**about, "after": after}
-            while records := await project.once(statements.page(kind), values):
-                for record in records:
-                    if record["key"] != values["after"]:  # of two with one key the count tells
-                        _write_node(kind, record, about["generation"], into)
-                    values["after"] = record["key"]
+        before: object = None
+        async for record in _nodes_of(project, kind, about):
+            if record["key"] != before:  # of two with one key the count tells
+                _write_node(kind, record, about["generation"], into)
+            before = record["key"]
         if (written := into.manifest.nodes[kind]) != counts[kind]:
             raise IngestError(
                 f"The project has {counts[kind]:,} nodes {kind}, and only {written:,} of them have "
                 f"a `{key}` of their own: give each one, and export again."
             )
     into.end()
+
+
+async def _nodes_of(project: Neo4jProject, kind: str, about: Row) -> AsyncIterator[Row]:
+    """Yield the project's nodes of a kind by their keys, each with its edges."""
+    text = statements.page(kind)
+    if kind in statements.LISTED:
+        found = await project.once(statements.places(kind), about)
+        for places in _batches((one["place"] for one in found), ROWS_WITH_VECTORS):
+            for record in await project.once(text, {**about, "places": places}):
+                yield record
+        return
+
+    for first in _FIRST:
+        after = first
+        while records := await project.once(text, {**about, "after": after}):
+            for record in records:
+                yield record
+            after = records[-1]["key"]
 
 
 def _write_node(kind: str, record: Row, generation: int, into: FolderWriter) -> None:
@@ -259,7 +277,7 @@ class _Restore:
         return False
 
 
-def _batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
+def _batches(rows: Iterable[_T], size: int) -> Iterator[list[_T]]:
     waiting = iter(rows)
     while batch := list(islice(waiting, size)):
         yield batch

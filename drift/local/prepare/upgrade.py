@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 from drift.graph.connection import Connection, Statement
@@ -14,13 +15,15 @@ from drift.graph.cypher import versions
 from drift.graph.cypher.schema import FIRST_VECTOR
 from drift.graph.versions import keep_format, read_known_format
 from drift.indexing.lease import MAX_WAIT_S, Lease, holding
+from drift.indexing.project import REVEAL_TIMEOUT_S
 from drift.indexing.records import chunk_id, embedding_of
 from drift.local.ingest.neo4j.document_vectors import fill_documents
 from drift.local.ingest.report import Report, say_nothing
 from drift.local.prepare import upgrade_statements as statements
 from drift.local.say import Say
 
-DOCUMENTS_AT_ONCE = 100
+DOCUMENTS_AT_ONCE, CHUNKS_AT_ONCE = 100, 2000
+"""Of one transaction: the document that passes the number of chunks is its last one."""
 
 Row = Mapping[str, Any]
 
@@ -61,8 +64,14 @@ async def _upgrade_some(lease: Lease) -> int:
     named = {"project_id": lease.project_id}
 
     async def work(run: Statement) -> int:
-        values = {**named, "most": DOCUMENTS_AT_ONCE}
-        documents = (await run(statements.DOCUMENTS, values)).records
+        older = (await run(statements.OLDER, {**named, "most": DOCUMENTS_AT_ONCE})).records
+        counted = accumulate(one["chunks"] for one in older)
+        some = [
+            one["id"]
+            for one, chunks in zip(older, counted, strict=True)
+            if chunks - one["chunks"] < CHUNKS_AT_ONCE
+        ]
+        documents = (await run(statements.DOCUMENTS, {**named, "ids": some})).records
         chunks = [row for one in documents for row in _renamed(lease.project_id, one)]
         # A new id may still be that of another chunk, so all of them are moved away first.
         away = [{"id": row["id"], "to": f"to be {row['to']}"} for row in chunks]
@@ -73,7 +82,7 @@ async def _upgrade_some(lease: Lease) -> int:
         await run(statements.MARK_DOCUMENTS, {**named, "rows": rows})
         return len(documents)
 
-    return await lease.transaction(work)
+    return await lease.transaction(work, REVEAL_TIMEOUT_S)
 
 
 def _renamed(project_id: str, document: Row) -> Sequence[Row]:

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from drift.graph.cypher import clauses
 
-DOCUMENTS = """
-MATCH (p:__Project__ {id: $project_id})
+OLDER = """
+MATCH (:__Project__ {id: $project_id})
 MATCH (d:__Document__ {project_id: $project_id})
 WHERE d.content_hash <> '' AND d.key IS NULL
-WITH p, d LIMIT $most
+WITH d LIMIT $most
+RETURN d.id AS id, COUNT { (d)-[:HAS_CHUNK]->() } AS chunks
+"""
+
+DOCUMENTS = """
+MATCH (p:__Project__ {id: $project_id})
+UNWIND $ids AS id
+MATCH (d:__Document__ {project_id: $project_id, id: id})
 RETURN d.id AS id, head(p.embedding_models) AS model, COLLECT {
   MATCH (d)-[:HAS_CHUNK]->(ch:__Chunk__)
   WITH ch ORDER BY ch.ordinal

@@ -13,7 +13,14 @@ from typing import Any
 
 from drift.graph.cypher import clauses as graph_clauses
 from drift.graph.cypher import legs as legs_module
-from drift.graph.cypher import node_search, passages, reading, vector_copy, versions
+from drift.graph.cypher import (
+    node_search,
+    node_writing,
+    passages,
+    reading,
+    vector_copy,
+    versions,
+)
 from drift.graph.cypher import schema as cypher_schema
 from drift.graph.cypher import statements as search
 from drift.graph.cypher import unprepared as unseen
@@ -50,6 +57,7 @@ MODULES: dict[str, ModuleType] = {
     "looking": looking,
     "prepare": prepare,
     "nodes": node_search,
+    "own_nodes": node_writing,
     "passages": passages,
     "reading": reading,
     "retrieval": retrieval,
@@ -94,10 +102,10 @@ def legs(schema: Schema, *, searches: bool = False) -> tuple[Leg, ...]:
         "__Chunk__": NAMES.chunk,
         "__Entity__": ENTITY_INDEX,
         "__Community__": NAMES.community,
+        PERSONAL: NAMES.nodes,
     }
     labels = [*indexes] if schema.has_projects else ["__Chunk__", "__Community__"]
-    indexed = tuple(Leg(label, indexes[label], searches=searches) for label in labels)
-    return (*indexed, Leg(PERSONAL)) if schema.has_projects else indexed
+    return tuple(Leg(label, indexes[label], searches=searches) for label in labels)
 
 
 ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
@@ -167,6 +175,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "knowledge.reinstate": {label: (label,) for label in KNOWLEDGE},
     "knowledge.link_documents": {label: (label,) for label in knowledge.DOCUMENT_EDGES},
     "knowledge.retire": {label: (label,) for label in KNOWLEDGE},
+    "exchange.places": {label: (label,) for label in exchange.LISTED},
     "exchange.page": {label: (label,) for label in exchange.KINDS},
     "exchange.hide": {label: (label,) for label in ("__Document__", "__Chunk__")},
     "exchange.drop": {label: (label,) for label in (*KNOWLEDGE, "__ModelReply__", *exchange.OWN)},
@@ -245,22 +254,39 @@ def statements() -> dict[str, str]:
     return found
 
 
-def is_about_all(name: str) -> bool:
-    """Tell whether a statement looks at the whole database on purpose.
+ABOUT_ALL = {
+    "documents.": "documents of all projects that lack a vector are given one",
+    "looking.": "a graph of others is one project, and is looked at whole",
+    "prepare.": "a graph of others is one project, and is prepared whole",
+    "upgrade.": "what the release before wrote is in no index that this one can name",
+    "vectors.": "a model's vectors are made, counted or removed in all projects",
+    "versions.": "a format is that of the whole graph",
+    "knowledge.HELD_": "the projects are listed with what they hold, each kind in one pass",
+    "own_nodes.LABELLED": "what is not yet ours is in no index of ours; a command reads it once",
+    "own_nodes.PROJECTS": "the projects of a label are listed, by its nodes; once a run",
+    "own_nodes.TAKE_OVER": "nodes of an earlier release are in no index; once a process or run",
+    "unseen.": "it counts what questions cannot see, up to a bound",
+    "vector_copy.BEHIND": "the first 10,000 projects are asked whether a store follows them",
+}
+"""Why statements look at the whole database on purpose, by their names or how these begin."""
 
-    What prepares a graph from elsewhere, counts what was not prepared, and lists all projects.
-    """
-    return name.startswith(
-        ("documents.", "prepare.", "looking.", "upgrade.", "vectors.", "versions.")
-    ) or name in {
-        "vector_copy.BEHIND",
-        "unseen.UNSEEN",
-        "unseen.usable",
-        "unseen.usable second",
-        "unseen.MADE_BY",
-        "unseen.BEHIND",
-        "unseen.hidden v1",
-        "knowledge.HELD_PROJECTS",
+OF_EARLIER_RELEASE = {
+    "lease.FORGET": "the rest of a project that holds nothing else is asked for, once a lease",
+    "exchange.COUNTS": "once a command",
+    "exchange.FACTS": "once a command",
+    "exchange.STANDING": "once a command",
+    "exchange.drop __Node__": "once for 20,000 of them",
+    "exchange.places __Node__": "once a command",
+}
+"""What reads all nodes of the label that an earlier release gave to people's own, which no index of
+ours has: other programs give it to all of theirs."""
+
+
+def is_about_all(name: str) -> bool:
+    """Tell whether a statement looks at the whole database on purpose."""
+    return name.startswith(tuple(ABOUT_ALL)) and name not in {
+        "unseen.why_nothing",
+        "unseen.hidden",
     }
 
 

@@ -22,6 +22,8 @@ from drift.core.deadline import Deadline
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph import inventory
 from drift.graph.connection import READ_TIMEOUT_S, Connection
+from drift.graph.cypher.legs import EARLIER
+from drift.graph.cypher.node_writing import MARKED
 from drift.graph.cypher.schema import DEFAULT, V1, Schema
 from drift.graph.cypher.vector_copy import ALL_ROWS, ROWS_OF
 from drift.graph.graph import Neo4jGraph
@@ -40,6 +42,7 @@ from drift.local.retrieval.documents import DocumentFinder
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.found_nodes import NodesQuery, ScoreThreshold
 from drift.model.graph import Beside, FollowupQuery, Position, PrimerQuery, TopicsQuery
+from drift.model.nodes import Embedded, OwnNode
 from drift.model.passages import PassagesQuery
 from drift.model.reading import PageQuery
 from drift.nodes.threshold import pairs
@@ -139,10 +142,12 @@ async def measure(server: Neo4jServer) -> Measured:
     async with plain, Profiler(server) as profiler:
         await clear(plain)
         await Neo4jWriter(profiler, NAMES).prepare(DIMENSIONS)
+        await Neo4jNodeStore(profiler).prepare(DIMENSIONS)
         await _plan(plain, measured)
         await _write(profiler)
         await load(plain, {BESIDE: pair(SIZE)[1]})
         await _index(profiler)
+        await _write_own_nodes(profiler)
         await _exchange(plain, profiler)
         await _read(profiler, DEFAULT)
         await Neo4jGraph(profiler, NAMES).primer(
@@ -246,12 +251,29 @@ async def _index(profiler: Profiler) -> None:
     await index.remove("ferry.md")
 
 
+async def _write_own_nodes(profiler: Profiler) -> None:
+    """Make, change, embed and remove a node of people's own."""
+    store, deadline = Neo4jNodeStore(profiler), Deadline.after(PATIENCE_S)
+    mine, vector = EVERYBODY.project(MINE, "write"), Embedded(VECTORS[0], "wordllama-256", "h")
+    node = OwnNode("ada", "Person", {"name": "Ada", "description": "Wrote the first program."})
+    await store.create_node(mine, node, vector, deadline)
+    await store.replace_node(mine, node, vector, "", deadline)
+    await store.require_free(MINE)
+    marked = [one async for one in store.labelled(MINE, node.label, "marked")]
+    await store.put(MINE, [(one, vector) for one in marked], deadline)
+    about = {"project_id": MINE, "label": node.label, "vector": "embedding"}
+    await profiler.read(MARKED, {**about, "text_hash": "embedding_hash"})  # streamed elsewhere
+    await store.remove_node(mine, node.id, deadline)
+
+
 async def _exchange(plain: Connection, profiler: Profiler) -> None:
     """Look at a project as a whole, copy it by a folder, mend the copy, and delete that."""
     writer, copy = Neo4jWriter(profiler, NAMES), f"{MINE}-c"
-    document, *_ = pair(SIZE)[0].documents.documents
+    off = [document.id for document in pair(SIZE)[0].documents.documents[::2]]
+    earlier = {"project_id": MINE, "id": "e", "embedding_hash": "h", "embedding_model": "m"}
+    await plain.write(f"CREATE (n:{EARLIER}) SET n = $earlier", {"earlier": earlier})
     async with writer.writing(MINE) as own:
-        await own.switch([document.id], on=False)
+        await own.switch(off, on=False)
         await own.keep_replies([ModelReply("report/1", "m", (str(n),), "{}") for n in range(9)])
     await facts.project_facts(MINE, writer, profiler)
     await facts.held_documents(MINE, profiler)
@@ -269,7 +291,7 @@ async def _exchange(plain: Connection, profiler: Profiler) -> None:
     ).found()
     await transfer.delete_project(copy, writer, str)
     async with writer.writing(MINE) as own:
-        await own.switch([document.id], on=True)
+        await own.switch(off, on=True)
 
 
 def _with_embedded_entities(contents: Contents) -> Contents:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from drift.graph import indexes
 from drift.graph.cypher.legs import PERSONAL
 from drift.graph.cypher.schema import FALLBACK_VECTOR, Schema
-from drift.graph.cypher.vector_indexes import create_key, create_vector_index
+from drift.graph.cypher.vector_indexes import create_key, create_range, create_vector_index
 from drift.graph.indexes import IndexNames, WantedIndex
 from drift.graph.mapping import is_theirs, quoted
 
@@ -109,9 +109,7 @@ def _keys() -> Iterator[SchemaObject]:
 
 def _ranges(ranges: dict[str, tuple[str, tuple[str, ...]]]) -> Iterator[SchemaObject]:
     for name, (label, properties) in ranges.items():
-        text = (
-            f"CREATE INDEX {name} IF NOT EXISTS FOR (n:{quoted(label)}) ON ({_listed(properties)})"
-        )
+        text = create_range(name, label, *properties)
         yield SchemaObject(name, "range", label, properties, statements=(text,))
 
 

@@ -30,21 +30,25 @@ RETURN entities, relations, communities
 """
 
 # Asked of graphs that have no index yet as well, so no index is named.
-HELD_PROJECTS = f"""
+HELD_PROJECTS = """
 MATCH (p:__Project__)
 WHERE $project_id IS NULL OR p.id = $project_id
 RETURN toString(p.id) AS id,
-  COLLECT {{
-    MATCH (d:__Document__ {{project_id: p.id}})
+  COLLECT {
+    MATCH (d:__Document__ {project_id: p.id})
     WITH toString(coalesce(d.source, '')) AS source, count(*) AS number
     RETURN [source, number]
-  }} AS sources,
-  COUNT {{ (:__Chunk__ {{project_id: p.id}}) }} AS chunks,
-  COUNT {{ (:{legs.PERSONAL} {{project_id: p.id}}) }}
-    + COUNT {{
-      MATCH (n:{legs.EARLIER} {{project_id: p.id}}) WHERE {legs.of_earlier_release("n")}
-    }} AS nodes
+  } AS sources,
+  COUNT { (:__Chunk__ {project_id: p.id}) } AS chunks
 ORDER BY id
+"""
+
+# Those of all projects are counted at once: nothing finds the nodes of an earlier release but
+# their label, which would be read for each project.
+HELD_NODES = f"""
+MATCH (n:{legs.PERSONAL}|{legs.EARLIER})
+WHERE ($project_id IS NULL OR n.project_id = $project_id) AND {legs.is_personal("n")}
+RETURN toStringOrNull(n.project_id) AS id, count(*) AS nodes
 """
 
 # Told a chunk's label or project, the planner may begin with all chunks, once a document.

@@ -122,9 +122,13 @@ class Neo4jWriter:
     async def held_projects(self, project_id: str | None = None) -> tuple[HeldProject, ...]:
         """Return what the graph's projects hold, by id; of one alone, if it is there."""
         values = {"project_id": project_id}
+        own = (await self._connection.write(statements.HELD_NODES, values)).records
+        nodes: dict[str | None, int] = {row["id"]: row["nodes"] for row in own}
         result = await self._connection.write(statements.HELD_PROJECTS, values)
         return tuple(
-            HeldProject(row["id"], dict(sorted(row["sources"])), row["chunks"], row["nodes"])
+            HeldProject(
+                row["id"], dict(sorted(row["sources"])), row["chunks"], nodes.get(row["id"], 0)
+            )
             for row in result.records
             if row["id"] is not None
         )
