@@ -146,7 +146,7 @@ class MilvusStore:
         client, self._client = self._client, None
         self._ready.clear()
         if client is not None:
-            await self._run(client.close)
+            await asyncio.to_thread(client.close)  # its own may all be waiting
 
     async def _ask(self, method: str, space: str, timeout_s: float, **values: Any) -> Any:  # noqa: ANN401
         """Call a method of the client on a collection, which is there and fits."""

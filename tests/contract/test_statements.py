@@ -25,7 +25,7 @@ from tests.contract.statements.catalogue import (
     is_schema,
     is_search,
 )
-from tests.contract.statements.plans import Plan, eagers, products, scans
+from tests.contract.statements.plans import Plan, eagers, operators, products, scans
 from tests.contract.statements.profiling import Measured, measure, planned
 from tests.servers import on_whole_servers_of_both_versions
 
@@ -147,6 +147,17 @@ def test_a_profile_has_no_scan_and_no_product_and_holds_no_rows_back(
             if name not in EAGER and eagers(profile):
                 holding.add(name)
     assert not holding, ", ".join(sorted(holding))
+
+
+@on_whole_servers_of_both_versions
+def test_what_looks_at_the_whole_database_does_so_once_and_not_for_each_row(
+    measured: Measured,
+) -> None:
+    for name in filter(is_about_all, measured.profiled):
+        for profile in measured.profiled[name]:
+            assert not [str(o) for o in operators(profile) if o.is_scan and o.runs != 1], name
+    [labelled] = measured.profiled["own_nodes.LABELLED"]
+    assert len(scans(labelled)) == 1
 
 
 @on_whole_servers_of_both_versions

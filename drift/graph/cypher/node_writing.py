@@ -19,7 +19,7 @@ _HAS_TWIN = f"EXISTS {{ MATCH (:{PERSONAL} {{project_id: n.project_id, id: n.id}
 TAKE_OVER = f"""
 MATCH (n:{EARLIER})
 WHERE {of_earlier_release("n")}
-WITH n.project_id AS project_id, n.id AS id, head(collect(n)) AS n
+WITH n.project_id AS project_id, n.id AS id, head(collect(n)) AS n ORDER BY project_id
 CALL (n) {{
   WITH n WHERE NOT {_HAS_TWIN}
   OPTIONAL MATCH (p:__Project__ {{id: n.project_id}})
@@ -29,7 +29,8 @@ CALL (n) {{
 """
 """Gives the nodes of an earlier release the label of ours.
 
-A twin is looked for inside: outside, its entry in the key would be locked against the write.
+A twin is looked for inside: outside, its entry in the key would be locked against the write. Two
+who do so at once lock the projects in one order.
 """
 
 # A vector that somebody has removed is of no text. A community's key is a number in graphs that

@@ -23,7 +23,7 @@ from drift.core.errors import GraphMisconfiguredError
 from drift.graph import inventory
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.cypher.legs import EARLIER
-from drift.graph.cypher.node_writing import MARKED
+from drift.graph.cypher.node_writing import LABELLED, MARKED
 from drift.graph.cypher.schema import DEFAULT, V1, Schema
 from drift.graph.cypher.vector_copy import ALL_ROWS, ROWS_OF
 from drift.graph.graph import Neo4jGraph
@@ -237,7 +237,6 @@ async def _write(profiler: Profiler) -> None:
         await own.keep_skipped([])
         await own.compare(contents.knowledge)
     await writer.read_entity_vectors(MINE, "")
-    await writer.held_projects()
     await writer.keep_threshold(MINE, ScoreThreshold(0.5, 500, DIMENSIONS))
     await writer.kept_threshold(MINE)
 
@@ -261,8 +260,9 @@ async def _write_own_nodes(profiler: Profiler) -> None:
     await store.require_free(MINE)
     marked = [one async for one in store.labelled(MINE, node.label, "marked")]
     await store.put(MINE, [(one, vector) for one in marked], deadline)
-    about = {"project_id": MINE, "label": node.label, "vector": "embedding"}
-    await profiler.read(MARKED, {**about, "text_hash": "embedding_hash"})  # streamed elsewhere
+    about = {"project_id": MINE, "label": node.label, "adopts": True, "vector": "embedding"}
+    for text in (MARKED, LABELLED):  # what is streamed is not profiled
+        await profiler.read(text, {**about, "text_hash": "embedding_hash"})
     await store.remove_node(mine, node.id, deadline)
 
 
@@ -275,6 +275,7 @@ async def _exchange(plain: Connection, profiler: Profiler) -> None:
     async with writer.writing(MINE) as own:
         await own.switch(off, on=False)
         await own.keep_replies([ModelReply("report/1", "m", (str(n),), "{}") for n in range(9)])
+    await writer.held_projects()
     await facts.project_facts(MINE, writer, profiler)
     await facts.held_documents(MINE, profiler)
     await facts.would_go(MINE, None, profiler)
