@@ -156,8 +156,6 @@ def test_what_looks_at_the_whole_database_does_so_once_and_not_for_each_row(
     for name in filter(is_about_all, measured.profiled):
         for profile in measured.profiled[name]:
             assert not [str(o) for o in operators(profile) if o.is_scan and o.runs != 1], name
-    [labelled] = measured.profiled["own_nodes.LABELLED"]
-    assert len(scans(labelled)) == 1
 
 
 @on_whole_servers_of_both_versions

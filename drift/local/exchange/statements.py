@@ -148,7 +148,8 @@ def page(label: str) -> str:
     the project is null. Where no index finds the next ones, they are those in `$places`.
     """
     key, named = KINDS[label], "\n      ".join(map(_named, KINDS))
-    is_there = f"MATCH (n)\nWHERE elementId(n) IN $places AND '{label}' IN labels(n)"
+    is_there = f"""UNWIND $places AS place
+MATCH (n) WHERE elementId(n) = place AND '{label}' IN labels(n)"""
     return f"""
 {is_there if label in LISTED else _seen(label, key)}
 WITH n ORDER BY n.project_id, n.{key} LIMIT $most
