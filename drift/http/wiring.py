@@ -79,7 +79,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
             graph = fallback.FallbackGraph(neo4j, local)
             passages = fallback.FallbackPassages(neo4j.passages(), local.passages())
             known = fallback.breaker(time.monotonic)
-            embedder = fallback.FallbackEmbedder(embedder, LocalEmbedder(), known)
+            embedder = fallback.FallbackEmbedder(embedder, model, LocalEmbedder(), known)
         own = index = None
         if settings.graph_schema == "default":
             own = neo4j.node_store()
