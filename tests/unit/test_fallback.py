@@ -53,11 +53,15 @@ def soon() -> Deadline:
     return Deadline.after(20)
 
 
-def embedder_of(provider: Embedder, clock: Clock, model: Embedder | None = None) -> FallbackEmbedder:
+def embedder_of(
+    provider: Embedder, clock: Clock, model: Embedder | None = None
+) -> FallbackEmbedder:
     return FallbackEmbedder(provider, model or provider, LocalEmbedder(), breaker(clock))
 
 
-async def asked(embedder: FallbackEmbedder, text: str = "a", deadline: Deadline | None = None) -> type:
+async def asked(
+    embedder: FallbackEmbedder, text: str = "a", deadline: Deadline | None = None
+) -> type:
     """Return of which model a question's vector is, when what was begun beside it has ended."""
     (vector,) = (await embedder.embed([text], deadline or soon())).vectors
     if probe := embedder.probe.here():
@@ -139,7 +143,7 @@ async def test_a_provider_that_is_silent_for_all_its_time_fails(
     monkeypatch.setattr(fallback, "PROVIDER_S", 0.05)
 
     class Silent(Provider):
-        async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
+        async def embed(self, _texts: Sequence[str], deadline: Deadline) -> Embeddings:
             await asyncio.sleep(deadline.remaining())
             raise ModelUnavailableError("The model server did not answer in time.")
 

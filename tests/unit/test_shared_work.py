@@ -33,8 +33,7 @@ async def of_build() -> None:
 async def of_progress() -> None:
     sink = RedisProgress(RedisServer(NOWHERE))
     sink.send("{}", last=True)
-    while not sink._cause:
-        await asyncio.sleep(0.01)
+    await sink.delivered()  # or known to be in trouble
     await sink.close()
 
 
@@ -49,8 +48,7 @@ async def of_probe() -> None:
     provider.error = ModelUnavailableError("down")
     embedder = FallbackEmbedder(provider, provider, LocalEmbedder(), breaker(Clock()))
     await embedder.embed(["a"], soon())
-    while not embedder.breaker.problem:
-        await asyncio.sleep(0.01)
+    await embedder.probe.get()
 
 
 @pytest.mark.parametrize("begun", [of_build, of_progress, of_entries, of_probe])
