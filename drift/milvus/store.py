@@ -1,8 +1,7 @@
 """VectorStore on Milvus: one collection, in which every search names its project.
 
-The client blocks, so each call runs in a thread, within its time. The threads are its own: a server
-that is silent keeps nobody waiting who asks something else. Its asynchronous sister is called
-experimental by its makers, and cannot make an index on Milvus Lite.
+The client blocks, so each call runs in a thread, within its time. Its asynchronous sister is
+called experimental by its makers, and cannot make an index on Milvus Lite.
 """
 
 from __future__ import annotations
@@ -13,23 +12,15 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from drift.core.errors import VectorStoreError
-from drift.core.shared_build import SharedBuild
 from drift.model.vectors import VectorRow, hashed
 
 IndexType = Literal["IVF_FLAT", "HNSW"]
 
-THREADS = 8
-"""Calls that go on at once; others wait for them, within their time."""
-CONNECT_S, OPEN_S = 5.0, 30.0
-"""How long it may take to connect, and each step until a collection is loaded; who asks meanwhile
-waits no longer than for any call."""
 PAGE = 5000
 """Rows that are asked for at once when all of a project are listed; Milvus gives 16,384."""
 MOST_BYTES = 65_000
@@ -51,18 +42,6 @@ NO_FILE = (
 _TEXTS = {"project": 64, "kind": 64, "node_id": 8192, "node_type": 2048, "text_content": 65_535}
 
 
-_T = TypeVar("_T")
-
-
-@dataclass(frozen=True, slots=True)
-class _Collection:
-    """A collection that is loaded; `place` tells it from any other, one made anew as well."""
-
-    client: Any
-    name: str
-    place: str
-
-
 @dataclass(slots=True)
 class MilvusStore:
     """Rows of one collection a space of vectors; building it imports and opens nothing.
@@ -76,12 +55,8 @@ class MilvusStore:
     index: IndexType
     dimensions: int
     _client: Any = field(default=None, init=False)
-    _ready: dict[str, _Collection] = field(default_factory=dict, init=False)
-    _opening: dict[str, SharedBuild[_Collection]] = field(default_factory=dict, init=False)
+    _ready: dict[str, str] = field(default_factory=dict, init=False)
     _connecting: threading.Lock = field(default_factory=threading.Lock, init=False)
-    _threads: ThreadPoolExecutor = field(
-        default_factory=partial(ThreadPoolExecutor, THREADS, "milvus"), init=False
-    )
 
     @property
     def settles_s(self) -> float:
@@ -90,7 +65,9 @@ class MilvusStore:
 
     async def place(self, space: str, timeout_s: float) -> str:
         """Return what tells this collection from any other, one made anew as well."""
-        return (await _within(timeout_s, self._opened(space))).place
+        if space not in self._ready:
+            await self.check(space, timeout_s)
+        return self._ready[space]
 
     async def search(  # noqa: PLR0913, PLR0917 - one search
         self,
@@ -132,7 +109,7 @@ class MilvusStore:
         about["consistency_level"] = "Strong"
         pages = await self._ask("query_iterator", space, timeout_s, batch_size=PAGE, **about)
         known: dict[str, str] = {}
-        while rows := await _within(timeout_s, self._run(pages.next)):
+        while rows := await _within(timeout_s, pages.next):
             known |= {row["id"]: str(row["metadata"].get("digest", "")) for row in rows}
         return known
 
@@ -146,60 +123,44 @@ class MilvusStore:
         client, self._client = self._client, None
         self._ready.clear()
         if client is not None:
-            await self._run(client.close)
+            await asyncio.to_thread(client.close)
 
     async def _ask(self, method: str, space: str, timeout_s: float, **values: Any) -> Any:  # noqa: ANN401
         """Call a method of the client on a collection, which is there and fits."""
 
-        async def asked() -> Any:  # noqa: ANN401
-            there = await self._opened(space)
-            method_ = getattr(there.client, method)
-            return await self._run(partial(method_, there.name, timeout=timeout_s, **values))
+        def work() -> Any:  # noqa: ANN401
+            client = self._connected(timeout_s)
+            name = self._collection(client, space, timeout_s)
+            return getattr(client, method)(name, timeout=timeout_s, **values)
 
-        return await _within(timeout_s, asked())
+        return await _within(timeout_s, work)
 
-    async def _run(self, work: Callable[[], _T]) -> _T:
-        """Run what blocks in a thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, work)
-
-    async def _opened(self, space: str) -> _Collection:
-        """Return a collection, which one task opens for all who ask."""
-        if (there := self._ready.get(space)) is not None:
-            return there
-        opening = self._opening.setdefault(space, SharedBuild(partial(self._open, space)))
-        return await asyncio.shield(opening.start())
-
-    async def _open(self, space: str) -> _Collection:
-        there = await self._run(partial(self._loaded, space))
-        self._ready[space] = there
-        return there
-
-    def _connected(self) -> Any:  # noqa: ANN401 - the client has no types
-        with self._connecting:  # two spaces may be opened at once
+    def _connected(self, timeout_s: float) -> Any:  # noqa: ANN401 - the client has no types
+        with self._connecting:
             if self._client is None:
                 connect = _client()
                 for name in ("pymilvus", "milvus_lite"):
                     logging.getLogger(name).setLevel(logging.CRITICAL + 1)
                 try:
                     self._client = connect(
-                        self.uri, token=self.token, timeout=CONNECT_S, dedicated=True
+                        self.uri, token=self.token, timeout=timeout_s, dedicated=True
                     )
                 except Exception as error:
                     said = f"Milvus cannot be reached: {_first_line(error)}."
                     raise VectorStoreError(said if "://" in self.uri else NO_FILE) from error
             return self._client
 
-    def _loaded(self, space: str) -> _Collection:
-        """Return the collection of a space, which is made if it is missing; blocks."""
-        client, timeout = self._connected(), OPEN_S
+    def _collection(self, client: Any, space: str, timeout: float) -> str:  # noqa: ANN401
         name = f"{self.collection}{space.removeprefix('embedding')}"
-        if not client.has_collection(name, timeout=timeout):
-            self._create(client, name, timeout)
-        about = client.describe_collection(name, timeout=timeout)
-        self._require_fitting(client, name, about["fields"], timeout)
-        client.load_collection(name, timeout=timeout)
-        made = about.get("properties", {}).get(MADE, "")
-        return _Collection(client, name, f"{name} {about['collection_id']}{made}")
+        if space not in self._ready:
+            if not client.has_collection(name, timeout=timeout):
+                self._create(client, name, timeout)
+            about = client.describe_collection(name, timeout=timeout)
+            self._require_fitting(client, name, about["fields"], timeout)
+            client.load_collection(name, timeout=timeout)
+            made = about.get("properties", {}).get(MADE, "")
+            self._ready[space] = f"{name} {about['collection_id']}{made}"
+        return name
 
     def _require_fitting(self, client: Any, name: str, fields: Any, timeout: float) -> None:  # noqa: ANN401
         lengths = {one["name"]: one.get("params", {}).get("dim") for one in fields}
@@ -237,11 +198,11 @@ class MilvusStore:
         )
 
 
-async def _within(timeout_s: float, work: Awaitable[_T]) -> _T:
-    """Wait for a call; whatever it raises is a VectorStoreError."""
+async def _within(timeout_s: float, work: Callable[[], Any]) -> Any:  # noqa: ANN401
+    """Run what blocks in a thread; whatever it raises is a VectorStoreError."""
     try:
         async with asyncio.timeout(timeout_s):
-            return await work
+            return await asyncio.to_thread(work)
     except VectorStoreError:
         raise
     except TimeoutError as error:
