@@ -57,6 +57,7 @@ class ScriptedChat:
         with parts.chatting() as cost:
             deadline.require()
             reply = await self._reply(prompt, hear)
+            cost.answered(reply.tokens)
             cost.replied(reply)
         return reply
 
@@ -107,7 +108,7 @@ class HashingEmbedder:
         with parts.waiting() as cost:
             made = Embeddings(tuple(vector_of(text) for text in texts), Tokens(prompt=len(texts)))
             cost.embedding_calls += 1
-            cost.replied(made)
+            cost.answered(made.tokens)
         return made
 
 

@@ -32,7 +32,8 @@ from drift.prompting.tokens import cut
 
 Key = tuple[str, str]  # a chunk and a span of it: what is one reference
 
-_BEHIND_THE_NUMBER = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f\uff1a]+$|[ \t]*\|[ \t]*$")
+_STOPS = r"[.!?:\u2026\u3002\uff01\uff1f\uff1a]"
+_BEHIND_THE_NUMBER = re.compile(rf"(?<!{_STOPS}){_STOPS}++$|(?<![ \t])[ \t]*+\|[ \t]*+$")
 """Stops of a sentence, or what closes a row of a table."""
 
 
@@ -123,8 +124,8 @@ def with_numbers(text: str, marked: Iterable[tuple[int, Sequence[int]]]) -> str:
     for ends, numbers in sorted(marked, key=lambda one: one[0]):
         if not numbers or not 0 <= ends <= len(text):
             continue
-        stop = _BEHIND_THE_NUMBER.search(text, at, ends)
-        place = stop.start() if stop else ends
+        stop = _BEHIND_THE_NUMBER.search(text[at:ends])
+        place = at + stop.start() if stop else ends
         written += f"{text[at:place]}[{','.join(map(str, numbers))}]"
         at = place
 

@@ -72,7 +72,7 @@ class Telling:
 
 Json = Mapping[str, Any]
 
-_AGAIN = re.compile(r"\s*\[?\s*\{\s*[\"']")
+_AGAIN = re.compile(r"\s*+\[?\s*+\{\s*+[\"']")
 """The reply once more, as JSON in the text of its answer: it is read when it is whole."""
 _ENDINGS = frozenset(f"{STOPS}\n")
 """Without one of these no sentence ends, so nothing has to be looked at again."""

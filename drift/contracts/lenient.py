@@ -167,7 +167,7 @@ def first(most: int) -> BeforeValidator:
 
 
 _HANDLE_AND_SENTENCE = re.compile(
-    r"\W*(K\d+)(?:[.:#]|,?\s+)(?:sentences?\s|s\.?\s?)?(\d[\d\s,\u2013-]*)\W*"
+    r"\W*+(K\d++)(?:[.:#]|,?\s++)(?:sentences?\s|s\.?\s?)?(\d[\d\s,\u2013-]*+)\W*+"
 )
 
 

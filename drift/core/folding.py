@@ -41,8 +41,8 @@ _PAGE_NUMBER = (
     r"(?:[ \t]*[-\u2013])?[ \t]*(?=\r?[\n\f]))"
 )
 _PARTED = re.compile(
-    rf"(?P<head>[^\W_]+)(?P<sign>[-\u2010\u00ad])[ \t]*+(?=\r?[\n\f])[ \t\r\n\f]{{1,20}}"
-    rf"(?:{_PAGE_NUMBER}[ \t\r\n\f]{{1,20}})?(?P<rest>[^\W_]+)",
+    rf"(?<![^\W_])(?P<head>[^\W_]++)(?P<sign>[-\u2010\u00ad])[ \t]*+(?=\r?[\n\f])"
+    rf"[ \t\r\n\f]{{1,20}}(?:{_PAGE_NUMBER}[ \t\r\n\f]{{1,20}})?(?P<rest>[^\W_]+)",
     re.IGNORECASE,
 )
 _HYPHENATED = re.compile(r"[^\W_]+(?:[-\u2010][^\W_]+)*")
@@ -75,8 +75,9 @@ def whole_words(text: str, around: str = "") -> str:
 
 def parted_words(text: str, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
     """Return where words stand that the end of a line or page parts."""
-    found = _PARTED.finditer(text, start, len(text) if end is None else end)
-    return [one.span() for one in found if not one["rest"][0].isupper()]
+    found = _PARTED.finditer(text[start:end])
+    spans = (one.span() for one in found if not one["rest"][0].isupper())
+    return [(start + begins, start + ends) for begins, ends in spans]
 
 
 def _joined(parted: re.Match[str], known: set[str]) -> str:

@@ -20,7 +20,7 @@ _CALL = re.compile(
 _CALL_ENDS = re.compile(rf"(?:</\|?{_TOOL}\|?>\s{{0,9}}){{1,9}}\Z", re.IGNORECASE)
 _FENCE = re.compile(r"```(?:json|text|txt|plaintext|markdown|md)?[ \t]*\n", re.IGNORECASE)
 _QUOTED = re.compile(r'"([^"]*)"\Z|“([^”]*)”\Z')
-_VALUE = re.compile(r"""\[?\s*\{\s*(?:["'“]|\w+\s*:)|\[\s*["']|"\s*\[?\s*\{\s*\\\"""")
+_VALUE = re.compile(r"""\[?\s*+\{\s*+(?:["'“]|\w++\s*+:)|\[\s*+["']|"\s*+\[?\s*+\{\s*+\\\"""")
 _UNDECIDED = re.compile(
     r'"(?:[^"\\]|\\.)*+"?\s*\Z|“[^”]*+”?\s*\Z|[{`\[]\s*\Z|\[\s*[{"]|\{|```|<[^>]{0,80}\Z', re.DOTALL
 )

@@ -28,7 +28,7 @@ _MARKS_BEGIN = ("<", "[t", "◁")
 _FENCE = re.compile(r"\s*```\w*[ \t]*\n?")
 _FENCED = re.compile(r"```\w*[ \t]*\n(.*?)```", re.DOTALL)
 
-_CHANNEL = re.compile(r"<\|channel\|>\s*(\w*)[^<]*<\|message\|>")
+_CHANNEL = re.compile(r"<\|channel\|>\s*+(\w*+)[^<]*+<\|message\|>")
 _CHANNEL_END = re.compile(r"<\|(?:end|return|call|start)\|>")
 _BARE_CHANNELS = re.compile(r"\Aanalysis(?=\W|[A-Z]).*?assistant\s*final", re.DOTALL)
 """The channels of a server that strips their marks and leaves their names."""

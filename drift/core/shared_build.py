@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from contextvars import Context
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -39,7 +40,8 @@ class SharedBuild(Generic[T]):
         self.task = None
 
     def _begin(self) -> asyncio.Task[T]:
-        self.task = asyncio.get_running_loop().create_task(self._build())
+        # It is not only of whoever asks first: its lines in the log and its cost are nobody's.
+        self.task = asyncio.get_running_loop().create_task(self._build(), context=Context())
         # Nobody may wait for it, and then asyncio would tell of its error.
         self.task.add_done_callback(lambda task: task.cancelled() or task.exception())
         return self.task

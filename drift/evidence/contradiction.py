@@ -36,7 +36,7 @@ _CLAUSE = re.compile(
     r"|\b(?:and|but|while|whereas|und|aber|oder|während|et|mais|tandis|y|pero|mientras)\b",
     re.IGNORECASE,
 )
-_WRAPPED = re.compile(r"[ \t]*\n[ \t]*(?=[^\W_A-Z])")
+_WRAPPED = re.compile(r"(?<![ \t])[ \t]*+\n[ \t]*+(?=[^\W_A-Z])")
 _SENTENCE_END = re.compile(r"[.!?。！？]\s*$")
 _COMBINES = re.compile(
     r"\b(?:together|total\w*|sum|both|combined|average|mean|difference|than|most|least|highest|lowest"

@@ -13,7 +13,7 @@ from drift.evidence.figure_words import IDEOGRAPH_SCALES, IDEOGRAPH_TENS, IDEOGR
 _SIGNS = str.maketrans({"−": "-", "٬": ",", "٫": ".", "’": "'", "，": ", ", "、": ", "})
 _RAISED = re.compile(r"(?<=[\w.,%])[⁰¹²³⁴-⁹]+")
 _IDEOGRAPHIC = re.compile(
-    r"(?:\d+(?:\.\d+)?)?[〇一二三四五六七八九零两兩十百千万萬億亿兆]+(?:\d+[万萬億亿]?)*"
+    r"(?:(?<!\d)\d++(?:\.\d++)?)?[〇一二三四五六七八九零两兩十百千万萬億亿兆]+(?:\d+[万萬億亿]?)*"
 )
 _COUNTED = frozenset(
     "年月日人円元个個台名点回度歳岁号章条份家座本件套栋棟欧美公米英天周週小時时分秒吨層层"

@@ -73,7 +73,7 @@ _PERIOD = re.compile(
 _NOUNS = re.compile(r"[ -]?([^\W\d_]+)(?: ([^\W\d_]+))?")
 _PART = re.compile(r"\b(?:first|last|next|ersten?|letzten?|premi\w+|dernier\w*) $", re.IGNORECASE)
 """What counts a part of what there is."""
-_BEFORE = re.compile(r"([^\W\d_]+)\.? $")
+_BEFORE = re.compile(r"(?<![^\W\d_])([^\W\d_]++)\.? $")
 _EAST = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 

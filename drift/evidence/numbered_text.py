@@ -31,11 +31,11 @@ siebzehn achtzehn neunzehn zwanzig
 """
 _CARDINALS = {word: n for words in (_ENGLISH, _GERMAN) for n, word in enumerate(words.split(), 1)}
 _NUMBER = rf"(?:\d+|\b(?:{'|'.join(_CARDINALS)})\b)"
-_SENTENCE = r"(?:sentences?|s)?[\s.]*"
+_SENTENCE = r"(?:sentences?|s)?[\s.]*+"
 _SAID = re.compile(
     rf"\b(?P<handle>[^\W\d_]\d+)\b(?<!\bs\d)(?<!\bs\d\d)(?<!\bs\d\d\d)"
     rf"|(?P<first>{_NUMBER})"
-    rf"(?:\s*(?:-|\u2013|\u2014|\.\.+|\bto\b|\bthrough\b|\bbis\b)\s*{_SENTENCE}(?P<last>{_NUMBER}))?",
+    rf"(?:\s*+(?:-|\u2013|\u2014|\.\.++|\bto\b|\bthrough\b|\bbis\b)\s*+{_SENTENCE}(?P<last>{_NUMBER}))?",
     re.IGNORECASE,
 )
 _QUOTES = str.maketrans(

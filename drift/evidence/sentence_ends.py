@@ -88,7 +88,7 @@ _OPENING = re.compile(r"[`\"\u201c\u201e\u00ab(\u3010\[<\\]|\*\*")
 _TICK = re.compile("`")
 _OPENERS = "\"'\u201c\u2018\u201e\u00ab\u2039([*_\u00bf\u00a1\u300c\u300e"
 _FOLLOWING = re.compile(rf"\s*[{re.escape(_OPENERS)}]*")
-_INITIAL = re.compile(r"(?:^|[\s(\"'.-])(?:[^\W\d_]\.)+$")
+_INITIAL = re.compile(r"(?:^|[\s(\"'.-])[^\W\d_]\.$")
 _ORDINAL = re.compile(r"(?:^|[\s(])\d{1,2}\.$")
 _ABBREVIATIONS = frozenset(
     """
@@ -163,7 +163,7 @@ def _is_end(text: str, stop: re.Match[str], end: int, *, marked: bool) -> bool:
         return True
 
     before = text[max(0, stop.start() - 40) : stop.start() + 1]
-    word = re.search(r"([^\W\d_]+)\.$", before)
+    word = re.search(r"(?<![^\W\d_])([^\W\d_]++)\.$", before)
     if word and word[1].lower() in _ABBREVIATIONS:
         return False
 

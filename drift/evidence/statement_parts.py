@@ -90,9 +90,9 @@ _LINE = re.compile(r"[^\n]+")
 _FENCE = re.compile(r"[ \t]*(```+|~~~+)")
 _DELIMITERS = re.compile(r"[ \t]*\|(?=[ \t|:]*-)[ \t|:-]*$")
 _OTHERS = {
-    Rank.CODE: _FENCE,
-    Rank.RULE: re.compile(r"[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$"),
-    Rank.BOLD_LINE: re.compile(r"[ \t]*(\*\*|__)(?!\s)(?:(?!\1).)+\1:?[ \t]*$"),
+    Rank.CODE: _FENCE.match,
+    Rank.RULE: re.compile(r"[ \t]*([-*_])(?:[ \t]*\1){2,}[ \t]*$").match,
+    Rank.BOLD_LINE: re.compile(r"[ \t]*(\*\*|__)(?!\s)(?:(?!\1).)+\1:?[ \t]*$").match,
 }
 _FIRST_WORD = re.compile(r"[\"'`\u201c\u201e\u00ab\u2018]?(?P<letters>[^\W\d]\w*)(?P<ends>\s)?")
 
@@ -195,7 +195,7 @@ def _rank(line: str, following: Sequence[re.Match[str]]) -> int | None:
         return Rank.TABLE_HEAD if is_head else Rank.ROW
     if heading := re.match(r"[ \t]{0,3}(#{1,6})[ \t]+\S", line):
         return len(heading[1])
-    return next((rank for rank, pattern in _OTHERS.items() if pattern.match(line)), None)
+    return next((rank for rank, match in _OTHERS.items() if match(line)), None)
 
 
 def _continues(

@@ -69,7 +69,8 @@ class VectorCopy:
         project_id, seconds = values["asked"]["project_id"], deadline.require()
         if not self.breaker.allow():
             return False
-        within_s = min(SEARCH_S if self._is_warm else CONNECT_S, seconds)
+        fair_s = SEARCH_S if self._is_warm else CONNECT_S
+        within_s = min(fair_s, seconds)
         self._is_warm = True
         try:
             space = await self._space()
@@ -81,7 +82,8 @@ class VectorCopy:
                     self.store.search(space, project_id, values["vector"], kinds, most, within_s)
                 )
         except VectorStoreError as error:
-            self.breaker.fail(error.detail)
+            if within_s == fair_s:  # too little time left says nothing of the store
+                self.breaker.fail(error.detail)
             return False
         self.breaker.succeed()
 
@@ -192,7 +194,10 @@ class VectorCopy:
                 written, waiting = written + len(waiting), []
         await self.store.upsert(space, waiting, WRITE_S)
         await self.store.delete(space, list(stored), WRITE_S)
-        return written + len(waiting) + len(stored)
+        differed = written + len(waiting) + len(stored)
+        if ids is None or differed:  # else it was not asked
+            self.breaker.succeed()
+        return differed
 
     async def _advance(self, project_id: str, expected: str, after: str) -> bool:
         values = {"place": await self._mark(""), "expected": await self._mark(expected)}
@@ -207,11 +212,11 @@ class VectorCopy:
 
     @contextmanager
     def _told(self, project_id: str) -> Iterator[None]:
-        """Log what fails: the graph has everything, and the next run mends it."""
+        """Log what fails, the graph too: it has everything, and the next run mends it."""
         try:
             yield
-            self.breaker.succeed()
         except (UpstreamError, TimeoutError) as error:
-            self.breaker.fail(str(error))
+            if isinstance(error, VectorStoreError):
+                self.breaker.fail(error.detail)
             about = {"project_id": project_id, "mend": "drift reconcile"}
             log.warning("vectors_behind", exc_info=error, extra=about)

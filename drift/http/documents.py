@@ -114,7 +114,8 @@ async def _indexing(caller: Caller, project: Project, service: Service) -> Async
     await service.quotas.admit(caller)
     try:
         async with Deadline.after(DEADLINE_S).enforced():
-            yield await service.indexer(project)
+            with service.admission.counted(caller):
+                yield await service.indexer(project)
     except (ProjectBusyError, LeaseLostError) as error:
         raise ProjectHeldError(project.id) from error
     except IngestError as error:

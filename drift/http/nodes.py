@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -31,8 +30,8 @@ async def create(caller: Caller, body: bytes, service: Service) -> Reply:
     asked = http.parse(body, NewNode)
     project = await service.project(caller, asked.project_id, "write")
     await service.quotas.admit(caller)
-    spend = partial(service.quotas.spent, caller)
-    node = await writing.create(project, asked, Deadline.after(DEADLINE_S), spend)
+    with service.admission.counted(caller):
+        node = await writing.create(project, asked, Deadline.after(DEADLINE_S))
     where = f"/{NODES}/{quote(node.id, safe='')}?project_id={quote(project.id, safe='')}"
 
     return _told(HTTPStatus.CREATED, node, {"location": where})
@@ -47,8 +46,8 @@ async def replace(asked: Sent, body: bytes, service: Service) -> Reply:
     project = await service.project(asked.caller, named, "write")
     await service.quotas.admit(asked.caller)
     deadline = Deadline.after(DEADLINE_S)
-    spend = partial(service.quotas.spent, asked.caller)
-    node = await writing.replace(project, node_id, change.properties, deadline, spend)
+    with service.admission.counted(asked.caller):
+        node = await writing.replace(project, node_id, change.properties, deadline)
 
     return _told(HTTPStatus.OK, node, {})
 

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
@@ -72,7 +71,7 @@ class WholeGraph:
     finder: NodeFinder
     store: NodeStore | None = None
     labelled: LabelledNodes | None = None
-    index: Callable[[str, Callable[[int], None]], Indexer] | None = None
+    index: Callable[[str], Indexer] | None = None
 
 
 @dataclass(slots=True)
@@ -264,9 +263,8 @@ class Service:
         self.require_indexing()
         if self.graph is None or self.graph.index is None:
             raise NotConfiguredError(_NO_PROJECTS)
-        spend = partial(self.quotas.spent, project.caller)
         # In a thread: what reads documents loads with the first of them.
-        return await asyncio.to_thread(self.graph.index, project.id, spend)
+        return await asyncio.to_thread(self.graph.index, project.id)
 
     def readers(self) -> Readers:
         """Return what reads the documents that are sent; nothing of it starts before the first."""

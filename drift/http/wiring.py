@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import time
-from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -79,7 +78,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
             graph = fallback.FallbackGraph(neo4j, local)
             passages = fallback.FallbackPassages(neo4j.passages(), local.passages())
             known = fallback.breaker(time.monotonic)
-            embedder = fallback.FallbackEmbedder(embedder, LocalEmbedder(), known)
+            embedder = fallback.FallbackEmbedder(embedder, model, LocalEmbedder(), known)
         own = index = None
         if settings.graph_schema == "default":
             own = neo4j.node_store()
@@ -259,7 +258,6 @@ def build_indexer(
     graph: Neo4jGraph,
     embedder: Embedder,
     project_id: str,
-    spent: Callable[[int], None] = lambda _: None,
 ) -> Indexer:
     """Return what writes a project's documents, one by one; it opens nothing."""
     from drift.indexing.indexer import Indexer  # noqa: PLC0415 - it loads what reads documents
@@ -271,7 +269,6 @@ def build_indexer(
         settings.oai_embed_model_name,
         settings.vector_index_dimensions,
         index_names(settings),
-        spent=spent,
         copy=graph.copy,
     )
 

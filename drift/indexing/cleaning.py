@@ -12,12 +12,12 @@ LEAST_MACHINERY = 0.1
 """The share of a text's characters in link targets and pictures from which it is a crawled page."""
 
 _TARGET = r"\((?:[^()\s]|\([^()\s]*\))*(?:[^\S\n]+\"[^\"\n]*\")?[^\S\n]*(?:\)|$)"
-_NUMBER = r"(?:Image \d+(?::\s*)?)?"  # that a reader of web pages gives to every picture
+_NUMBER = r"(?:Image \d++(?::\s*+)?)?"  # that a reader of web pages gives to every picture
 _IMAGE = re.compile(rf"!\[{_NUMBER}([^\[\]\n]*)\]{_TARGET}", re.MULTILINE)
 _LINK = re.compile(rf"\[([^\[\]]*)\]{_TARGET}", re.MULTILINE)
 _MACHINERY = re.compile(rf"(?<=\]){_TARGET}|!\[[^\[\]\n]*\](?={_TARGET})", re.MULTILINE)
 _OPENS, _CLOSES = "\ue000", "\ue001"
-_LINKED = re.compile(rf"{_OPENS}([^{_CLOSES}]*){_CLOSES}")
+_LINKED = re.compile(rf"{_OPENS}([^{_OPENS}{_CLOSES}]*){_CLOSES}")
 
 _FENCE = re.compile(r"[^\S\n]*(?:```|~~~)")
 _BEGINS_ITEM = re.compile(r"[^\S\n]*(?:[*+•-]|\d{1,3}[.)])[^\S\n]")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -59,8 +59,7 @@ class Indexer:
     """Writes documents of one project, each under the project's lease; building it opens nothing.
 
     `model` makes vectors of so many `dimensions`, and `names` are those of the indexes. A project
-    that is held is waited for up to `wait_s` seconds. `spent` is told the tokens of each document
-    that was embedded.
+    that is held is waited for up to `wait_s` seconds.
     """
 
     connection: Connection
@@ -70,7 +69,6 @@ class Indexer:
     dimensions: int
     names: IndexNames = field(default_factory=IndexNames)
     wait_s: float = 0.0
-    spent: Callable[[int], None] = lambda _: None
     copy: VectorCopy | None = None
     _own: OwnVectors = field(init=False, repr=False)
 
@@ -152,7 +150,6 @@ class Indexer:
         headings = await self._held_chunks(record.id) if known is not None else {}
         embedder = BatchEmbedder(self.embedder, self.dimensions)
         batch = await embedder.embed_chunks(DocumentBatch((record,), chunks).keeping(headings))
-        self.spent(embedder.tokens)
 
         await project.write_documents(batch)
         about = {"model": self.model, "dimensions": self.dimensions, "careful": False}

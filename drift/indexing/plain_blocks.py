@@ -18,7 +18,7 @@ from typing import Literal
 _UNDERLINE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}\s*$")
 _LIST_ITEM = re.compile(r"\s*(?:[*+•-]|\(?\w{1,3}[.)])\s+\S")
 _CODE_START = re.compile(
-    r"\s*(?:>>> |\$ |@\w|def \w+\(|class \w+.*:$|import \w|from [\w.]+ import |async def )"
+    r"\s*(?:>>> |\$ |@\w|def \w+\(|class \w.*:$|import \w|from [\w.]+ import |async def )"
 )
 _GRID = re.compile(r"\s*(?:\+[-=+]{3,}|\|.*\||=+(?: +=+)+)\s*$")
 _ADMONITION = re.compile(

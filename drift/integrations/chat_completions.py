@@ -49,7 +49,7 @@ NOTHING = "The documents do not answer this."
 _QUOTE_CHARACTERS = 200
 _ADDRESS = re.compile(r"https?://[^\s\x00-\x20\"()<>\[\\\]^`{|}]+", re.IGNORECASE)
 """An address that nothing can follow but the end of its link."""
-_BEHIND_ADDRESS = re.compile(r"((?:https?://|ftp://|www\.)[^\s<]*)\\<", re.IGNORECASE)
+_BEHIND_ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[^\s<]*+<?", re.IGNORECASE)
 """A backslash that readers take for a part of an address."""
 _SENT_AS = {"query": "messages", "project_id": "model"}
 """Fields of a question, as the program calls them."""
@@ -184,6 +184,10 @@ def _references(response: RetrieveResponse) -> str:
     return "".join(["\n\n**References**\n", *map(_line, items)]) if items else ""
 
 
+def _with_entity(address: re.Match[str]) -> str:
+    return re.sub(r"\\<\Z", "&lt;", address[0])
+
+
 def _line(item: ReferenceOut) -> str:
     """Return a reference as an item of a list; an address of the web is the only link in it."""
     from drift.search.progress import escape_markdown  # noqa: PLC0415 - the same
@@ -193,7 +197,7 @@ def _line(item: ReferenceOut) -> str:
         quote = f"{quote[:_QUOTE_CHARACTERS]}…"
     address = item.source_uri or ""
     label, told = (
-        _BEHIND_ADDRESS.sub(r"\1&lt;", escape_markdown(one)) for one in (item.label, quote)
+        _BEHIND_ADDRESS.sub(_with_entity, escape_markdown(one)) for one in (item.label, quote)
     )
     named = f"[{label}]({address})" if _ADDRESS.fullmatch(address) else label
     return f"\n{item.number}. {named}: “{told}”"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -18,6 +19,9 @@ SURPLUS = 1.5
 ROOM = 0.85
 """The share of what a server reads that our part of a prompt takes; marks of turns and a schema
 take the rest."""
+TRIED_AGAIN = 20
+"""After so many prompts near the bound a longer one is sent again, and shows whether the bound is
+right: one odd count of a gateway would otherwise hold until a restart."""
 
 _RULE = re.compile(r"([^\w\s])\1{3,}")
 """Many of one sign, such as the rules of a table, which a tokenizer makes few tokens of."""
@@ -29,6 +33,8 @@ class PromptLength:
 
     most: int = 0
     is_cut: bool = False
+    _near: int = 0
+    """Prompts near the bound since the last one that was cut."""
 
     def counted(self, prompt: Prompt, tokens: int) -> bool:
         """Note the provider's count of a prompt's tokens, 0 for none; tell whether it was cut."""
@@ -46,8 +52,10 @@ class PromptLength:
         if is_cut and not self.is_cut:
             log.warning("prompt_cut", extra={"sent": int(sent), "prompt_tokens": tokens})
 
+        self._near = 0 if is_cut else self._near + (tokens * SURPLUS >= (self.bound or math.inf))
         # A longer prompt that was read whole takes back what a wrong count said.
-        self.is_cut = is_cut or (self.is_cut and not is_longest)
+        is_known = not is_longest and self._near < TRIED_AGAIN
+        self.is_cut = is_cut or (self.is_cut and is_known)
         return is_cut
 
     @property

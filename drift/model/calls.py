@@ -140,13 +140,16 @@ class Cost:
     graph_round_trips: int = 0
     waited_s: float = 0.0
 
+    def answered(self, tokens: Tokens) -> None:
+        """Add the tokens of a server's answer, whether it is of use or not."""
+        self.prompt_tokens += tokens.prompt
+        self.completion_tokens += tokens.completion
+        self.cached_tokens += tokens.cached
+        self.cache_write_tokens += tokens.cache_write
+        self.reasoning_tokens += tokens.reasoning
+
     def replied(self, reply: ChatReply | Embeddings) -> None:
-        """Add the tokens and repetitions of a model's reply."""
-        self.prompt_tokens += reply.tokens.prompt
-        self.completion_tokens += reply.tokens.completion
-        self.cached_tokens += reply.tokens.cached
-        self.cache_write_tokens += reply.tokens.cache_write
-        self.reasoning_tokens += reply.tokens.reasoning
+        """Add the repetitions of a model's reply."""
         self.retries += reply.retries
         self.prompts_cut += isinstance(reply, ChatReply) and reply.is_prompt_cut
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import uuid4
 
@@ -35,10 +34,6 @@ class NodeRules:
         return tuple(label for label in self.labels if label not in OF_INGESTION)
 
 
-Spend = Callable[[int], None]
-"""Is told of the tokens of an embedding, whatever becomes of the node."""
-
-
 class NodeWriting:
     """Makes, changes and removes nodes; it holds nothing about a request."""
 
@@ -48,9 +43,7 @@ class NodeWriting:
         self._embedder = embedder
         self._rules = rules
 
-    async def create(
-        self, project: Project, asked: NewNode, deadline: Deadline, spend: Spend
-    ) -> NodeOut:
+    async def create(self, project: Project, asked: NewNode, deadline: Deadline) -> NodeOut:
         """Make a node with its vector.
 
         Raises:
@@ -67,7 +60,7 @@ class NodeWriting:
         text = _required_text(asked.properties)
 
         node = OwnNode(asked.id or str(uuid4()), asked.label, asked.properties)
-        embedded = await self._embed(text, deadline, spend)
+        embedded = await self._embed(text, deadline)
         await self._store.create_node(project, node, embedded, deadline)
         return _written(project, node, embedded)
 
@@ -77,7 +70,6 @@ class NodeWriting:
         node_id: str,
         properties: Properties,
         deadline: Deadline,
-        spend: Spend,
     ) -> NodeOut:
         """Give a node these properties and no others; only another text is embedded anew.
 
@@ -93,7 +85,7 @@ class NodeWriting:
         for _ in range(ATTEMPTS):
             stored = await self._store.find_node(project, node_id, deadline)
             is_same = stored.text_hash == wanted
-            embedded = None if is_same else await self._embed(text, deadline, spend)
+            embedded = None if is_same else await self._embed(text, deadline)
             node = OwnNode(node_id, stored.label, properties)
             kept = wanted if is_same else ""
             if await self._store.replace_node(project, node, embedded, kept, deadline):
@@ -105,12 +97,11 @@ class NodeWriting:
         """Remove a node with its vector and its edges; errors as for `replace`."""
         await self._store.remove_node(project, node_id, deadline)
 
-    async def _embed(self, text: str, deadline: Deadline, spend: Spend) -> Embedded | None:
+    async def _embed(self, text: str, deadline: Deadline) -> Embedded | None:
         """Return the vector of a text; none where nodes are not searched."""
         if not self._rules.embeds:
             return None
         made = await self._embedder.embed([text], deadline)
-        spend(made.tokens.prompt)
         named = text_hash(text, self._rules.model, self._rules.dimensions)
         return Embedded(made.vectors[0], self._rules.model, named)
 

@@ -10,6 +10,7 @@ import hmac
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
+from contextvars import Context
 from typing import Any, Literal
 
 from cachetools import TLRUCache
@@ -162,7 +163,7 @@ class RedisEntries:
         await self._pipeline.close()
 
     def _start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        task = asyncio.create_task(work)
+        task = asyncio.create_task(work, context=Context())
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         return task

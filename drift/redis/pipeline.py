@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable
+from contextvars import Context
 from typing import Any
 
 from redis.exceptions import InvalidResponse
@@ -42,7 +43,7 @@ class Pipeline:
             self._waiting.append((words, answers[-1]))
 
         if self._sending is None:
-            self._sending = asyncio.create_task(self._send())
+            self._sending = asyncio.create_task(self._send(), context=Context())
         return await asyncio.gather(*answers)
 
     async def close(self) -> None:

@@ -18,6 +18,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import Context
 
 from redis.asyncio import Connection
 from redis.exceptions import ResponseError
@@ -67,7 +68,7 @@ class RedisProgress:
         text = message.encode(errors="replace")
         self._room.add(text, channel, last=last, now=self._clock())
         if self._carrier is None:
-            self._carrier = asyncio.create_task(self._carry())
+            self._carrier = asyncio.create_task(self._carry(), context=Context())
 
     async def delivered(self) -> None:
         """Wait until everything sent so far has arrived; not at all while Redis is in trouble."""

@@ -109,7 +109,9 @@ def _meant(
 
     named: list[tuple[CitationReply, str | None]] = []
     # A chunk's handle, and the numbers of sentences behind it.
-    for handle, sentences in re.findall(r"([A-Za-z]+\d+)(?:\.(\d+(?:-\d+)?))?", citation.chunk_id):
+    for handle, sentences in re.findall(
+        r"(?<![A-Za-z])([A-Za-z]++\d+)(?:\.(\d+(?:-\d+)?))?", citation.chunk_id
+    ):
         if chunk_id := handles.resolve(handle):
             numbers = citation.sentences or sentences
             named.append((citation.model_copy(update={"sentences": numbers}), chunk_id))

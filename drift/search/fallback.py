@@ -6,13 +6,13 @@ vector ever meets one of the other model.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from drift.core.circuit_breaker import CircuitBreaker
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, UpstreamError
+from drift.core.shared_build import SharedBuild
 from drift.model.calls import Embeddings
 from drift.model.graph import (
     Candidates,
@@ -30,48 +30,53 @@ from drift.ports import Embedder, GraphStore, PassageReader, Ports
 
 PROVIDER_S = 20.0
 """The provider gets no more of a request's time than this, and no more than half of it."""
+ASKED = "ready?"
+"""What the provider is asked to embed where it is asked how it stands."""
 
 
-@dataclass(slots=True)
 class FallbackEmbedder:
     """Embedder: the provider's vectors, or LocalVectors of `local` while the provider fails.
 
-    A provider that has failed is asked again beside the requests, which do not wait for it.
+    One request says little of the provider: it may have no time left, or a text that no model
+    takes. So a failure makes `model`, the provider itself without a cache, be asked beside the
+    requests, and what that says counts for all of them.
     """
 
-    provider: Embedder
-    local: Embedder
-    breaker: CircuitBreaker
-    asking: asyncio.Task[None] | None = field(default=None, init=False)
-    """What asks the provider beside the requests, or has asked it."""
+    def __init__(
+        self, provider: Embedder, model: Embedder, local: Embedder, breaker: CircuitBreaker
+    ) -> None:
+        """Ask nobody yet."""
+        self.provider, self.local = provider, local
+        self.breaker = breaker
+        self.probe = SharedBuild(lambda: self._ask(model))
 
     async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
         """Return one vector a text; errors of the provider where there is no local model."""
+        share = Deadline.after(min(deadline.require() / 2, PROVIDER_S))
         if self.breaker.problem:
             if self.breaker.allow():
-                self.asking = asyncio.create_task(self._ask(texts))
+                self.probe.start()
             return await self.local.embed(texts, deadline)
 
         try:
-            return await self.provider.embed(texts, _share(deadline))
+            return await self.provider.embed(texts, share)
         except UpstreamError as error:
-            self.breaker.fail(error.detail)
+            if share.total_s == PROVIDER_S and not share.remaining():  # silent for all that time
+                self.breaker.fail(error.detail)
+            else:
+                self.probe.start()
             try:
                 return await self.local.embed(texts, deadline)
             except DriftError:
                 raise error from None
 
-    async def _ask(self, texts: Sequence[str]) -> None:
+    async def _ask(self, model: Embedder) -> None:
         try:
-            await self.provider.embed(texts, Deadline.after(PROVIDER_S))
+            await model.embed([ASKED], Deadline.after(PROVIDER_S))
         except DriftError as error:
             self.breaker.fail(error.detail)
         else:
             self.breaker.succeed()
-
-
-def _share(deadline: Deadline) -> Deadline:
-    return Deadline.after(min(deadline.require() / 2, PROVIDER_S))
 
 
 @dataclass(frozen=True, slots=True)

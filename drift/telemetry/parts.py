@@ -277,7 +277,7 @@ def round_trip() -> Iterator[None]:
 
 @contextmanager
 def chatting() -> Iterator[Cost]:
-    """Count a chat call; one whose reply cannot be used is a call too, of unknown tokens."""
+    """Count a chat call; one whose reply cannot be used is a call too."""
     with waiting() as cost:
         try:
             yield cost

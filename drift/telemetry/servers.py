@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from drift.core.logs import chain, log
-from drift.model.calls import ModelName, Spending, Tokens
+from drift.model.calls import Cost, ModelName, Spending, Tokens
 from drift.telemetry import otel
 from drift.telemetry.parts import current
 
@@ -66,13 +66,14 @@ def model_call(operation: Operation, model: str, provider: str) -> Iterator[Serv
 def _spending(call: ServerCall, operation: Operation, model: str) -> Iterator[None]:
     """Add what a request took to the part around it; one that broke off may be billed."""
     part = current()
-    spending = part.spending if part else Spending()
+    spending, cost = (part.spending, part.cost) if part else (Spending(), Cost())
     try:
         yield
     except BaseException as error:
         spending.uncounted += not hasattr(error, "status_code")
         raise
 
+    cost.answered(call.tokens)
     if call.tokens.prompt and (call.tokens.completion or operation == "embeddings"):
         spending.answered(ModelName(call.model, model), call.tokens)
     else:

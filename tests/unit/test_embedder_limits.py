@@ -153,6 +153,17 @@ async def test_a_second_text_that_is_too_long_leaves_the_batches_as_they_are() -
     assert server.sizes == [63]
 
 
+async def test_a_text_just_over_the_limit_does_not_halve_the_later_ones() -> None:
+    words = "word " * 400
+    server = Server(longer_than(500, "input is too long"))
+    async with embedder_of(server) as embedder:
+        await embedder.embed([words[:520]], soon())
+        asked = len(server.bodies)
+        (vector,) = (await embedder.embed([words], soon())).vectors
+    assert 430 < vector[0] <= 500
+    assert len(server.bodies) == asked + 1
+
+
 @pytest.mark.parametrize("dimensions", [2, 3])
 async def test_dimensions_are_sent_where_the_model_gives_others_and_the_server_takes_them(
     dimensions: int,

@@ -8,10 +8,19 @@ from collections.abc import Sequence
 import pytest
 
 from drift.core.deadline import Deadline
-from drift.core.errors import DriftError, ModelMisconfiguredError, ModelUnavailableError
+from drift.core.errors import (
+    DeadlineError,
+    DriftError,
+    ModelMisconfiguredError,
+    ModelUnavailableError,
+)
 from drift.llm.local_embedder import DIMENSIONS, LocalEmbedder
 from drift.model.calls import Embeddings
 from drift.model.graph import FollowupQuery, LocalVector, PrimerEvidence
+from drift.ports import Embedder
+from drift.redis.embedding_cache import CachedEmbedder, Space
+from drift.redis.entries import CacheEntries
+from drift.search import fallback
 from drift.search.fallback import FallbackEmbedder, FallbackGraph, breaker
 from tests.fakes import StubGraph
 
@@ -44,10 +53,26 @@ def soon() -> Deadline:
     return Deadline.after(20)
 
 
+def embedder_of(
+    provider: Embedder, clock: Clock, model: Embedder | None = None
+) -> FallbackEmbedder:
+    return FallbackEmbedder(provider, model or provider, LocalEmbedder(), breaker(clock))
+
+
+async def asked(
+    embedder: FallbackEmbedder, text: str = "a", deadline: Deadline | None = None
+) -> type:
+    """Return of which model a question's vector is, when what was begun beside it has ended."""
+    (vector,) = (await embedder.embed([text], deadline or soon())).vectors
+    if probe := embedder.probe.here():
+        await probe
+    return type(vector)
+
+
 async def test_a_provider_that_answers_is_asked_alone() -> None:
     provider = Provider()
-    embedder = FallbackEmbedder(provider, LocalEmbedder(), breaker(Clock()))
-    assert (await embedder.embed(["a"], soon())).vectors == ((1.0, 0.0),)
+    assert await asked(embedder_of(provider, Clock())) is tuple
+    assert provider.calls == 1
 
 
 @pytest.mark.parametrize("error", [ModelUnavailableError("down"), ModelMisconfiguredError("key")])
@@ -55,28 +80,82 @@ async def test_while_it_fails_nobody_waits_for_it_and_it_is_asked_now_and_then(
     error: DriftError,
 ) -> None:
     provider, clock = Provider(), Clock()
-    embedder = FallbackEmbedder(provider, LocalEmbedder(), breaker(clock))
+    embedder = embedder_of(provider, clock)
     provider.error = error
-    for _ in range(3):
-        (vector,) = (await embedder.embed(["a"], soon())).vectors
-        assert (type(vector), len(vector)) == (LocalVector, DIMENSIONS)
-    assert provider.calls == 1
+    assert [await asked(embedder) for _ in range(3)] == [LocalVector] * 3
+    assert provider.calls == 2, "the question, and what asks how the provider stands"
 
     clock.now += 60
     provider.open.clear()
-    assert type((await embedder.embed(["a"], soon())).vectors[0]) is LocalVector
+    for _ in range(3):
+        clock.now += 60
+        (vector,) = (await embedder.embed(["a"], soon())).vectors
+        assert (type(vector), len(vector)) == (LocalVector, DIMENSIONS)
+    assert provider.calls == 3, "one at a time asks how it stands"
+
     provider.error = None
     provider.open.set()
-    assert embedder.asking
-    await embedder.asking
-    assert provider.calls == 2
-    assert (await embedder.embed(["a"], soon())).vectors == ((1.0, 0.0),)
+    assert await asked(embedder) is LocalVector
+    assert await asked(embedder) is tuple
+
+
+class Refusing(Provider):
+    """Answers everything but one text, and takes a while."""
+
+    async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
+        if "refused" in texts:
+            raise ModelMisconfiguredError("The model server refused to embed a text (HTTP 400).")
+        if deadline.remaining() < 0.2:
+            await asyncio.sleep(deadline.remaining())
+            raise ModelUnavailableError("The model server did not answer in time.")
+        return await super().embed(texts, deadline)
+
+
+async def test_what_one_request_lacks_is_no_failure_of_the_provider() -> None:
+    embedder = embedder_of(Refusing(), Clock())
+    assert await asked(embedder, "refused") is LocalVector
+    assert await asked(embedder) is tuple
+
+    assert await asked(embedder, deadline=Deadline.after(0.3)) is LocalVector
+    assert await asked(embedder) is tuple
+
+    with pytest.raises(DeadlineError):
+        await embedder.embed(["a"], Deadline.after(0))
+    assert embedder.breaker.problem == ""
+
+
+async def test_a_question_that_is_in_the_cache_says_nothing_of_the_provider() -> None:
+    model, clock = Provider(), Clock()
+    space = Space(None, "model", None, 2, "")
+    embedder = embedder_of(CachedEmbedder(model, space, CacheEntries()), clock, model)
+    assert await asked(embedder, "known") is tuple
+
+    model.error = ModelUnavailableError("down")
+    assert await asked(embedder, "new") is LocalVector
+    clock.now += 60
+    assert await asked(embedder, "known") is LocalVector
+    assert embedder.breaker.problem == "down"
+
+
+async def test_a_provider_that_is_silent_for_all_its_time_fails(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fallback, "PROVIDER_S", 0.05)
+
+    class Silent(Provider):
+        async def embed(self, _texts: Sequence[str], deadline: Deadline) -> Embeddings:
+            await asyncio.sleep(deadline.remaining())
+            raise ModelUnavailableError("The model server did not answer in time.")
+
+    embedder = embedder_of(Silent(), Clock())
+    await embedder.embed(["a"], soon())
+    assert embedder.breaker.problem
 
 
 async def test_without_the_local_model_the_providers_error_stays() -> None:
     provider, local = Provider(), Provider()
     provider.error, local.error = ModelUnavailableError("down"), ModelMisconfiguredError("none")
-    embedder = FallbackEmbedder(provider, local, breaker(Clock()))
+    embedder = FallbackEmbedder(provider, provider, local, breaker(Clock()))
     with pytest.raises(ModelUnavailableError, match="down"):
         await embedder.embed(["a"], soon())
 

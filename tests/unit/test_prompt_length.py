@@ -9,7 +9,7 @@ import pytest
 
 from drift.llm.prompt_length import PromptLength
 from drift.model.calls import Prompt
-from drift.prompting.tokens import most_tokens
+from drift.prompting.tokens import cut_to, most_tokens
 
 STORIES = Path(__file__).parents[1] / "tokenizer" / "passages.json"
 PASSAGES = json.loads(STORIES.read_text("utf-8"))
@@ -57,6 +57,21 @@ def test_a_longer_prompt_that_is_read_whole_takes_it_back() -> None:
     assert read.counted(prompt(text), 1_000)
     assert not read.counted(prompt(text), most_tokens(text))
     assert read.bound is None
+
+
+def test_one_odd_count_does_not_bound_all_prompts_for_good() -> None:
+    read, whole = PromptLength(), most_tokens(PROSE * 60)
+    assert read.counted(prompt(PROSE * 60), whole // 3)
+    sent = 0
+    while (bound := read.bound) is not None:
+        assert (sent := sent + 1) <= 50
+        text = cut_to(PROSE * 60, bound)
+        assert not read.counted(prompt(text), most_tokens(text))
+    assert sent > 5, "a server that does cut meets a longer prompt seldom"
+    assert read.problem == ""
+
+    assert read.counted(prompt(PROSE * 60), whole // 3), "what does cut is noticed again"
+    assert read.bound is not None
 
 
 @pytest.mark.parametrize("tokens", [0, -5])

@@ -1,21 +1,34 @@
 """What one request costs."""
 
+import asyncio
+import json
 from asyncio import CancelledError
 from contextlib import suppress
 from dataclasses import asdict
 
+import httpx2
 import pytest
 
+from drift.auth.caller import Caller, Quota
+from drift.auth.quotas import Quotas
 from drift.contracts.progress import Phase
-from drift.model.calls import ChatReply, Cost, Embeddings, ModelName, Spending, Tokens
+from drift.core.deadline import Deadline
+from drift.core.errors import ModelMisconfiguredError, UnusableReplyError
+from drift.http.admission import Admission
+from drift.model.calls import ChatReply, Cost, Embeddings, ModelName, Prompt, Spending, Tokens
+from drift.nodes.embedding_calls import EmbeddingCalls
 from drift.telemetry.parts import phase, retrieval, waiting
 from drift.telemetry.servers import Operation, model_call
+from tests.unit.test_embedder_limits import embedder_of
+from tests.unit.test_reply_cases import chat_of
 
 
 def test_tokens_and_retries_of_every_reply_are_added() -> None:
     cost = Cost()
-    cost.replied(ChatReply("x", Tokens(10, 3, 5, 2, 1), retries=2))
-    cost.replied(Embeddings(((0.1,), (0.2,)), Tokens(prompt=4), retries=1))
+    cost.answered(Tokens(10, 3, 5, 2, 1))
+    cost.answered(Tokens(prompt=4))
+    cost.replied(ChatReply("x", retries=2))
+    cost.replied(Embeddings(((0.1,), (0.2,)), retries=1))
     assert cost == Cost(
         prompt_tokens=14,
         completion_tokens=3,
@@ -104,4 +117,49 @@ def test_tokens_are_counted_by_model_in_each_part_and_in_the_whole(
     spending = Spending(uncounted=not is_counted)
     if is_counted:
         spending.answered(ModelName("m-2026", "deployed"), tokens)
+    assert (whole.cost.prompt_tokens, whole.cost.completion_tokens) == (
+        tokens.prompt,
+        tokens.completion,
+    )
     assert part.spending == whole.spending == spending
+
+
+ENDS = [("length", "Half of"), ("content_filter", "Half of"), ("stop", "<think>Only that</think>")]
+BILLED = {"prompt_tokens": 1_000, "completion_tokens": 4_000}
+
+
+@pytest.mark.parametrize(("reason", "text"), ENDS)
+async def test_a_reply_of_no_use_counts_for_the_quota_the_usage_and_the_cost_alike(
+    reason: str, text: str
+) -> None:
+    choice = {"message": {"content": text}, "finish_reason": reason}
+    caller, quotas = Caller("a", quota=Quota(tokens_per_day=10**6)), Quotas()
+    async with chat_of(
+        lambda _: httpx2.Response(200, json={"choices": [choice], "usage": BILLED, "model": "m"})
+    ) as chat:
+        with Admission(1, quotas).counted(caller), retrieval("r", "p") as whole:
+            for _ in range(2):  # as a second try
+                with pytest.raises(UnusableReplyError):
+                    await chat.complete(Prompt("p", "Answer.", "Who?"), Deadline.after(20))
+
+    usage = whole.usage()
+    assert (usage.chat_calls, usage.prompt_tokens, usage.completion_tokens) == (2, 2_000, 8_000)
+    assert sum(one.prompt + one.completion for one in whole.spending.models.values()) == 10_000
+    await asyncio.sleep(0)
+    assert (await quotas.used(caller))[0].tokens == 10_000
+
+
+async def test_batches_that_were_embedded_count_where_another_one_fails() -> None:
+    def answer(request: httpx2.Request) -> httpx2.Response:
+        texts = json.loads(request.content)["input"]
+        if "bad" in texts:
+            return httpx2.Response(401, json={"error": {"message": "key"}})
+        data = [{"index": n, "embedding": [1.0, 1.0]} for n in range(len(texts))]
+        return httpx2.Response(200, json={"data": data, "usage": {"prompt_tokens": 7}})
+
+    async with embedder_of(answer) as embedder:
+        with retrieval("r", "p") as whole:
+            await embedder.embed(["good"], Deadline.after(20))
+            with pytest.raises(ModelMisconfiguredError):
+                await EmbeddingCalls(embedder, 2, 1, 1).embed(["good", "bad"])
+    assert whole.usage().prompt_tokens == 14

@@ -37,7 +37,7 @@ from drift.model.calls import TextCallback, Tokens, sum_tokens
 ENTRA_SCOPE = "https://ai.azure.com/.default"
 FOUNDRY_HOST = ".services.ai.azure.com"
 _PATH = "/v1/messages"
-_CALL = re.compile(r"(?:/v1)?(?:/messages)?/*\Z")
+_CALL = re.compile(r"(?:/v1)?(?:/messages)?\Z")
 
 DEFAULT_LENGTH = 8_192
 """Tokens of a reply where no bound is wished for: the API wants one."""
@@ -70,7 +70,7 @@ def build_client(
 
     An address of Foundry is spoken to as an Entra ID identity where there is no key.
     """
-    base_url = base_url and _CALL.sub("", base_url)
+    base_url = base_url and _CALL.sub("", base_url.rstrip("/"))
     http = http_client(base_url or "https://api.anthropic.com", timeout_s, max_reply_bytes)
     if _is_foundry(base_url):
         tokens = EntraTokens(azure_client_id, scope=ENTRA_SCOPE, key="ANTHROPIC_KEY")

@@ -21,7 +21,7 @@ AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.a
 OPENAI_HOST = "api.openai.com"
 ENTRA_SCOPE = "https://cognitiveservices.azure.com/.default"
 
-_VERSIONED = re.compile(r"/v\d+[a-z0-9]*(/|$)")
+_VERSIONED = re.compile(r"/v\d++[a-z0-9]*+(/|$)")
 _CALL = re.compile(
     r"/(?:(?:models/)?chat/completions|completions|embeddings|responses|models|"
     r"api/(?:chat|generate|embed|embeddings|tags))\Z"

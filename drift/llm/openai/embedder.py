@@ -44,6 +44,9 @@ MAX_TEXTS_LOGGED = 3
 """Of a request that failed: which of its texts the model refused is not known."""
 MAX_CUTS = 8
 """How often a text that is refused as too long is cut before that is given up."""
+MAX_LOOKS = 3
+"""How often the most that a model takes is looked for between what was taken and refused: what is
+then not known is an eighth of that."""
 
 DEFAULT_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072}
 """Floats that these models give unless others are asked for."""
@@ -143,22 +146,44 @@ class OpenAIEmbedder:
         self, text: str, refused: _RefusedError, deadline: Deadline
     ) -> Embeddings:
         """Embed the beginning of a text that is too long for the model, and remember how long."""
+        shorter = text
         for _ in range(MAX_CUTS):
             if not is_too_long(refused.error):
                 break
-            text = cut_to(text, int(most_tokens(text) * _share(refused.error)))
+            longer, shorter = (
+                shorter,
+                cut_to(text, int(most_tokens(shorter) * _share(refused.error))),
+            )
             try:
-                embeddings = await self._request([text], deadline)
+                embeddings = await self._request([shorter], deadline)
             except _RefusedError as again:
                 refused = again
             else:
-                if self._limits.tokens is None:
-                    log.warning("embedding_input_cut", extra={"characters": len(text)})
-                self._limits.tokens = max(self._limits.tokens or 0, most_tokens(text))
                 self._limits.cuts += 1
+                if self._limits.tokens is None:
+                    between = most_tokens(shorter), most_tokens(longer)
+                    self._limits.tokens = await self._learn_length(text, between, deadline)
+                    log.warning("embedding_input_cut", extra={"characters": len(shorter)})
+                self._limits.tokens = max(self._limits.tokens, most_tokens(shorter))
                 return embeddings
 
         raise refused.ours from refused.error
+
+    async def _learn_length(self, text: str, between: tuple[int, int], deadline: Deadline) -> int:
+        """Return the most tokens of a text that are taken, of so many that are and are not.
+
+        All later texts are cut to that, so a half of what the model reads would stay a half.
+        """
+        taken, refused = between
+        for _ in range(MAX_LOOKS):
+            tried = cut_to(text, (taken + refused) // 2)
+            try:
+                await self._request([tried], deadline)
+            except DriftError:
+                refused = most_tokens(tried)
+            else:
+                taken = most_tokens(tried)
+        return taken
 
     async def _request(self, batch: list[str], deadline: Deadline) -> Embeddings:
         """Send one request; another one with `dimensions` where that may bring the right size.
