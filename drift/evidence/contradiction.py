@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise, product
 
+from drift.core.sentence_ends import split_sentences
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
 from drift.evidence.figure_text import plain
 from drift.evidence.figures import Figure, figures
 from drift.evidence.same_figures import Made, are_comparable, are_same, is_one
-from drift.evidence.sentence_ends import split_sentences
 from drift.evidence.text import KnownWords, folded
 
 MOST_CHARACTERS = 2_000

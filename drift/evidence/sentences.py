@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import sentencex
 
 from drift.core.folding import parted_words
-from drift.evidence.sentence_ends import Span, end_of_space, language_of
+from drift.core.sentence_ends import Span, end_of_space, language_of
 
 MAX_SPAN_CHARACTERS = 600  # characters of a unit at most; a longer sentence is cut between words
 MAX_PACK_CHARACTERS = 200

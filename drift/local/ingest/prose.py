@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from drift.core.sentence_ends import split_sentences
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
-from drift.evidence.sentence_ends import split_sentences
 from drift.indexing.blocks import split_blocks
 
 _FENCE = re.compile(r"^[^\S\n]*(?:```|~~~)", re.MULTILINE)
