@@ -20,7 +20,8 @@ def words_of(prose: str) -> list[Marked]:
     [
         "[1, 2]", "[1][2]", "[1], [2]", "[1-2]", "[1–2]", "[1] and [2]", "[1 or 2]", "[1 to 2]",
         "[1, oder 2]", "[1 ou 2]", "[1 e 2]", "[1 en 2]", "[1 bis 2]", "[1、2]",
-        "[1\uff0c2]", "\uff3b1\uff3d\uff3b2\uff3d", "【1、2】", "【1】【2】", "【1†source】【2†source】", "(see facts 1, 2)", "(fact 1 and 2)",
+        "[1\uff0c2]", "\uff3b1\uff3d\uff3b2\uff3d", "【1、2】", "【1】【2】",
+        "【1†source】【2†source】", "(see facts 1, 2)", "(fact 1 and 2)",
         "[F1, F2]", "[Fact 1][Fact 2]", "[#1, #2]", r"\[1\]\[2\]", "[ 1 , 2 ]", "**[1][2]**",
         "[^1][^2]",
     ],

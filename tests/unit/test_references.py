@@ -181,7 +181,7 @@ PIECES = [
     "| a | b |",
     "x.y!",
     "\u201cno.\u201d",
-    "`c[1]`",
+    "c[1]",
 ]
 ROWS = st.lists(st.tuples(st.sampled_from(PIECES), st.lists(st.integers(1, 3), max_size=2)))
 

@@ -57,11 +57,11 @@ LANGUAGES = {
     "en": ("Marley was dead.", "numpy knew it, i.e. Dr. Scrooge.", "He was seventy years old."),
     "es": ("¿Murió Marley? Sí.", "La Sra. García lo sabía.", "Tenía setenta años entonces."),
     "fr": ("Marley était « mort ».", "M. Scrooge le savait.", "Il avait alors soixante-dix ans."),
-    "he": ("מארלי היה מת.", "סקרוג׳ ידע זאת.", "הוא היה בן שבעים כבר אז."),
+    "he": ("מארלי היה מת.", "סקרוג ידע זאת.", "הוא היה בן שבעים כבר אז."),
     "hi": ("मार्ली मर चुका था।", "स्क्रूज यह जानता था।", "वह तब सत्तर साल का था।"),
     "ja": ("マーレイは死んでいた。", "スクルージは知っていた。", "彼は七十歳だった。"),
     "ru": ("Марли был мёртв.", "Скрудж знал это.", "Ему было тогда семьдесят лет."),
-    "zh": ("马利死了。", "斯克鲁奇知道（见[3]）。", "他当时七十岁。"),
+    "zh": ("马利死了。", "斯克鲁奇知道\uff08见[3]\uff09。", "他当时七十岁。"),
 }
 # How an answer is given, and how it is delivered; A and B are proven, U is not.
 FORMS: dict[str, tuple[Rows, str]] = {
@@ -86,7 +86,7 @@ FORMS: dict[str, tuple[Rows, str]] = {
     "code": ([["A", 1], ["```c\narr[2] = f(1);\n```", 2], ["```c\nU\n```"]],
              "A\n\n```c\narr[2] = f(1);\n```"),
     "quotation": ([["> A", 1], ["> U"], ["B", 2]], "> A\n\nB"),
-    "own_brackets": ([["Smith [3] showed arr[2], § (3): A", 1]], "Smith [3] showed arr[2], § (3): A"),
+    "own_brackets": ([["Smith [3] showed arr[2], (3): A", 1]], "Smith [3] showed arr[2], (3): A"),
     "formula": ([["$x^2 < 10⁻³$ 🙂 A", 1], ["🙂 U"]], "$x^2 < 10⁻³$ 🙂 A"),
     "emphasis": ([["**A**", 1], ["*U*.."], ["*B*", 2]], "**A** *B*"),
 }  # fmt: skip
