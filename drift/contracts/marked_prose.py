@@ -9,12 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from drift.core.sentence_ends import CLOSERS, SENTENCE_END, STOPS, ends_in_a_stop
+import sentencex
+
+from drift.core.sentence_ends import CLOSERS, STOPS, ends_in_a_stop, language_of
 
 Marked = tuple[str, tuple[int, ...]]
 """A sentence without its numbers, and these."""
 
 _MOST_NUMBERS = 50
+_MOST_SEGMENTED = 2_000
+"""Characters of a line between two marks that are cut into sentences: it costs their square."""
 _MISPLACED = "the number of a fact stands before its sentence, or in place of words"
 _NUMBER = r"\d{1,3}(?!\d)(?:\s?(?:[-\u2013\u2014]|to|bis|\u00e0)\s?\d{1,3}(?!\d))?"
 _LABEL = r"(?:(?:see|cf\.|siehe|vgl\.)\s)?(?:(?:facts?|fakt(?:en)?|sources?|quellen?|f|#|\^)\s?)?"
@@ -181,10 +185,16 @@ def _sentences(said: Iterable[Marked]) -> Iterator[Marked]:
 
 def _pieces(text: str) -> list[str]:
     """Return the sentences of a text behind their white space; signs belong to the one before."""
-    pieces, start = [""], 0
-    for end in [*(found.end() for found in SENTENCE_END.finditer(text)), len(text)]:
-        if _WORDS.search(pieces[-1]) and _WORDS.search(text, start, end):
-            pieces.append("" if text[start].isspace() else " ")
-        pieces[-1] += text[start:end]
-        start = end
+    pieces = [""]
+    for piece in _segmented(text):
+        if _WORDS.search(pieces[-1]) and _WORDS.search(piece):
+            pieces.append("" if piece[0].isspace() else " ")
+        pieces[-1] += piece
     return pieces
+
+
+def _segmented(text: str) -> list[str]:
+    if len(text) > _MOST_SEGMENTED:
+        return [text]
+    found: list[str] = sentencex.segment(language_of(text), text)
+    return found if "".join(found) == text else [text]

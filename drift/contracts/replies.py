@@ -247,7 +247,7 @@ Sentences = Annotated[
             "items": {
                 "type": "array",
                 "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
-                "description": 'a sentence, then the numbers of its facts: ["It is so.", 1, 3]',
+                "description": 'a sentence, then its numbers: ["It is so.", 1, 3]',
             },
         }
     ),

@@ -27,7 +27,7 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A sentence of the final answer, its facts, and where it `ends` there; code ends before it."""
+    """A sentence of the final answer, its facts, and where it `ends` there."""
 
     text: str
     facts: tuple[Fact, ...]
@@ -248,11 +248,9 @@ class GrowingStatements:
         words = [self._layout.write(one) for one in compress(self._leads, held)]
         self._labels, self._leads = [], []
 
-        before = len(self.text) or -1
         words.append(self._layout.write(part))
-        ends = before if part.rank == _Rank.CODE else len(self.text)
         said = _row(part.words) if part.rank == _Rank.ROW else " ".join(words)
-        self._statements.append(Statement(said, part.facts, ends))
+        self._statements.append(Statement(said, part.facts, len(self.text)))
 
     def _leave_out(self, parts: Iterable[_Part]) -> None:
         self._left_out += [one.words for one in parts if _says_something(one)]
