@@ -189,15 +189,18 @@ async def test_references_of_the_server_are_shown_as_it_tells_them(visit: Visit)
         "source_uri": "https://docs.example.com/a", "match": 0.95, "confidence": 0.8,
         "signals": {"similarity": 0.9, "freshness": 0.5, "citations": 0.1, "model": 0.7},
     }  # fmt: skip
+    items = [item, {**item, "number": 2, "span": "More.", "confidence": None}]
     told = {
         "answer": "It is so [1,2]. Not this [7], nor `a[1]`.\n\n"
         "References:\n[1] a.md:3-5 (95% match)\n[2] a.md:3-5 (95% match)\n\n"
         "Limits:\n- Below 70%: the answer is limited.",
-        "items": [item, {**item, "number": 2, "confidence": None}],
+        "items": items,
         "confidence": 0.6,
         "limits": ["Below 70%: the answer is limited."],
     }
-    await answering(visit.page, stream(("result", answer("It is so.", references=told))))
+    text = "It is so. Not this [7], nor `a[1]`."
+    document = answer(text, [("It is so.", items)], references=told)
+    await answering(visit.page, stream(("result", document)))
     await visit.ask("What?")
     await visit.page.wait_for_selector(".actions")
     assert await visit.page.locator(".answer .cite").all_inner_texts() == ["1", "2"]
