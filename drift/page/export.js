@@ -1,7 +1,7 @@
 /**
  * An answer as Markdown, with its references.
  */
-import { blocks, OPEN, SHUT } from "./markdown.js";
+import { blocks, MARK } from "./markdown.js";
 import { plain, webAddress } from "./elements.js";
 import { linesInWords } from "./references.js";
 import { dateTime, percent, word } from "./words.js";
@@ -67,7 +67,7 @@ function leaves(tokens) {
 
 /** @param {string} text */
 export function withNumbers(text) {
-  return text.replace(new RegExp(`${OPEN}([\\d,]+)${SHUT}`, "g"), (_, numbers) => ` [${numbers.split(",").join(", ")}]`);
+  return text.replace(MARK, (_, numbers) => ` [${numbers.split(",").join(", ")}]`);
 }
 
 /** @param {Reference} one @param {boolean} confidence */

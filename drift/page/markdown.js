@@ -7,7 +7,7 @@ import { add, element, link, plain, seen } from "./elements.js";
 
 /** Around the numbers of references in a text, in place of characters that it cannot hold. */
 export const OPEN = "\ue000", SHUT = "\ue001";
-const MARK = /\ue000([\d,]+)\ue001/g;
+export const MARK = /\ue000([\d,]+)\ue001/g;
 
 /** Longer texts are shown without their form. */
 const MOST_CHARACTERS = 120_000;
@@ -15,10 +15,10 @@ const MOST_CHARACTERS = 120_000;
 const MOST_LEVELS = 8;
 /** Paragraphs with more signs of emphasis are shown without their form: to pair them takes long. */
 const MOST_SIGNS = 300;
-/** A letter of a script without blanks. */
-const SPACELESS = "[\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}]";
+/** What no blank parts from words: letters of some scripts, and marks. */
+const SPACELESS = "[\ue000\ue001\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}]";
 const IS_SPACELESS = new RegExp(`^${SPACELESS}`, "u");
-const BEHIND_A_QUOTE = new RegExp(`(?<=[^\\P{P}*]\\*{1,3})${SPACELESS}`, "gu");
+const BEHIND_EMPHASIS = new RegExp(`(?<=[^\\P{P}*_~][*_~]{1,3})${SPACELESS}`, "gu");
 /** A name such as __init__ is not bold. */
 const NAME = /^__\w+__$/;
 
@@ -27,6 +27,7 @@ const NAME = /^__\w+__$/;
  * @typedef {(number: number) => Node} Mark makes what stands for a reference
  */
 
+/** What would take long to read stays as it is. */
 class Reader extends Lexer {
   /** @param {string} src @param {Token[]} [tokens] @returns {Token[]} */
   inlineTokens(src, tokens = []) {
@@ -36,6 +37,7 @@ class Reader extends Lexer {
   }
 }
 
+/** Spans beside the numbers of references, and beside letters that no blank parts. */
 class Spans extends Tokenizer {
   /** The mark of a reference ends an address. @param {string} src @returns {Token} */
   url(src) {
@@ -44,14 +46,14 @@ class Spans extends Tokenizer {
   }
 
   /**
-   * Emphasis begins and ends beside letters that no blank parts, as if they were punctuation.
+   * Emphasis begins and ends beside what no blank parts from words, as if it were punctuation.
    * @param {string} src @param {string} masked @param {string} before @returns {Token}
    */
   emStrong(src, masked, before) {
     return super.emStrong(src, masked, IS_SPACELESS.test(before) ? "。" : before);
   }
 }
-const hooks = { emStrongMask: (/** @type {string} */ text) => text.replace(BEHIND_A_QUOTE, (one) => "。".repeat(one.length)) };
+const hooks = { emStrongMask: (/** @type {string} */ text) => text.replace(BEHIND_EMPHASIS, (one) => "。".repeat(one.length)) };
 
 /**
  * Return the blocks of a text: `raw` of all of them together is the text.

@@ -64,10 +64,13 @@ STRONG = {
     "a **b** c": ["b"],
     "**(a)**b": [],
     "あ*b*c": [],
+    "__「注意」__です": ["「注意」"],
+    "**It is so.**\ue0001\ue001 And so.": ["It is so."],
+    "**So.**\ue0001\ue001**(so)**\ue0002\ue001": ["So.", "(so)"],
 }
 
 
-async def test_what_is_strong_ends_beside_letters_that_no_blank_parts(visit: Visit) -> None:
+async def test_what_is_strong_ends_beside_what_no_blank_parts(visit: Visit) -> None:
     for text, strong in STRONG.items():
         shown = await visit.page.evaluate(SHOW, text)
         assert (shown["strong"], shown["isWhole"]) == (strong, True), text
