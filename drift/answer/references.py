@@ -21,6 +21,7 @@ from drift.answer.signals import (
 )
 from drift.contracts.answer import ReferenceOut, ReferencesOut, SignalsOut
 from drift.core.names import without_name
+from drift.core.sentence_ends import STOPS
 from drift.evidence.statements import Statement
 from drift.evidence.verdict import MOST_OF_PARTLY
 from drift.model.found_nodes import ScoreThreshold
@@ -32,8 +33,9 @@ from drift.prompting.tokens import cut
 
 Key = tuple[str, str]  # a chunk and a span of it: what is one reference
 
-_BEHIND_THE_NUMBER = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f\uff1a]+$|[ \t]*\|[ \t]*$")
-"""Stops of a sentence, or what closes a row of a table."""
+_BEHIND_THE_NUMBER = f"{STOPS}:\uff1a"
+_ADDRESS = re.compile(r"(?:https?|ftp)://|www\.", re.IGNORECASE)
+"""Readers of Markdown make a link of it and of all that follows up to a blank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +119,31 @@ def without_references(text: str, unread: Sequence[str] = ()) -> ReferencesOut:
 def with_numbers(text: str, marked: Iterable[tuple[int, Sequence[int]]]) -> str:
     """Return a text with numbers as `[1,3]` behind the sentences that end at these characters.
 
-    They stand before the stop of the sentence, and inside the last cell of a row.
+    They stand before the stop of the sentence, inside the last cell of a row, and below code.
     """
-    written, at = "", 0
+    written, at = [], 0
     for ends, numbers in sorted(marked, key=lambda one: one[0]):
         if not numbers or not 0 <= ends <= len(text):
             continue
-        stop = _BEHIND_THE_NUMBER.search(text, at, ends)
-        place = stop.start() if stop else ends
-        written += f"{text[at:place]}[{','.join(map(str, numbers))}]"
-        at = place
+        words = _before_the_stop(text[at:ends])
+        written += [words, _gap(words), f"[{','.join(map(str, numbers))}]"]
+        at += len(words)
 
-    return written + text[at:]
+    return "".join(written) + text[at:]
+
+
+def _before_the_stop(sentence: str) -> str:
+    words = sentence.rstrip(_BEHIND_THE_NUMBER)
+    row = words.rstrip(" \t")
+    return row[:-1].rstrip(" \t") if row.endswith("|") and words == sentence else words
+
+
+def _gap(words: str) -> str:
+    """Return what keeps a number out of an address, and out of the end of a block of code."""
+    line = words.rpartition("\n")[2].strip()
+    if line.startswith(("```", "~~~")) and not line.strip("`~"):
+        return "\n\n"
+    return " " if any(map(_ADDRESS.search, words.rsplit(None, 1)[-1:])) else ""
 
 
 def _key(citation: Citation) -> Key:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -164,6 +165,12 @@ def said(final: str, facts: Sequence[Fact] = FACTS) -> Proven:
             "| a | b |\n|---|---|\n| one | two[1] |\n| x | y[2] |",
         ),
         ("No fact here. One there [2].", "One there[1]."),
+        ("\u0907\u0924\u0928\u093e\u0964 [1]", "\u0907\u0924\u0928\u093e[1]\u0964"),
+        ("\u0644\u0645\u0627\u0630\u0627\u061f [1]", "\u0644\u0645\u0627\u0630\u0627[1]\u061f"),
+        ("It is at https://example.com/page [1].", "It is at https://example.com/page [1]."),
+        ("It is at WWW.example.com [1].", "It is at WWW.example.com [1]."),
+        ("| a | https://example.com/page [1] |", "| a | https://example.com/page [1] |"),
+        ("https://example.com/page says so [1].", "https://example.com/page says so[1]."),
     ],
 )
 def test_numbers_stand_directly_behind_their_sentence(final: str, shown: str) -> None:
@@ -171,6 +178,19 @@ def test_numbers_stand_directly_behind_their_sentence(final: str, shown: str) ->
     found = numbered(made.statements)
     marked = [(one.ends, numbers_of(one, found)) for one in made.statements]
     assert with_numbers(made.text, marked) == shown
+
+
+@pytest.mark.parametrize("fence", ["```", "~~~~", "  ```"])
+def test_numbers_stand_below_code_that_ends_a_statement(fence: str) -> None:
+    code = f"It runs:\n\n{fence}\nrun()\n{fence}"
+    assert with_numbers(code, [(len(code), [1])]) == f"{code}\n\n[1]"
+
+
+def test_numbers_are_found_a_place_in_time_that_grows_with_the_text() -> None:
+    text = "." * 200_000 + "x" + " " * 200_000 + "y"
+    began = time.process_time()
+    assert with_numbers(text, [(len(text), [1])]) == f"{text}[1]"
+    assert time.process_time() - began < 5
 
 
 PIECES = [

@@ -135,7 +135,7 @@ def test_an_introduction_that_says_much_needs_a_fact_of_its_own() -> None:
 def test_a_row_is_told_as_its_cells_and_code_as_it_is() -> None:
     said = said_by([["| a | b |"], ["| Past | two |", 1], ["```\nx\n```", 2]])
     assert [one.text for one in said.statements] == ["Past, two", "```\nx\n```"]
-    assert [one.ends for one in said.statements] == [25, len(said.text)]
+    assert [one.ends for one in said.statements] == [24, len(said.text)]
 
 
 def test_numbers_that_were_never_given_prove_nothing() -> None:
