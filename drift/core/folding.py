@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
+"""Letters of scripts that set no space between words, as ranges of a pattern."""
 _UNSEEN = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 """Soft hyphen, zero-width spaces and joiners."""
 _LIGATURES = {

@@ -10,6 +10,7 @@ from itertools import chain, compress, islice
 
 from drift.contracts.answer import CitationOut
 from drift.contracts.replies import CitationReply
+from drift.core.folding import UNSPACED
 from drift.core.logs import log
 from drift.evidence.contradiction import uncontradicted
 from drift.evidence.numbered_text import NumberedText, Run, named, runs
@@ -17,8 +18,8 @@ from drift.evidence.text import form
 from drift.model.graph import Chunk
 from drift.model.tree import Citation, CitationCounts
 
-MOST_FIRST_WORDS = 6
-"""Words that are taken for the beginning of a sentence, and not for a whole span."""
+TOO_MANY_TO_BEGIN = (7, 19)
+"""Words that are taken for a whole span, and not for the beginning of a sentence."""
 ENOUGH_TO_MOVE = (2, 6)
 """Words, and letters where nothing stands between them, that tell another sentence of a chunk."""
 ENOUGH_TO_CHANGE_CHUNK = (4, 8)  # the same for a sentence of another chunk
@@ -131,7 +132,7 @@ class _CitedEvidence:
             return self._by_number(wanted, words, chunk)
 
         text = self._text(chunk)
-        first = (said for said in _readings(words) if len(said.split()) <= MOST_FIRST_WORDS)
+        first = (said for said in _readings(words) if not _is_enough(said, TOO_MANY_TO_BEGIN))
         begun = (
             n for said in first if _is_enough(said, ENOUGH_TO_MOVE) for n in text.begun_by(said)
         )
@@ -154,6 +155,9 @@ class _CitedEvidence:
             found = _FoundSpan(tuple(_cited(chunk, text, run, run.first) for run in known))
             return found if known else _FoundSpan(is_unknown=True)
 
+        copied = next((n for n in text.begun_by(words) if text.is_written(words, n, whole=True)), 0)
+        if copied and not _fitting(words, known, (text.is_written,)):
+            return _FoundSpan((_cited(chunk, text, Run(copied, copied), copied),), is_repaired=True)
         if number := _fitting(words, known, (text.begins, text.holds)):
             return _FoundSpan(tuple(_cited(chunk, text, run, number) for run in known))
         if moved := self._moved(words, wanted[0].first, chunk):
@@ -236,8 +240,10 @@ def _readings(words: str) -> Iterator[str]:
 
 def _is_enough(words: str, enough: tuple[int, int]) -> bool:
     most_words, most_letters = enough
-    parts = words.split()
-    return len(parts) >= most_words or (len(parts) == 1 and len(form(words)) >= most_letters)
+    parts = len(words.split())
+    if parts == 1 or re.search(f"[{UNSPACED}]", words):
+        return len(form(words)) >= most_letters
+    return parts >= most_words
 
 
 def document_names(citations: Iterable[Citation | CitationOut | str]) -> list[str]:

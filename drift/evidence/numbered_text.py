@@ -10,7 +10,7 @@ from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 
 from drift.evidence.sentences import MAX_SPAN_CHARACTERS, spans
-from drift.evidence.text import form, pairs, places_of, says_otherwise, similarity
+from drift.evidence.text import form, pairs, places_of, says_otherwise, similarity, tokens
 
 MAX_RUN = 3  # sentences that one span may hold
 NOWHERE = 0  # stands for the number of a sentence of another chunk; sentences are numbered from 1
@@ -137,35 +137,47 @@ class NumberedText:
 
     def holds(self, words: str, number: int) -> bool:
         """Tell whether words stand in a sentence, up to form."""
-        return any(True for _ in places_of(form(words), self.form, *self._place(number)))
+        wanted, place = form(words), self._place(number)
+        return next(places_of(wanted, self.form, *place), -1) >= 0 and self._has(words, number)
+
+    def _has(self, words: str, number: int) -> bool:
+        """Tell whether the first of these words, whole, is one of a sentence."""
+        return tokens(words)[0] in tokens(self._sentence(number))
+
+    def is_written(self, words: str, number: int, *, whole: bool = False) -> bool:
+        """Tell whether words begin a sentence letter by letter, or are the whole of it."""
+        here, said = (" ".join(text.split()) for text in (self._sentence(number), words))
+        return said.startswith(here) or (not whole and here.startswith(said))
 
     def resembles(self, words: str, number: int) -> bool:
         """Tell whether words are nearly the beginning of a sentence, or all of it.
 
         They are neither where they say another number, or deny what it says.
         """
-        start, end = self.spans[number - 1]
-        here = self.text[start:end]
-        if says_otherwise(words, here) and says_otherwise(words, _beginning(here, words)):
-            return False
-        given, sentence = (
-            " ".join(filter(None, map(form, said.split())))
-            for said in (words, self.text[start:end])
+        said, here = tokens(words), tokens(self._sentence(number))
+        target = pairs(" ".join(said))
+        # What the last of the words is told by, a few further on or before.
+        ends = range(max(1, len(said) - 2), len(said) + 4)
+        end = next((end for end in ends if here[end - 1 : end] == said[-1:]), len(said))
+        return any(
+            similarity(pairs(" ".join(part)), target) >= least and not says_otherwise(said, part)
+            for part, least in ((here[:end], CLOSE_BEGINNING), (here, CLOSE_ENOUGH))
         )
-        target = pairs(given)
-        if similarity(pairs(sentence[: len(given)]), target) >= CLOSE_BEGINNING:
-            return True
-        return similarity(pairs(sentence), target) >= CLOSE_ENOUGH
+
+    def _sentence(self, number: int) -> str:
+        start, end = self.spans[number - 1]
+        return self.text[start:end]
 
     def _place(self, number: int) -> tuple[int, int]:
         return self.starts[number - 1], self.starts[number]
 
     def begun_by(self, words: str) -> Iterator[int]:
-        """Yield the sentences that words begin, up to form."""
+        """Yield the sentences that words begin, up to form; first those that do so as written."""
         wanted = form(words)
         if wanted in self.form:
             places = enumerate(pairwise(self.starts), 1)
-            yield from (n for n, (a, b) in places if a < b and self._starts(wanted, a))
+            found = [n for n, (a, b) in places if a < b and self._starts(wanted, a)]
+            yield from sorted(found, key=lambda number: not self.is_written(words, number))
 
     def _starts(self, wanted: str, start: int) -> bool:
         """Tell whether the form goes on so, up to the end of a sentence or of a number."""
@@ -176,13 +188,18 @@ class NumberedText:
 
     def nearest(self, words: str, number: int) -> int | None:
         """Return the sentence nearest to a number that words begin, else one that holds them."""
-        found = list(self.begun_by(words)) or list(self._holding(form(words)))
-        return min(found, key=lambda one: abs(one - number), default=None)
+        found = list(self.begun_by(words)) or list(self._holding(words))
+        return min(
+            found,
+            key=lambda one: (not self.is_written(words, one), abs(one - number)),
+            default=None,
+        )
 
-    def _holding(self, wanted: str) -> Iterator[int]:
+    def _holding(self, words: str) -> Iterator[int]:
+        wanted = form(words)
         for place in places_of(wanted, self.form):
             number = bisect_right(self.starts, place)
-            if place + len(wanted) <= self.starts[number]:
+            if place + len(wanted) <= self.starts[number] and self._has(words, number):
                 yield number
 
     def verbatim(self, words: str) -> str:
@@ -207,11 +224,12 @@ class NumberedText:
         Where that asks for anything, none that says another number, or denies it.
         """
         target = pairs(wanted)
+        said = tokens(wanted)
         best, best_score = "", at_least
         for start, end in self.spans[:200]:
             sentence = self.text[start:end]
             score = similarity(pairs(sentence), target)
-            if at_least and score >= best_score and says_otherwise(wanted, sentence):
+            if at_least and score >= best_score and says_otherwise(said, tokens(sentence)):
                 continue
             if score > best_score or (score == best_score and not best):
                 best, best_score = sentence, score
@@ -222,11 +240,6 @@ class NumberedText:
 def named(first: int, last: int) -> str:
     """Return the numbers of sentences as a citation names them, "4" or "4-5"."""
     return str(first) if first == last else f"{first}-{last}"
-
-
-def _beginning(sentence: str, words: str) -> str:
-    """Return as many words of a sentence as these."""
-    return " ".join(sentence.split()[: len(words.split())])
 
 
 def _plain(text: str) -> tuple[str, list[int]]:

@@ -6,12 +6,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from drift.core.folding import as_typed
+from drift.core.folding import UNSPACED, as_typed
 from drift.core.names import proper_names
 from drift.core.stop_words import FILLERS
+from drift.evidence.figure_text import any_of
+from drift.evidence.figure_words import CARDINALS, MONTHS, SCALES, UNITS
 from drift.model.tree import Question
 
 STEM_LETTERS = 4
@@ -33,28 +35,71 @@ _LONGEST_WITHOUT_PLURAL = 3
 
 
 def folded(text: str) -> str:
-    """Return a text without case and accents."""
-    plain = unicodedata.normalize("NFKD", as_typed(text)).casefold()
-    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+    """Return a text without case and accents; signs that make another letter of one stay."""
+    plain = as_typed(text).casefold()
+    if plain.isascii():
+        return plain
+    plain = _ACCENT.sub("", unicodedata.normalize("NFKD", plain).casefold())
+    return _VOICED.sub(lambda kana: unicodedata.normalize("NFC", kana[0]), plain)
 
 
-_FORM = re.compile(
-    r"[^\W_]+"
-    r"|(?<![^\W_])-(?=\d)"  # -5
-    r"|(?<=\d)[.,:/'-](?=\d)"  # 1.5, 9:30, 10-12
-    r"|(?<=[^\W\d_])(?:\+\+|#)(?![^\W_])"  # C++, C#
+_ACCENT = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]")
+_VOICED = re.compile("[\u3040-\u30ff][\u3099\u309a]")
+_PLAIN_SIGNS = str.maketrans(
+    dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-") | {"\u2019": "'", "\u2044": "/"}
 )
-_CUT = re.compile(r"(?<=\d)[.,:/'-]?\d|(?<=[^\W\d_])(?:\+\+|#)")
-_CUT_BEFORE = re.compile(r"(?:\d[.,:/'-]?|(?<![^\W_])-)$")
+_NOT = re.compile(r"\b(can)(?:'t|not)\b|n't\b")
+_SPACED_NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?: \d{3})+(?!\d)")
+_NEGATIONS = """
+neither never no nobody none nor not nothing nowhere without
+kein keine keinem keinen keiner keines nicht nichts nie niemals niemand ohne
+aucun aucune jamais ne pas rien sans
+nada nadie ninguna ninguno nunca sin
+ない なか なく ません 不 未 没 沒 无 無 非 否 别 別 ไม่
+"""
+_BOUNDS = """
+above after before below except few fewer least less more most only over since under unless until
+ab außer bis höchstens mehr mindestens nach nur seit über unter vor weniger
+après avant depuis jusqu moins plus sauf seulement sous sur
+antes bajo desde después excepto hasta más menos salvo sobre solo
+上 下 前 後 后 内 外 多 少 超 只 仅 僅 から だけ のみ まで กว่า ก่อน หลัง มาก น้อย สูง ต่ำ เพียง
+"""
+"""Words of which one makes another statement of the same other words, as a negation does."""
+_DENYING = frozenset(map(folded, _NEGATIONS.split()))
+_EXACT = _DENYING.union(map(folded, _BOUNDS.split()))
+_MEASURES = frozenset(map(folded, {*CARDINALS, *SCALES, *UNITS, *MONTHS}))
+_EAST = any_of(word for word in _EXACT if word > "\u0e00")
+_INDIC = "\u0900-\u0963\u0966-\u0dff"
+"""Scripts of which vowels are signs of their own."""
+_TOKEN = re.compile(
+    r"(?:(?<![^\W_])-)?\d+(?:[.,:/'-]\d+)*"
+    rf"|{_EAST}|[{UNSPACED}]"
+    rf"|(?:[^\W\d_{UNSPACED}]|[{_INDIC}])+(?:(?:\+\+|#)(?![^\W_]))?"
+    r"|[%\u2030°$\u00a2-\u00a5\u20a0-\u20cf]"
+    r"|(?:(?<=[\w)])|(?<=[\w)] ))(?:!=|[<>=\u00b1\u2260\u2264\u2265]+)(?= ?[\w(-])"
+)
+_BETWEEN_WORDS = re.compile(r"(?<!\d)\0|\0(?!\d)")
+
+
+def tokens(text: str) -> list[str]:
+    """Return the words and numbers of a text, folded, with the signs that make others of them.
+
+    These are signs as in `-5`, `1.5`, `5 %`, `C#` and `x < 5`. Of scripts that set no space between
+    words each letter is one.
+    """
+    plain = _NOT.sub(r"\1 not", folded(text).translate(_PLAIN_SIGNS))
+    return _TOKEN.findall(_SPACED_NUMBER.sub(lambda one: one[0].replace(" ", ""), plain))
 
 
 def form(text: str) -> str:
-    """Return what two ways to write the same words have in common: folded letters and digits.
+    """Return what two ways to write the same words have in common: their tokens without gaps."""
+    return _BETWEEN_WORDS.sub("", "\0".join(tokens(text)))
 
-    Signs that make another number or name of them stay: those of `-5`, `1.5`, `C#`.
-    """
-    plain = unicodedata.normalize("NFKD", text.replace("\u2212", "-")).casefold()
-    return "".join(_FORM.findall(plain))
+
+_CUT = re.compile(r"(?<=\d)[.,:/'-]?\d|(?<=[^\W\d_])(?:\+\+|#)")
+_CUT_BEFORE = re.compile(
+    r"(?:\d[.,:/'\u2019\u2010-\u2014-]?|(?<![^\W_])[-\u2010-\u2014\u2212])$"
+)
 
 
 def places_of(words: str, text: str, start: int = 0, end: int | None = None) -> Iterator[int]:
@@ -71,38 +116,33 @@ def places_of(words: str, text: str, start: int = 0, end: int | None = None) -> 
         at = text.find(words, at + 1, last)
 
 
-_NUMBER = re.compile(r"(?:(?<![^\W_])[-\u2212])?\d+(?:[.,']\d+)*")
-_SIGNED = re.compile(r"\b[A-Za-z](?:\+\+|#)")
-_GROUPED = re.compile(r"(-?\d{1,3})((?:[.,']\d{3})+)")
-_NEGATIONS = frozenset(
-    """
-    cannot neither never no nobody none nor not nothing nowhere without
-    kein keine keinen keiner keines nicht nichts nie niemals niemand ohne
-    aucun aucune jamais ne pas rien sans
-    nada nadie ninguna ninguno nunca sin
-    """.split()
-)
-
-
 def negates(text: str) -> bool:
     """Tell whether a text denies something, by its words."""
-    words = map(folded, _WORD.findall(text))
-    return not _NEGATIONS.isdisjoint(words) or "n't" in text or "n\u2019t" in text
+    return not _DENYING.isdisjoint(tokens(text))
 
 
-def says_otherwise(words: str, text: str) -> bool:
-    """Tell whether words hold a number that a text lacks, or deny or name what it does not."""
-    if not _numbers(words) <= _numbers(text) or negates(words) != negates(text):
-        return True
-    signed, there = set(_SIGNED.findall(words)), set(_SIGNED.findall(text))
-    return not signed <= there or any(re.search(rf"\b{n[0]}\b(?![+#])", words) for n in there)
+def says_otherwise(words: Sequence[str], others: Sequence[str]) -> bool:
+    """Tell whether tokens hold a number or measure that others lack, or another exact word.
+
+    Exact are negations, bounds such as `under`, `since` and `only`, and signs.
+    """
+    return not _measured(words) <= _measured(others) or _exact(words) != _exact(others)
 
 
-def _numbers(text: str) -> frozenset[str]:
-    found = (number.replace("\u2212", "-") for number in _NUMBER.findall(text))
-    return frozenset(
-        re.sub("[.,']", "", number) if _GROUPED.fullmatch(number) else number for number in found
+def _measured(words: Iterable[str]) -> Counter[str]:
+    return Counter(
+        re.sub("[.,']", "", word) if _GROUPED.fullmatch(word) else word
+        for word in words
+        if word[-1].isdigit() or word in _MEASURES
     )
+
+
+def _exact(words: Iterable[str]) -> Counter[str]:
+    return Counter(word for word in words if word in _EXACT or _SIGN.search(word))
+
+
+_SIGN = re.compile(r"[^\w.,:/'-]$")
+_GROUPED = re.compile(r"-?\d{1,3}(?:[.,']\d{3})+")
 
 
 class KnownWords:
