@@ -213,8 +213,7 @@ def _fitting(
 
 
 def _slice(chunk: Chunk, text: NumberedText, span: str) -> Citation:
-    at = max(chunk.text.find(span), 0)
-    return Citation(chunk.id, span, chunk.document_name, text.numbers_of(span), at)
+    return _citation(chunk, span, text.numbers_of(span), max(chunk.text.find(span), 0))
 
 
 def _cited(chunk: Chunk, text: NumberedText, run: Run, best: int) -> Citation:
@@ -225,8 +224,11 @@ def _cited(chunk: Chunk, text: NumberedText, run: Run, best: int) -> Citation:
         run = Run(alone, alone)
         span = text.part(alone, alone)
 
-    at, _ = text.spans[run.first - 1]
-    return Citation(chunk.id, span, chunk.document_name, named(run.first, run.last), at)
+    return _citation(chunk, span, named(run.first, run.last), text.spans[run.first - 1][0])
+
+
+def _citation(chunk: Chunk, span: str, sentences: str, at: int) -> Citation:
+    return Citation(chunk.id, span, chunk.document_name, sentences, at, chunk.document_id)
 
 
 def _readings(words: str) -> Iterator[str]:

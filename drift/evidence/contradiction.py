@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise, product
 
+from drift.core.folding import UNSPACED
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
 from drift.evidence.figure_text import plain
 from drift.evidence.figures import Figure, figures
@@ -30,7 +31,7 @@ MOST_COUNTED = 50
 SAME_THING = 0.5
 """Share of the words of the shorter text, or clause, that the other has."""
 
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+|[^\W\d_\u3040-\u30ff\u3400-\u9fff]{2,}")
+_WORD = re.compile(rf"(?P<unspaced>[{UNSPACED}]+)|[^\W\d_{UNSPACED}]{{2,}}")
 _CLAUSE = re.compile(
     r"[,;:()|\n。；：！？!?—–]|\.\s"
     r"|\b(?:and|but|while|whereas|und|aber|oder|während|et|mais|tandis|y|pero|mientras)\b",
@@ -67,7 +68,7 @@ class _Read:
 
     @cached_property
     def words(self) -> list[tuple[int, str]]:
-        """Words of content outside of figures, with where they begin; pairs of ideographs."""
+        """Words of content outside of figures, with where they begin; pairs of unspaced letters."""
         blank, at = [], 0
         for one in self.figures:
             blank += [self.text[at : one.start], "\0" * (one.end - one.start)]
@@ -76,7 +77,7 @@ class _Read:
         found = []
         for match in _WORD.finditer(text):
             word = match[0]
-            if "\u3040" <= word[0] <= "\u9fff":
+            if match["unspaced"]:
                 signs = [a + b for a, b in pairwise(word)] or [word]
                 found += [(match.start() + n, sign) for n, sign in enumerate(signs)]
             elif (small := folded(word)) not in STOP_WORDS_OF_FOUR_LANGUAGES:

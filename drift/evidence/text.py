@@ -72,7 +72,7 @@ _EAST = any_of(word for word in _EXACT if word > "\u0e00")
 _INDIC = "\u0900-\u0963\u0966-\u0dff"
 """Scripts of which vowels are signs of their own."""
 _TOKEN = re.compile(
-    r"(?:(?<![^\W_])-)?\d+(?:[.,:/'-]\d+)*"
+    rf"(?:(?<![^\W_{UNSPACED}])-)?\d+(?:[.,:/'-]\d+)*"
     rf"|{_EAST}|[{UNSPACED}]"
     rf"|(?:[^\W\d_{UNSPACED}]|[{_INDIC}])+(?:(?:\+\+|#)(?![^\W_]))?"
     r"|[%\u2030°$\u00a2-\u00a5\u20a0-\u20cf]"
@@ -97,9 +97,7 @@ def form(text: str) -> str:
 
 
 _CUT = re.compile(r"(?<=\d)[.,:/'-]?\d|(?<=[^\W\d_])(?:\+\+|#)")
-_CUT_BEFORE = re.compile(
-    r"(?:\d[.,:/'\u2019\u2010-\u2014-]?|(?<![^\W_])[-\u2010-\u2014\u2212])$"
-)
+_CUT_BEFORE = re.compile(r"(?:\d[.,:/'\u2019\u2010-\u2014-]?|(?<![^\W_])[-\u2010-\u2014\u2212])$")
 
 
 def places_of(words: str, text: str, start: int = 0, end: int | None = None) -> Iterator[int]:
@@ -121,6 +119,11 @@ def negates(text: str) -> bool:
     return not _DENYING.isdisjoint(tokens(text))
 
 
+def is_measure(token: str) -> bool:
+    """Tell whether a token is a number, in digits or words, a unit or a month."""
+    return token[-1].isdigit() or token in _MEASURES
+
+
 def says_otherwise(words: Sequence[str], others: Sequence[str]) -> bool:
     """Tell whether tokens hold a number or measure that others lack, or another exact word.
 
@@ -132,8 +135,7 @@ def says_otherwise(words: Sequence[str], others: Sequence[str]) -> bool:
 def _measured(words: Iterable[str]) -> Counter[str]:
     return Counter(
         re.sub("[.,']", "", word) if _GROUPED.fullmatch(word) else word
-        for word in words
-        if word[-1].isdigit() or word in _MEASURES
+        for word in filter(is_measure, words)
     )
 
 
