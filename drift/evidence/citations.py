@@ -155,8 +155,13 @@ class _CitedEvidence:
             found = _FoundSpan(tuple(_cited(chunk, text, run, run.first) for run in known))
             return found if known else _FoundSpan(is_unknown=True)
 
-        copied = next((n for n in text.begun_by(words) if text.is_written(words, n, whole=True)), 0)
-        if copied and not _fitting(words, known, (text.is_written,)):
+        copied = next(text.begun_by(words, wanted[0].first), 0)
+        is_copy = copied and text.is_written(words, copied, whole=True)
+        if (
+            is_copy
+            and _is_enough(words, ENOUGH_TO_MOVE)
+            and not _fitting(words, known, (text.is_written,))
+        ):
             return _FoundSpan((_cited(chunk, text, Run(copied, copied), copied),), is_repaired=True)
         if number := _fitting(words, known, (text.begins, text.holds)):
             return _FoundSpan(tuple(_cited(chunk, text, run, number) for run in known))

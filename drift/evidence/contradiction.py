@@ -165,25 +165,6 @@ def uncontradicted(text: str, spans: Sequence[str]) -> list[bool]:
     return kept
 
 
-def contradicts(sentence: str, span: str) -> bool:
-    """Tell whether a span has other figures than the sentence for what both speak of."""
-    return uncontradicted(sentence, [span]) == [False]
-
-
-def have_other_figures(one: str, other: str) -> bool:
-    """Tell whether each of two texts has a figure that the other lacks."""
-    a, b = _read(one), _read(other)
-    return _lacks(a, b) and _lacks(b, a)
-
-
-def _lacks(one: _Read, other: _Read) -> bool:
-    """Tell whether a text lacks a figure of another."""
-    there = one.figures[:MOST_FIGURES]
-    return any(
-        not any(are_same(f, figure) for figure in there) for f in other.figures[:MOST_FIGURES]
-    )
-
-
 def _holds(said: _Read, cited: _Read) -> bool:
     return any(
         are_same(a, b, loses=said.loses or cited.loses)

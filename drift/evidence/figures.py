@@ -74,6 +74,7 @@ _NOUNS = re.compile(r"[ -]?([^\W\d_]+)(?: ([^\W\d_]+))?")
 _PART = re.compile(r"\b(?:first|last|next|ersten?|letzten?|premi\w+|dernier\w*) $", re.IGNORECASE)
 """What counts a part of what there is."""
 _BEFORE = re.compile(r"([^\W\d_]+)\.? $")
+_BEFORE_A_YEAR = frozenset(("in", "of", "since", "year", "im", "jahr", "seit", "en", "de"))
 _EAST = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
@@ -124,17 +125,7 @@ def _counts(text: str, found: re.Match[str]) -> bool:
         return True
     noun = _NOUNS.match(text, found.end())
     before = _BEFORE.search(text[max(0, found.start() - 20) : found.start()])
-    is_named = before and before[1].casefold() in {
-        "in",
-        "of",
-        "since",
-        "year",
-        "im",
-        "jahr",
-        "seit",
-        "en",
-        "de",
-    }
+    is_named = before and before[1].casefold() in _BEFORE_A_YEAR
     return bool(noun and not is_named and _content(noun[1]) and not _EAST.match(noun[1]))
 
 

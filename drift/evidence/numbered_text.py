@@ -6,9 +6,12 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, chain, islice, pairwise
 from typing import NamedTuple
 
+from drift.evidence.figure_text import any_of
+from drift.evidence.figure_words import CARDINALS
+from drift.evidence.sentence_ends import STOPS
 from drift.evidence.sentences import MAX_SPAN_CHARACTERS, spans
 from drift.evidence.text import form, pairs, places_of, says_otherwise, similarity, tokens
 
@@ -21,16 +24,7 @@ Of four words with a wrong one 84 % reach it, of those of another sentence of th
 """
 CLOSE_ENOUGH = 0.75  # similarity (0..1) from which words stand for others
 
-_ENGLISH = """
-one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-seventeen eighteen nineteen twenty
-"""
-_GERMAN = """
-eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn
-siebzehn achtzehn neunzehn zwanzig
-"""
-_CARDINALS = {word: n for words in (_ENGLISH, _GERMAN) for n, word in enumerate(words.split(), 1)}
-_NUMBER = rf"(?:\d+|\b(?:{'|'.join(_CARDINALS)})\b)"
+_NUMBER = rf"(?:\d+|\b(?:{any_of(filter(CARDINALS.get, CARDINALS))})\b)"
 _SENTENCE = r"(?:sentences?|s)?[\s.]*"
 _SAID = re.compile(
     rf"\b(?P<handle>[^\W\d_]\d+)\b(?<!\bs\d)(?<!\bs\d\d)(?<!\bs\d\d\d)"
@@ -86,7 +80,7 @@ def _numbers(said: str, chunk: str) -> Iterator[int]:
 
 
 def _read(number: str) -> int:
-    return _CARDINALS.get(number.casefold()) or int(number[:9])
+    return CARDINALS[number.lower()] if number.isalpha() else int(number[:9])
 
 
 # ---------------------------------------------------------------------------- sentences by number
@@ -146,7 +140,9 @@ class NumberedText:
 
     def is_written(self, words: str, number: int, *, whole: bool = False) -> bool:
         """Tell whether words begin a sentence letter by letter, or are the whole of it."""
-        here, said = (" ".join(text.split()) for text in (self._sentence(number), words))
+        here, said = (
+            " ".join(text.split()).rstrip(STOPS) for text in (self._sentence(number), words)
+        )
         return said.startswith(here) or (not whole and here.startswith(said))
 
     def resembles(self, words: str, number: int) -> bool:
@@ -171,13 +167,13 @@ class NumberedText:
     def _place(self, number: int) -> tuple[int, int]:
         return self.starts[number - 1], self.starts[number]
 
-    def begun_by(self, words: str) -> Iterator[int]:
-        """Yield the sentences that words begin, up to form; first those that do so as written."""
+    def begun_by(self, words: str, near: int = 0) -> Iterator[int]:
+        """Yield the sentences that words begin, up to form: as written first, then the nearest."""
         wanted = form(words)
         if wanted in self.form:
             places = enumerate(pairwise(self.starts), 1)
             found = [n for n, (a, b) in places if a < b and self._starts(wanted, a)]
-            yield from sorted(found, key=lambda number: not self.is_written(words, number))
+            yield from sorted(found, key=lambda n: (not self.is_written(words, n), abs(n - near)))
 
     def _starts(self, wanted: str, start: int) -> bool:
         """Tell whether the form goes on so, up to the end of a sentence or of a number."""
@@ -188,31 +184,26 @@ class NumberedText:
 
     def nearest(self, words: str, number: int) -> int | None:
         """Return the sentence nearest to a number that words begin, else one that holds them."""
-        found = list(self.begun_by(words)) or list(self._holding(words))
-        return min(
-            found,
-            key=lambda one: (not self.is_written(words, one), abs(one - number)),
-            default=None,
-        )
+        held = sorted(self._holding(words), key=lambda one: abs(one - number))
+        found = chain(self.begun_by(words, number), (n for n in held if self._has(words, n)))
+        return next(found, None)
 
-    def _holding(self, words: str) -> Iterator[int]:
+    def _holding(self, words: str) -> set[int]:
         wanted = form(words)
-        for place in places_of(wanted, self.form):
-            number = bisect_right(self.starts, place)
-            if place + len(wanted) <= self.starts[number] and self._has(words, number):
-                yield number
+        places = ((at, bisect_right(self.starts, at)) for at in places_of(wanted, self.form))
+        return {number for at, number in places if at + len(wanted) <= self.starts[number]}
 
     def verbatim(self, words: str) -> str:
         """Return the text's own words for what a model wrote; empty when nothing is close enough.
 
         White space, case and quotes may differ, and else the closest sentence is returned.
         """
-        if words.strip() and any(True for _ in places_of(words, self.text)):
+        if words.strip() and next(places_of(words, self.text, whole=True), -1) >= 0:
             return words
 
         wanted, _ = _plain(words)
         flat, origin = _plain(self.text)
-        start = next(places_of(wanted, flat), -1)
+        start = next(places_of(wanted, flat, whole=True), -1)
         if start < 0:
             return self.closest(words, CLOSE_ENOUGH)
 
@@ -244,21 +235,10 @@ def named(first: int, last: int) -> str:
 
 def _plain(text: str) -> tuple[str, list[int]]:
     """Return a text without case, quote styles and runs of space, and where each letter stood."""
-    characters: list[str] = []
-    origin: list[int] = []
-    for position, character in enumerate(text.translate(_QUOTES)):
-        if character.isspace():
-            if characters and characters[-1] != " ":
-                characters.append(" ")
-                origin.append(position)
-            continue
-
-        for folded in character.casefold():
-            characters.append(folded)
-            origin.append(position)
-
-    while characters and characters[-1] == " ":
-        characters.pop()
-        origin.pop()
-
-    return "".join(characters), origin
+    flat = [
+        (letter, at)
+        for at, sign in enumerate(text.translate(_QUOTES))
+        for letter in (" " if sign.isspace() else sign.casefold())
+    ]
+    kept = [one for before, one in pairwise([(" ", 0), *flat]) if before[0] + one[0] != "  "]
+    return "".join(letter for letter, _ in kept).rstrip(" "), [at for _, at in kept]

@@ -49,7 +49,7 @@ _PLAIN_SIGNS = str.maketrans(
     dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-") | {"\u2019": "'", "\u2044": "/"}
 )
 _NOT = re.compile(r"\b(can)(?:'t|not)\b|n't\b")
-_SPACED_NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?: \d{3})+(?!\d)")
+_THOUSANDS = re.compile(r"(?<![\w.,])\d{1,3}([ .,'])\d{3}(?:\1\d{3}){0,4}+(?!\1?\d)")
 _NEGATIONS = """
 neither never no nobody none nor not nothing nowhere without
 kein keine keinem keinen keiner keines nicht nichts nie niemals niemand ohne
@@ -84,11 +84,11 @@ _BETWEEN_WORDS = re.compile(r"(?<!\d)\0|\0(?!\d)")
 def tokens(text: str) -> list[str]:
     """Return the words and numbers of a text, folded, with the signs that make others of them.
 
-    These are signs as in `-5`, `1.5`, `5 %`, `C#` and `x < 5`. Of scripts that set no space between
-    words each letter is one.
+    These are signs as in `-5`, `1.5`, `5 %`, `C#` and `x < 5`; what parts thousands is left out. Of
+    scripts that set no space between words each letter is one.
     """
     plain = _NOT.sub(r"\1 not", folded(text).translate(_PLAIN_SIGNS))
-    return _TOKEN.findall(_SPACED_NUMBER.sub(lambda one: one[0].replace(" ", ""), plain))
+    return _TOKEN.findall(_THOUSANDS.sub(lambda one: one[0].replace(one[1], ""), plain))
 
 
 def form(text: str) -> str:
@@ -96,20 +96,34 @@ def form(text: str) -> str:
     return _BETWEEN_WORDS.sub("", "\0".join(tokens(text)))
 
 
-_CUT = re.compile(r"(?<=\d)[.,:/'-]?\d|(?<=[^\W\d_])(?:\+\+|#)")
+_CUT = re.compile(
+    r"(?<=\d)[.,:/'-]?\d|(?<=\d)(?<!\d{4})[ \u00a0\u2009\u202f]\d{3}(?!\d)"
+    r"|(?<=[^\W\d_])(?:\+\+|#)"
+)
 _CUT_BEFORE = re.compile(r"(?:\d[.,:/'\u2019\u2010-\u2014-]?|(?<![^\W_])[-\u2010-\u2014\u2212])$")
+_CUT_THOUSANDS = re.compile(r"(?:^|\D)\d{1,3}[ \u00a0\u2009\u202f]$")
+_WITHIN_A_WORD = re.compile(rf"[^\W\d_{UNSPACED}]{{2}}")
 
 
-def places_of(words: str, text: str, start: int = 0, end: int | None = None) -> Iterator[int]:
-    """Yield where words stand in a text, not where they cut a number or a name such as `C#`."""
+def places_of(
+    words: str, text: str, start: int = 0, end: int | None = None, *, whole: bool = False
+) -> Iterator[int]:
+    """Yield where words stand in a text, not where they cut a number or a name such as `C#`.
+
+    Where they shall be `whole`, they do not begin within a word either.
+    """
     last = len(text) if end is None else end
     at = text.find(words, start, last) if words else -1
     while at >= 0:
         behind = at + len(words)
+        before = text[max(start, at - 5) : at]
         cuts = behind < last and _CUT.match(text, behind)
-        if not cuts and not (
-            words[0].isdigit() and _CUT_BEFORE.search(text[max(start, at - 2) : at])
-        ):
+        if words[0].isdigit():
+            cuts = cuts or _CUT_BEFORE.search(before)
+            cuts = cuts or (_CUT_THOUSANDS.search(before) and re.match(r"\d{3}(?!\d)", words))
+        elif whole and at:
+            cuts = cuts or _WITHIN_A_WORD.match(text, at - 1)
+        if not cuts:
             yield at
         at = text.find(words, at + 1, last)
 
@@ -129,22 +143,29 @@ def says_otherwise(words: Sequence[str], others: Sequence[str]) -> bool:
 
     Exact are negations, bounds such as `under`, `since` and `only`, and signs.
     """
-    return not _measured(words) <= _measured(others) or _exact(words) != _exact(others)
-
-
-def _measured(words: Iterable[str]) -> Counter[str]:
-    return Counter(
-        re.sub("[.,']", "", word) if _GROUPED.fullmatch(word) else word
-        for word in filter(is_measure, words)
+    measured, exact = (
+        [Counter(filter(kind, side)) for side in (words, others)]
+        for kind in (is_measure, _is_exact)
+    )
+    if not measured[0] <= measured[1] or exact[0] != exact[1]:
+        return True
+    both = (set(words) - set(others), set(others) - set(words))
+    return any(
+        word[denied.end() :] in there
+        for here, there in (both, both[::-1])
+        for word in here
+        if (denied := _DENIED.match(word))
     )
 
 
-def _exact(words: Iterable[str]) -> Counter[str]:
-    return Counter(word for word in words if word in _EXACT or _SIGN.search(word))
+_DENIED = re.compile(r"(?:des|dis|il|im|in|ir|non|un)(?=\w{3})")
+
+
+def _is_exact(token: str) -> bool:
+    return token in _EXACT or _SIGN.search(token) is not None
 
 
 _SIGN = re.compile(r"[^\w.,:/'-]$")
-_GROUPED = re.compile(r"-?\d{1,3}(?:[.,']\d{3})+")
 
 
 class KnownWords:

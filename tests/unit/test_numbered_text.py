@@ -53,7 +53,8 @@ def test_a_part_of_the_text_is_found_in_any_case_and_spacing(
 ) -> None:
     start = data.draw(st.integers(0, len(text) - 1))
     part = text[start : data.draw(st.integers(start + 1, len(text)))]
-    if part.strip():
+    begins_within_a_word = text[max(0, start - 1) : start].isalnum() and part[0].isalnum()
+    if part.strip() and not begins_within_a_word:
         assert NumberedText.of(text).verbatim(part) == part
         assert NumberedText.of(text).verbatim(" ".join(part.split()).casefold())
 
