@@ -14,7 +14,7 @@ from drift.core.folding import UNSPACED
 from drift.core.logs import log
 from drift.evidence.contradiction import uncontradicted
 from drift.evidence.numbered_text import NumberedText, Run, named, runs
-from drift.evidence.text import form
+from drift.evidence.text import form, places_of
 from drift.model.graph import Chunk
 from drift.model.tree import Citation, CitationCounts
 
@@ -218,7 +218,8 @@ def _fitting(
 
 
 def _slice(chunk: Chunk, text: NumberedText, span: str) -> Citation:
-    return _citation(chunk, span, text.numbers_of(span), max(chunk.text.find(span), 0))
+    at = next(places_of(span, chunk.text, whole=True), max(chunk.text.find(span), 0))
+    return _citation(chunk, span, text.numbers_of(at, at + len(span)), at)
 
 
 def _cited(chunk: Chunk, text: NumberedText, run: Run, best: int) -> Citation:

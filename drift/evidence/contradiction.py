@@ -17,7 +17,7 @@ from itertools import pairwise, product
 from drift.core.folding import UNSPACED
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
 from drift.evidence.figure_text import plain
-from drift.evidence.figures import Figure, figures
+from drift.evidence.figures import Figure, figures, without
 from drift.evidence.same_figures import Made, are_comparable, are_same, is_one
 from drift.evidence.sentence_ends import split_sentences
 from drift.evidence.text import KnownWords, folded
@@ -69,11 +69,7 @@ class _Read:
     @cached_property
     def words(self) -> list[tuple[int, str]]:
         """Words of content outside of figures, with where they begin; pairs of unspaced letters."""
-        blank, at = [], 0
-        for one in self.figures:
-            blank += [self.text[at : one.start], "\0" * (one.end - one.start)]
-            at = max(at, one.end)
-        text = "".join([*blank, self.text[at:]])
+        text = without(self.text, [(one.start, one.end) for one in self.figures])
         found = []
         for match in _WORD.finditer(text):
             word = match[0]

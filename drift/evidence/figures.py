@@ -84,7 +84,7 @@ def figures(text: str) -> tuple[Figure, ...]:
     for pattern in DATES:
         here = [one for one in pattern.finditer(text) if not _counts(text, one)]
         found += (Figure(*one.span(), "date", dates=dates_of(one)) for one in here)
-        text = _without(text, here)
+        text = without(text, [one.span() for one in here])
     for kind, pattern in (("time", TIME), ("version", VERSION)):
         here = list(pattern.finditer(text))
         found += (
@@ -96,19 +96,19 @@ def figures(text: str) -> tuple[Figure, ...]:
             )
             for one in here
         )
-        text = _without(text, here)
+        text = without(text, [one.span() for one in here])
 
     numbers = list(filter(None, (_number(text, one) for one in _NUMBER.finditer(text))))
-    text = _without(text, _NUMBER.finditer(text))
+    text = without(text, [one.span() for one in _NUMBER.finditer(text)])
     numbers += filter(None, (_number(text, one) for one in _WORDS.finditer(text)))
     found += _ranges(text, sorted(numbers, key=lambda one: one.start))
     return tuple(sorted(found, key=lambda one: one.start))
 
 
-def _without(text: str, found: Iterable[re.Match[str]]) -> str:
+def without(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """Return a text with these places blanked out, as long as it was."""
     written, at = [], 0
-    for start, end in (one.span() for one in found):
+    for start, end in spans:
         written += [text[at:start], "\0" * (end - start)]
         at = end
     return "".join([*written, text[at:]])

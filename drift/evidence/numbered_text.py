@@ -116,11 +116,9 @@ class NumberedText:
         start, end = self.spans[first - 1][0], self.spans[last - 1][1]
         return self.text[start:end] if end - start <= MAX_SPAN_CHARACTERS else ""
 
-    def numbers_of(self, span: str) -> str:
-        """Return the numbers of the sentences that a span is made of, "4" or "4-5", or ""."""
-        start = self.text.find(span)
+    def numbers_of(self, start: int, end: int) -> str:
+        """Return the numbers of the sentences from start to end, "4" or "4-5"; "" of other text."""
         first = next((n for n, place in enumerate(self.spans, 1) if place[0] == start), 0)
-        end = start + len(span)
         last = next((n for n, place in enumerate(self.spans, 1) if place[1] == end), 0)
         return named(first, last) if first and last else ""
 

@@ -69,14 +69,15 @@ _DENYING = frozenset(map(folded, _NEGATIONS.split()))
 _EXACT = _DENYING.union(map(folded, _BOUNDS.split()))
 _MEASURES = frozenset(map(folded, {*CARDINALS, *SCALES, *UNITS, *MONTHS}))
 _EAST = any_of(word for word in _EXACT if word > "\u0e00")
+_UNIT_SIGNS, _RELATIONS = "%‰°$¢£¥€₩₹₽", "<>=±≠≤≥"
 _INDIC = "\u0900-\u0963\u0966-\u0dff"
 """Scripts of which vowels are signs of their own."""
 _TOKEN = re.compile(
     rf"(?:(?<![^\W_{UNSPACED}])-)?\d+(?:[.,:/'-]\d+)*"
     rf"|{_EAST}|[{UNSPACED}]"
-    rf"|(?:[^\W\d_{UNSPACED}]|[{_INDIC}])+(?:(?:\+\+|#)(?![^\W_]))?"
-    r"|[%\u2030°$\u00a2-\u00a5\u20a0-\u20cf]"
-    r"|(?:(?<=[\w)])|(?<=[\w)] ))(?:!=|[<>=\u00b1\u2260\u2264\u2265]+)(?= ?[\w(-])"
+    rf"|(?:[^\W\d_{UNSPACED}]|[{_INDIC}])+(?:(?:\+\+?|#)(?![^\W_]))?"
+    rf"|[{_UNIT_SIGNS}]"
+    rf"|(?:(?<=[\w)])|(?<=[\w)] ))(?:!=|[{_RELATIONS}]+)(?= ?[\w(-])"
 )
 _BETWEEN_WORDS = re.compile(r"(?<!\d)\0|\0(?!\d)")
 
@@ -98,7 +99,7 @@ def form(text: str) -> str:
 
 _CUT = re.compile(
     r"(?<=\d)[.,:/'-]?\d|(?<=\d)(?<!\d{4})[ \u00a0\u2009\u202f]\d{3}(?!\d)"
-    r"|(?<=[^\W\d_])(?:\+\+|#)"
+    r"|(?<=[^\W\d_])(?:\+\+?|#)"
 )
 _CUT_BEFORE = re.compile(r"(?:\d[.,:/'\u2019\u2010-\u2014-]?|(?<![^\W_])[-\u2010-\u2014\u2212])$")
 _CUT_THOUSANDS = re.compile(r"(?:^|\D)\d{1,3}[ \u00a0\u2009\u202f]$")
@@ -162,10 +163,7 @@ _DENIED = re.compile(r"(?:des|dis|il|im|in|ir|non|un)(?=\w{3})")
 
 
 def _is_exact(token: str) -> bool:
-    return token in _EXACT or _SIGN.search(token) is not None
-
-
-_SIGN = re.compile(r"[^\w.,:/'-]$")
+    return token in _EXACT or token[-1] in f"+#{_UNIT_SIGNS}{_RELATIONS}"
 
 
 class KnownWords:
