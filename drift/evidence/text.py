@@ -72,10 +72,11 @@ _EAST = any_of(word for word in _EXACT if word > "\u0e00")
 _UNIT_SIGNS, _RELATIONS = "%‰°$¢£¥€₩₹₽", "<>=±≠≤≥"
 _INDIC = "\u0900-\u0963\u0966-\u0dff"
 """Scripts of which vowels are signs of their own."""
+_LETTERS = rf"[^\W\d_{UNSPACED}]"
 _TOKEN = re.compile(
-    rf"(?:(?<![^\W_{UNSPACED}])-)?\d+(?:[.,:/'-]\d+)*"
-    rf"|{_EAST}|[{UNSPACED}]"
-    rf"|(?:[^\W\d_{UNSPACED}]|[{_INDIC}])+(?:(?:\+\+?|#)(?![^\W_]))?"
+    rf"{_LETTERS}++(?:[{_INDIC}]++{_LETTERS}*+)*+(?:(?:\+\+?|#)(?![^\W_]))?"
+    rf"|(?:(?<![^\W_{UNSPACED}])-)?\d+(?:[.,:/'-]\d+)*"
+    rf"|(?=[{UNSPACED}])(?:{_EAST}|.)"
     rf"|[{_UNIT_SIGNS}]"
     rf"|(?:(?<=[\w)])|(?<=[\w)] ))(?:!=|[{_RELATIONS}]+)(?= ?[\w(-])"
 )
@@ -88,7 +89,11 @@ def tokens(text: str) -> list[str]:
     These are signs as in `-5`, `1.5`, `5 %`, `C#` and `x < 5`; what parts thousands is left out. Of
     scripts that set no space between words each letter is one.
     """
-    plain = _NOT.sub(r"\1 not", folded(text).translate(_PLAIN_SIGNS))
+    plain = folded(text)
+    if not plain.isascii():
+        plain = plain.translate(_PLAIN_SIGNS)
+    if "n't" in plain or "can" in plain:
+        plain = _NOT.sub(r"\1 not", plain)
     return _TOKEN.findall(_THOUSANDS.sub(lambda one: one[0].replace(one[1], ""), plain))
 
 
@@ -103,7 +108,7 @@ _CUT = re.compile(
 )
 _CUT_BEFORE = re.compile(r"(?:\d[.,:/'\u2019\u2010-\u2014-]?|(?<![^\W_])[-\u2010-\u2014\u2212])$")
 _CUT_THOUSANDS = re.compile(r"(?:^|\D)\d{1,3}[ \u00a0\u2009\u202f]$")
-_WITHIN_A_WORD = re.compile(rf"[^\W\d_{UNSPACED}]{{2}}")
+_WITHIN_A_WORD = re.compile(rf"{_LETTERS}{{2}}")
 
 
 def places_of(
