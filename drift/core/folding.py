@@ -43,8 +43,8 @@ _PAGE_NUMBER = (
     r"(?:[ \t]*[-\u2013])?[ \t]*(?=\r?[\n\f]))"
 )
 _PARTED = re.compile(
-    rf"(?P<head>[^\W_]+)(?P<sign>[-\u2010\u00ad])[ \t]*+(?=\r?[\n\f])[ \t\r\n\f]{{1,20}}"
-    rf"(?:{_PAGE_NUMBER}[ \t\r\n\f]{{1,20}})?(?P<rest>[^\W_]+)",
+    r"(?<![^\W_])(?P<head>[^\W_]++)(?P<sign>[-\u2010\u00ad])[ \t]*+(?=\r?[\n\f])"
+    rf"[ \t\r\n\f]{{1,20}}(?:{_PAGE_NUMBER}[ \t\r\n\f]{{1,20}})?(?P<rest>[^\W_]+)",
     re.IGNORECASE,
 )
 _HYPHENATED = re.compile(r"[^\W_]+(?:[-\u2010][^\W_]+)*")

@@ -222,14 +222,14 @@ def test_words_are_read_in_time_that_grows_with_the_text(shape: str) -> None:
         form(shape * times)
         return time.process_time() - started
 
-    assert took(40_000) < 1 + 20 * took(10_000)
+    assert took(40_000) < 1 + 8 * took(10_000)
 
 
-@pytest.mark.parametrize("shape", ["a-\n", "a-\n ", "a-\n1\n", "-", "a-\n\n\f"])
+@pytest.mark.parametrize("shape", ["a", "a-\n", "a-\n ", "a-\n1\n", "-", "a-\n\n\f"])
 def test_words_are_put_together_in_time_that_grows_with_the_text(shape: str) -> None:
     def took(times: int) -> float:
         started = time.process_time()
         whole_words(shape * times)
         return time.process_time() - started
 
-    assert took(40_000) < 1 + 20 * took(10_000)
+    assert took(40_000) < 1 + 8 * took(10_000)
