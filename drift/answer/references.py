@@ -90,11 +90,11 @@ def build_references(
     if not found:
         return without_references(concluded.text, known.unread)
 
-    signals = _signals(concluded.statements, found, retrieved, known)
+    signals = _signals(concluded.statements, found, known)
     sure = _confidence(concluded, signals)
     limits = [] if concluded.verdict == "answered" else [ONLY_IN_PART]
     if sure < ENOUGH:
-        documents = {_document(one.citation, retrieved) for one in found.values()}
+        documents = {one.citation.document for one in found.values()}
         limits += limits_of(list(signals.values()), len(documents), _newest(found, known))
 
     limits += known.unread
@@ -150,27 +150,21 @@ def _key(citation: Citation) -> Key:
     return citation.chunk_id, citation.span
 
 
-def _document(citation: Citation, retrieved: Mapping[str, Chunk]) -> str:
-    chunk = retrieved.get(citation.chunk_id)
-    return (chunk.document_id if chunk else "") or citation.document_name
-
-
 def _signals(
     statements: Sequence[Statement],
     found: Mapping[Key, Reference],
-    retrieved: Mapping[str, Chunk],
     known: Known,
 ) -> dict[Key, SignalsOut]:
     beside: dict[Key, set[str]] = {key: set() for key in found}
     for statement in statements:
-        documents = {_document(fact.citation, retrieved) for fact in statement.facts}
+        documents = {fact.citation.document for fact in statement.facts}
         for fact in statement.facts:
             beside[_key(fact.citation)] |= documents
 
     signals = {}
     for key, one in found.items():
         passage = known.passages.get(one.citation.chunk_id, Passage(one.citation.chunk_id))
-        others = beside[key] - {_document(one.citation, retrieved)}
+        others = beside[key] - {one.citation.document}
         # The graph knows other documents that say the same, and so does the same sentence.
         is_counted = passage.witnesses is not None or others
         witnesses = min(MOST_WITNESSES, len(others.union(passage.witnesses or ())))

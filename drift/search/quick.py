@@ -238,5 +238,5 @@ def open_question(concluded: Conclusion, counts: CitationCounts) -> str:
 
     # Of more documents than these one look cannot be sure to have seen all.
     facts = [fact for statement in concluded.statements for fact in statement.facts]
-    documents = {fact.citation.document_name for fact in facts}
+    documents = {fact.citation.document for fact in facts}
     return "scattered" if len(documents) > MAX_DOCUMENTS else ""
