@@ -177,7 +177,7 @@ Write ids such as K3 only into `evidence`.
 
 {DATA_RULE}
 Return JSON: {{"about_whole", "position", "evidence", "verdict",
-"sentences": [["words", 1, 3]], "confidence", "residual_uncertainty"}}"""
+"sentences": [["It is so.", 1, 3]], "confidence", "residual_uncertainty"}}"""
 
 AGGREGATE_SYSTEM = f"""You are DRIFT-Search Aggregator.
 You get a user question and what a search has found, in `<findings>`: the questions that it asked,
@@ -205,7 +205,7 @@ Reply in the language of the user question, with the fields in this order:
 Write no ids other than the numbers of facts.
 
 {DATA_RULE}
-Return JSON: {{"verdict", "sentences": [["words", 1, 3]], "residual_uncertainty"}}"""
+Return JSON: {{"verdict", "sentences": [["It is so.", 1, 3]], "residual_uncertainty"}}"""
 
 RAG_SYSTEM = f"""You answer questions about a knowledge graph.
 
