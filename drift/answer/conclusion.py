@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from drift.contracts.replies import AggregateReply
+from drift.contracts.marked_prose import without_marks
+from drift.contracts.replies import AggregateReply, SentenceReply
 from drift.core.logs import log
-from drift.evidence.marks import Numbers, marks_in, without_marks
-from drift.evidence.sentence_ends import split_sentences
+from drift.core.sentence_ends import split_sentences
 from drift.evidence.statements import Proven, Statement, proven
 from drift.evidence.text import form, is_same_question
-from drift.evidence.unmarked import from_answers, joined_answers, repaired
 from drift.evidence.verdict import NOT_IN_THE_CONTEXT, judged
 from drift.model.tree import Citation, Fact, Node, Verdict, cited_by
 from drift.prompting.findings import numbered_facts, surest_first
@@ -55,19 +54,15 @@ def conclude(
 ) -> Conclusion:
     """Return what a reply says, as far as the facts bear it out; `shown` are all texts shown.
 
-    A reply that names no fact at all keeps the sentences whose words stand in one; when nothing is
-    left of an answer, the follow-ups' own answers stand for it. So they do, in part, when the reply
-    has found nothing and they have (`_voided`).
+    When nothing is left of an answer, the follow-ups' own answers stand for it. So they do, in
+    part, when the reply has found nothing and they have (`_voided`).
     """
-    _tell_unmatched(reply.final_answer, facts)
-    made = proven(reply.final_answer, facts)
-    if not made.statements:
-        made = repaired(reply.final_answer, facts)
+    _tell_unmatched(reply.sentences, facts)
+    made = proven(reply.sentences, facts)
     if not made.statements and reply.verdict != "not_found":
         made = from_answers(nodes, facts)
 
-    numbers = {fact.number for fact in facts}
-    still_open = _news(without_marks(reply.residual_uncertainty, numbers), question)
+    still_open = _news(without_marks(reply.residual_uncertainty), question)
     if reply.verdict != "not_found":
         return _judged(question, reply.verdict, made, nodes, shown, still_open)
     if found := _voided(question, nodes, is_explained=bool(made.statements)):
@@ -79,13 +74,12 @@ def conclude(
     return _judged(question, "not_found", made, nodes, shown, still_open, said)
 
 
-def _tell_unmatched(text: str, facts: Sequence[Fact]) -> None:
+def _tell_unmatched(sentences: Iterable[SentenceReply], facts: Sequence[Fact]) -> None:
     """Log the numbers of an answer that lead to no fact, and so to no chunk."""
-    known = Numbers.of({fact.number for fact in facts})
-    ranges = (one for mark in marks_in(text, known) for one in mark.ranges)
-    unmatched = list(dict.fromkeys(low for low, high in ranges if not known.has(low, high)))
+    known = {fact.number for fact in facts}
+    unmatched = dict.fromkeys(n for one in sentences for n in one.facts if n not in known)
     if unmatched:
-        named = ", ".join(map(str, unmatched[:10]))
+        named = ", ".join(map(str, list(unmatched)[:10]))
         about = {"facts": named, "unmatched": len(unmatched), "known": len(known)}
         log.warning("citation_enrichment_unmatched_chunk_id", extra=about)
 
@@ -161,3 +155,55 @@ def _voided(question: str, nodes: Sequence[Node], *, is_explained: bool) -> list
 def _found(nodes: Sequence[Node]) -> list[Node]:
     """Return the follow-ups that found something on evidence that holds, in their order."""
     return [n for n in nodes if n.answer and n.answer.citations and n.answer.verdict != "not_found"]
+
+
+# ----------------------------------------------------------------- the follow-ups' own answers
+
+
+def from_answers(nodes: Sequence[Node], facts: Sequence[Fact]) -> Proven:
+    """Return a final answer made of the follow-ups' own answers that have checked citations.
+
+    Answers in part stand in it when there are no others; none that found nothing does.
+    """
+    for verdict in ("answered", "partly"):
+        some = [node for node in nodes if node.answer and node.answer.verdict == verdict]
+        if (made := joined_answers(some, facts)).statements:
+            return made
+    return Proven()
+
+
+def joined_answers(nodes: Iterable[Node], facts: Sequence[Fact]) -> Proven:
+    """Return the answers of these follow-ups that bring citations of their own, as paragraphs."""
+    by_span = {_span(fact.citation): fact for fact in reversed(facts)}
+    told: set[Fact] = set()
+    statements: dict[str, Statement] = {}
+    again: list[Statement] = []
+    for answer in (node.answer for node in nodes if node.answer and node.answer.text.strip()):
+        cited = dict.fromkeys(map(_span, answer.citations))
+        said = Statement(answer.text.strip(), tuple(by_span[s] for s in cited if s in by_span))
+        if said.text in statements:
+            again.append(said)
+        elif not told.issuperset(said.facts):
+            told.update(said.facts)
+            statements[said.text] = said
+
+    for said in again:
+        first = statements[said.text]
+        more = tuple(fact for fact in said.facts if fact not in told)
+        told.update(more)
+        statements[said.text] = replace(first, facts=first.facts + more)
+
+    return _paragraphs(statements.values())
+
+
+def _paragraphs(statements: Iterable[Statement]) -> Proven:
+    text = ""
+    placed = []
+    for statement in statements:
+        text += f"\n\n{statement.text}" if text else statement.text
+        placed.append(replace(statement, ends=len(text)))
+    return Proven(text, tuple(placed))
+
+
+def _span(citation: Citation) -> tuple[str, str]:
+    return citation.chunk_id, citation.span

@@ -21,6 +21,7 @@ from drift.answer.signals import (
 )
 from drift.contracts.answer import ReferenceOut, ReferencesOut, SignalsOut
 from drift.core.names import without_name
+from drift.core.sentence_ends import STOPS
 from drift.evidence.statements import Statement
 from drift.evidence.verdict import MOST_OF_PARTLY
 from drift.model.found_nodes import ScoreThreshold
@@ -32,9 +33,9 @@ from drift.prompting.tokens import cut
 
 Key = tuple[str, str]  # a chunk and a span of it: what is one reference
 
-_STOPS = r"[.!?:\u2026\u3002\uff01\uff1f\uff1a]"
-_BEHIND_THE_NUMBER = re.compile(rf"(?<!{_STOPS}){_STOPS}++$|(?<![ \t])[ \t]*+\|[ \t]*+$")
-"""Stops of a sentence, or what closes a row of a table."""
+_BEHIND_THE_NUMBER = f"{STOPS}:\uff1a"
+_ADDRESS = re.compile(r"(?:https?|ftp)://|www\.", re.IGNORECASE)
+"""Readers of Markdown make a link of it and of all that follows up to a blank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +90,11 @@ def build_references(
     if not found:
         return without_references(concluded.text, known.unread)
 
-    signals = _signals(concluded.statements, found, retrieved, known)
+    signals = _signals(concluded.statements, found, known)
     sure = _confidence(concluded, signals)
     limits = [] if concluded.verdict == "answered" else [ONLY_IN_PART]
     if sure < ENOUGH:
-        documents = {_document(one.citation, retrieved) for one in found.values()}
+        documents = {one.citation.document for one in found.values()}
         limits += limits_of(list(signals.values()), len(documents), _newest(found, known))
 
     limits += known.unread
@@ -118,45 +119,52 @@ def without_references(text: str, unread: Sequence[str] = ()) -> ReferencesOut:
 def with_numbers(text: str, marked: Iterable[tuple[int, Sequence[int]]]) -> str:
     """Return a text with numbers as `[1,3]` behind the sentences that end at these characters.
 
-    They stand before the stop of the sentence, and inside the last cell of a row.
+    They stand before the stop of the sentence, inside the last cell of a row, and below code.
     """
-    written, at = "", 0
+    written, at = [], 0
     for ends, numbers in sorted(marked, key=lambda one: one[0]):
         if not numbers or not 0 <= ends <= len(text):
             continue
-        stop = _BEHIND_THE_NUMBER.search(text[at:ends])
-        place = at + stop.start() if stop else ends
-        written += f"{text[at:place]}[{','.join(map(str, numbers))}]"
-        at = place
+        words = _before_the_stop(text[at:ends])
+        written += [words, _gap(words), f"[{','.join(map(str, numbers))}]"]
+        at += len(words)
 
-    return written + text[at:]
+    return "".join(written) + text[at:]
+
+
+def _before_the_stop(sentence: str) -> str:
+    words = sentence.rstrip(_BEHIND_THE_NUMBER)
+    row = words.rstrip(" \t")
+    return row[:-1].rstrip(" \t") if row.endswith("|") and words == sentence else words
+
+
+def _gap(words: str) -> str:
+    """Return what keeps a number out of an address, and out of the end of a block of code."""
+    line = words.rpartition("\n")[2].strip()
+    if line.startswith(("```", "~~~")) and not line.strip("`~"):
+        return "\n\n"
+    return " " if any(map(_ADDRESS.search, words.rsplit(None, 1)[-1:])) else ""
 
 
 def _key(citation: Citation) -> Key:
     return citation.chunk_id, citation.span
 
 
-def _document(citation: Citation, retrieved: Mapping[str, Chunk]) -> str:
-    chunk = retrieved.get(citation.chunk_id)
-    return (chunk.document_id if chunk else "") or citation.document_name
-
-
 def _signals(
     statements: Sequence[Statement],
     found: Mapping[Key, Reference],
-    retrieved: Mapping[str, Chunk],
     known: Known,
 ) -> dict[Key, SignalsOut]:
     beside: dict[Key, set[str]] = {key: set() for key in found}
     for statement in statements:
-        documents = {_document(fact.citation, retrieved) for fact in statement.facts}
+        documents = {fact.citation.document for fact in statement.facts}
         for fact in statement.facts:
             beside[_key(fact.citation)] |= documents
 
     signals = {}
     for key, one in found.items():
         passage = known.passages.get(one.citation.chunk_id, Passage(one.citation.chunk_id))
-        others = beside[key] - {_document(one.citation, retrieved)}
+        others = beside[key] - {one.citation.document}
         # The graph knows other documents that say the same, and so does the same sentence.
         is_counted = passage.witnesses is not None or others
         witnesses = min(MOST_WITNESSES, len(others.union(passage.witnesses or ())))

@@ -1,21 +1,18 @@
 """Pure: an answer is told to whoever follows it: as it grows, and then its citations.
 
-A sentence is delivered when nothing that follows can change it: when the next one has begun, or
-when the answer has ended.
+A sentence is delivered when its object in the reply is closed: nothing that follows changes it.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
-from pydantic_core import from_json
+import ijson
 
 from drift.contracts.answer import RetrieveResponse, TraceNode
-from drift.contracts.lenient import judgement
-from drift.contracts.replies import MAX_ANSWER_CHARS
-from drift.evidence.sentence_ends import STOPS
+from drift.contracts.lenient import judgement, sentence
+from drift.contracts.replies import MAX_ANSWER_CHARS, SentenceReply
 from drift.evidence.statements import GrowingStatements
 from drift.model.calls import TextCallback
 from drift.model.tree import Fact
@@ -72,94 +69,73 @@ class Telling:
 
 Json = Mapping[str, Any]
 
-_AGAIN = re.compile(r"\s*+\[?\s*+\{\s*+[\"']")
-"""The reply once more, as JSON in the text of its answer: it is read when it is whole."""
-_ENDINGS = frozenset(f"{STOPS}\n")
-"""Without one of these no sentence ends, so nothing has to be looked at again."""
-LONGEST_SENTENCE = 4_000
-"""Characters. What has not ended after so many waits for the whole answer: each look at it holds up
-other requests."""
-
 
 class GrowingAnswer:
-    """The answer in the `field` of a JSON reply that grows.
+    """The sentences of a JSON reply that grows, read once, as their objects are closed.
 
-    `facts` gives the facts that its sentences name by number, of the fields that stand before it.
+    `facts` gives the facts that sentences name by number, of the fields that stand before them.
     `write` makes of the model's words those that are delivered.
     """
 
     def __init__(
-        self, field: str, facts: Callable[[Json], Sequence[Fact]], write: Callable[[str], str] = str
+        self, facts: Callable[[Json], Sequence[Fact]], write: Callable[[str], str] = str
     ) -> None:
         """Begin with nothing."""
-        self._field = field
         self._facts_of = facts
         self._write = write
-        self._begin("")
+        self._begin()
 
-    def _begin(self, reply: str) -> None:
-        self._reply = reply
-        self._facts: Sequence[Fact] | None = None
+    def _begin(self) -> None:
+        self._reply = ""
+        self._fields: dict[str, Any] = {}
         self._growing: GrowingStatements | None = None
-        self._settled = ""
-        self._read = 0
-        self._may_end = False
-        self._has_ended = False
-        self._text = ""
+        self._is_over = False
+        self._left = MAX_ANSWER_CHARS
+        self._events = ijson.sendable_list()
+        self._sentences = ijson.sendable_list()
+        self._readers = (
+            ijson.kvitems_coro(self._events, "", use_float=True),
+            ijson.items_coro(self._sentences, "sentences.item", use_float=True),
+        )
 
     def deliverable(self, reply: str) -> str:
         """Return what can be delivered of a reply so far; one that does not go on begins anew."""
         if not reply.startswith(self._reply):
-            self._begin("")
+            self._begin()
 
         news = reply[len(self._reply) :]
         self._reply = reply
-        if self._has_ended:
-            return self._text
+        if not self._is_over:
+            self._is_over = not self._read(news.encode("utf-8", "replace"))
+        return self._growing.text if self._growing else ""
 
-        begun = _parsed(reply, "trailing-strings")
-        answer = begun.get(self._field)
-        if not isinstance(answer, str) or len(answer) > MAX_ANSWER_CHARS:
-            return self._text
-        if _AGAIN.match(answer):
-            return self._text
-        if self._facts is None:
+    def _read(self, news: bytes) -> bool:
+        """Read on; False where the reply has another shape, and is read when it is whole."""
+        try:
+            for reader in self._readers:
+                reader.send(news)
+        except (ijson.JSONError, StopIteration, ValueError):  # half a character, too
+            return False
+
+        self._fields.update(self._events)
+        self._events.clear()
+        given, self._sentences[:] = list(self._sentences), []
+        return all(map(self._add, given))
+
+    def _add(self, given: object) -> bool:
+        if not isinstance(given, list | dict):
+            return False
+        if self._growing is None:
             # A reply may have said before its answer that there is none to deliver.
-            is_empty = "verdict" in begun and judgement(begun["verdict"]) == "not_found"
-            self._facts = () if is_empty else self._facts_of(begun)
-
-        # No text ends without a mark, so most replies are read once.
-        self._has_ended = '"' in news and self._field in _parsed(reply, "on")
-        endings = sum(character in _ENDINGS for character in answer[self._read :])
-        self._read = len(answer)
-        if self._has_ended or endings or self._may_end:
-            before = self._text
-            self._text = self._read_on(self._write(answer.lstrip()), self._facts)
-            self._may_end = endings > 1 or self._text == before
-
-        return self._text
-
-    def _read_on(self, said: str, facts: Sequence[Fact]) -> str:
-        """Return what is delivered of the words so far; what has settled is not read again."""
-        if self._growing is None or not said.startswith(self._settled):
-            self._growing = GrowingStatements(facts)
-        if len(said) - self._growing.at > LONGEST_SENTENCE:
-            return self._growing.text
-
-        self._growing.more(said, complete=self._has_ended)
-        self._settled = said[: self._growing.at]
-        return self._growing.text
-
-
-def _parsed(reply: str, partial: Literal["on", "trailing-strings"]) -> Json:
-    """Return the fields of a JSON object that grows; "on" leaves out a text that has not ended."""
-    at = reply.find("{")
-    if at < 0:
-        return {}
-
-    try:
-        begun = from_json(reply[at:], allow_partial=partial)
-    except ValueError:
-        return {}
-
-    return begun if isinstance(begun, dict) else {}
+            is_empty = judgement(self._fields.get("verdict")) == "not_found"
+            self._growing = GrowingStatements(() if is_empty else self._facts_of(self._fields))
+        try:
+            read = [SentenceReply.model_validate(one) for one in sentence(given)]
+        except ValueError:
+            return False
+        for one in read:
+            self._left -= len(one.text)
+            if self._left < 0:
+                return False
+            self._growing.add(one.said(self._write))
+        return True

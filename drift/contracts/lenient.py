@@ -6,9 +6,11 @@ Each function is a validator: what it cannot read, it returns unchanged for pyda
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext, suppress
 
 from pydantic import AfterValidator, BeforeValidator
 
+from drift.contracts import marked_prose
 from drift.core.logs import log
 
 _MOST_NUMBERS = 50
@@ -130,6 +132,67 @@ def yes(value: object) -> bool:
     if isinstance(value, str):
         return value.strip().casefold() in {"true", "yes", "1"}
     return value == 1
+
+
+_SAYING = ("text", "sentence", "statement", "row", "table", "code", "item", "heading")
+_NAMING = ("facts", "fact", "numbers", "evidence", "citations", "references")
+_MOST_SENTENCES = 2_000
+_MOST_PROSE = 60_000  # characters, more than is delivered
+
+
+def sentences(value: object) -> object:
+    """Read sentences with their facts as `sentence` does, one list of all, and prose.
+
+    Raises:
+        ValueError: prose whose numbers cannot be read for certain.
+    """
+    if not isinstance(value, list):
+        return value if value is not None and not isinstance(value, str | dict) else sentence(value)
+
+    found: list[dict[str, object]] = []
+    for item in value[:_MOST_SENTENCES]:
+        if isinstance(item, int) and found:
+            found[-1]["facts"] = [*_facts(found[-1]["facts"]), *_facts(item)]
+        else:
+            found += sentence(item)
+    return found
+
+
+def sentence(value: object) -> list[dict[str, object]]:
+    """Read `["Words.", 1, 3]`, an object of text and facts, or prose with numbers in brackets.
+
+    Raises:
+        ValueError: prose whose numbers cannot be read for certain.
+    """
+    facts: list[int] = []
+    is_prose = isinstance(value, str)
+    if isinstance(value, list):
+        value, facts = (value[0], _facts(value[1:])) if value else ("", [])
+    elif isinstance(value, dict):
+        given = {str(name).casefold(): one for name, one in value.items()}
+        facts = _facts([given[name] for name in _NAMING if name in given])
+        value = next((given[name] for name in _SAYING if given.get(name)), "")
+
+    said = text(value)
+    if not isinstance(said, str) or not said.strip():
+        return []
+    said = said[:_MOST_PROSE].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if not facts:
+        with nullcontext() if is_prose else suppress(ValueError):
+            return [{"text": words, "facts": named} for words, named in marked_prose.read(said)]
+    return [{"text": said, "facts": facts}]
+
+
+def _facts(value: object) -> list[int]:
+    """Return the numbers in a value, in whatever lists and texts they stand."""
+    if isinstance(value, list | tuple):
+        return [number for one in value[:_MOST_NUMBERS] for number in _facts(one)]
+    if isinstance(value, str):
+        return [int(digits) for digits in re.findall(r"\d++", value[:200]) if len(digits) < _DIGITS]
+    return [value] if isinstance(value, int) and not isinstance(value, bool) else []
+
+
+_DIGITS = 6
 
 
 def listed(value: object) -> object:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Annotated, ClassVar, Literal, Self
+from itertools import accumulate
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -30,6 +31,7 @@ from drift.contracts.lenient import (
     position,
     questions,
     score,
+    sentences,
     text,
     without_nulls,
     yes,
@@ -222,27 +224,82 @@ class LastJointReply(_ReplyShape):
     answers: list[LastJointAnswer]
 
 
-class _Concluding(_ReplyShape):
-    """A reply that answers the user's question.
+class SentenceReply(_ReplyShape):
+    """A sentence of an answer with the numbers of its facts: `["Marley was dead.", 1, 3]`.
 
-    It says so where its answer is longer than is read of it. Only a reply that has found nothing
-    may be without an answer.
+    In its place stands an item of a list, a row of a table, a heading, or a whole block of code.
     """
 
-    answer_field: ClassVar[str]
+    text: Annotated[str, at_most(MAX_ANSWER_CHARS + 1)]
+    facts: tuple[int, ...] = ()
+
+    def said(self, write: Callable[[str], str]) -> SentenceReply:
+        """Return the sentence with its text as `write` makes it of it."""
+        return self.model_copy(update={"text": write(self.text)})
+
+
+Sentences = Annotated[
+    tuple[SentenceReply, ...],
+    BeforeValidator(sentences),
+    WithJsonSchema(
+        {
+            "type": "array",
+            "items": {
+                "type": "array",
+                "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
+                "description": 'a sentence, then its numbers: ["It is so.", 1, 3]',
+            },
+        }
+    ),
+]
+_PROSE = ("final_answer", "answer", "response", "text")
+"""Fields of a reply that has written its answer as prose."""
+
+
+class _Concluding(_ReplyShape):
+    """A reply that answers the user's question, in sentences with the numbers of their facts.
+
+    It says so where its answer is longer than is read of it. Only a reply that has found nothing
+    may be without a sentence that names a fact.
+    """
+
+    if TYPE_CHECKING:  # the fields stand below, in the order in which they are asked for
+        sentences: tuple[SentenceReply, ...]
+        verdict: Verdict
+        residual_uncertainty: str
+
+    @property
+    def names_evidence(self) -> bool:
+        """Whether there is anything that its sentences could name."""
+        return True
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_prose(cls, value: object) -> object:
+        if isinstance(value, list):
+            return {"sentences": value}
+        if not isinstance(value, dict) or value.get("sentences") is not None:
+            return value
+        prose = [value[name] for name in ("sentences", *_PROSE) if name in value]
+        return {**value, "sentences": prose[-1]} if prose else value
 
     @model_validator(mode="after")
     def _bounded(self) -> Self:
-        answer, verdict = getattr(self, self.answer_field), self.__dict__["verdict"]
-        if not answer and verdict != "not_found":
-            raise ValueError(f"{self.answer_field} must not be empty when the verdict is {verdict}")
-        if len(answer) <= MAX_ANSWER_CHARS:
-            return self
+        has_found = self.verdict != "not_found" and self.names_evidence
+        if has_found and not any(one.facts for one in self.sentences):
+            raise ValueError(
+                f"with the verdict {self.verdict}, sentences must name the numbers of their facts"
+            )
 
-        uncertain = f"{ANSWER_CUT} {self.__dict__['residual_uncertainty']}".strip()
+        lengths = accumulate(len(one.text) for one in self.sentences)
+        kept = sum(length <= MAX_ANSWER_CHARS for length in lengths)
+        if kept == len(self.sentences):
+            return self
+        uncertain = f"{ANSWER_CUT} {self.residual_uncertainty}".strip()
+        first_part = self.sentences[0].said(lambda text: text[:MAX_ANSWER_CHARS].rstrip())
         return self.model_copy(
             update={
-                self.answer_field: answer[:MAX_ANSWER_CHARS].rstrip(),
+                "sentences": self.sentences[:kept] or (first_part,),
                 "residual_uncertainty": uncertain[:MAX_STATEMENT_CHARS].rstrip(),
             }
         )
@@ -251,10 +308,8 @@ class _Concluding(_ReplyShape):
 class QuickReply(_Concluding):
     """Reply to one look: places of sentences ("K3.4"), and an answer that names them by number.
 
-    [1] is the first of `evidence`.
+    1 is the first of `evidence`.
     """
-
-    answer_field: ClassVar = "answer"
 
     about_whole: AboutWhole = False
     position: PositionAsked = ""
@@ -265,19 +320,22 @@ class QuickReply(_Concluding):
         WithJsonSchema({"type": "array", "items": {"type": "string"}}),
     ] = Field(default_factory=list)
     verdict: Annotated[Verdict, BeforeValidator(judgement)] = "partly"
-    answer: _Words
+    sentences: Sentences
     confidence: Annotated[float, Field(ge=0, le=1), BeforeValidator(score)] = 0.0
     residual_uncertainty: Statement = ""
 
+    @property
+    def names_evidence(self) -> bool:
+        """Whether there is a place; without one its sentences say nothing."""
+        return bool(self.evidence)
+
 
 class AggregateReply(_Concluding):
-    """Reply of the aggregation: sentences that end in numbers of facts, and whether they answer.
+    """Reply of the aggregation: sentences with the numbers of facts, and whether they answer.
 
     What else it holds is not looked at: key facts are made of the sentences.
     """
 
-    answer_field: ClassVar = "final_answer"
-
     verdict: Annotated[Verdict, BeforeValidator(judgement)] = "partly"
-    final_answer: _Words
+    sentences: Sentences
     residual_uncertainty: Statement = ""

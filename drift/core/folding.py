@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
+"""Letters of scripts that set no space between words, as ranges of a pattern."""
 _UNSEEN = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 """Soft hyphen, zero-width spaces and joiners."""
 _LIGATURES = {
@@ -41,7 +43,7 @@ _PAGE_NUMBER = (
     r"(?:[ \t]*[-\u2013])?[ \t]*(?=\r?[\n\f]))"
 )
 _PARTED = re.compile(
-    rf"(?<![^\W_])(?P<head>[^\W_]++)(?P<sign>[-\u2010\u00ad])[ \t]*+(?=\r?[\n\f])"
+    r"(?<![^\W_])(?P<head>[^\W_]++)(?P<sign>[-\u2010\u00ad])[ \t]*+(?=\r?[\n\f])"
     rf"[ \t\r\n\f]{{1,20}}(?:{_PAGE_NUMBER}[ \t\r\n\f]{{1,20}})?(?P<rest>[^\W_]+)",
     re.IGNORECASE,
 )

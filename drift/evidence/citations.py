@@ -10,15 +10,16 @@ from itertools import chain, compress, islice
 
 from drift.contracts.answer import CitationOut
 from drift.contracts.replies import CitationReply
+from drift.core.folding import UNSPACED
 from drift.core.logs import log
 from drift.evidence.contradiction import uncontradicted
 from drift.evidence.numbered_text import NumberedText, Run, named, runs
-from drift.evidence.text import form
+from drift.evidence.text import form, places_of
 from drift.model.graph import Chunk
 from drift.model.tree import Citation, CitationCounts
 
-MOST_FIRST_WORDS = 6
-"""Words that are taken for the beginning of a sentence, and not for a whole span."""
+TOO_MANY_TO_BEGIN = (7, 19)
+"""Words that are taken for a whole span, and not for the beginning of a sentence."""
 ENOUGH_TO_MOVE = (2, 6)
 """Words, and letters where nothing stands between them, that tell another sentence of a chunk."""
 ENOUGH_TO_CHANGE_CHUNK = (4, 8)  # the same for a sentence of another chunk
@@ -131,7 +132,7 @@ class _CitedEvidence:
             return self._by_number(wanted, words, chunk)
 
         text = self._text(chunk)
-        first = (said for said in _readings(words) if len(said.split()) <= MOST_FIRST_WORDS)
+        first = (said for said in _readings(words) if not _is_enough(said, TOO_MANY_TO_BEGIN))
         begun = (
             n for said in first if _is_enough(said, ENOUGH_TO_MOVE) for n in text.begun_by(said)
         )
@@ -154,6 +155,14 @@ class _CitedEvidence:
             found = _FoundSpan(tuple(_cited(chunk, text, run, run.first) for run in known))
             return found if known else _FoundSpan(is_unknown=True)
 
+        copied = next(text.begun_by(words, wanted[0].first), 0)
+        is_copy = copied and text.is_written(words, copied, whole=True)
+        if (
+            is_copy
+            and _is_enough(words, ENOUGH_TO_MOVE)
+            and not _fitting(words, known, (text.is_written,))
+        ):
+            return _FoundSpan((_cited(chunk, text, Run(copied, copied), copied),), is_repaired=True)
         if number := _fitting(words, known, (text.begins, text.holds)):
             return _FoundSpan(tuple(_cited(chunk, text, run, number) for run in known))
         if moved := self._moved(words, wanted[0].first, chunk):
@@ -209,8 +218,8 @@ def _fitting(
 
 
 def _slice(chunk: Chunk, text: NumberedText, span: str) -> Citation:
-    at = max(chunk.text.find(span), 0)
-    return Citation(chunk.id, span, chunk.document_name, text.numbers_of(span), at)
+    at = next(places_of(span, chunk.text, whole=True), max(chunk.text.find(span), 0))
+    return _citation(chunk, span, text.numbers_of(at, at + len(span)), at)
 
 
 def _cited(chunk: Chunk, text: NumberedText, run: Run, best: int) -> Citation:
@@ -221,8 +230,11 @@ def _cited(chunk: Chunk, text: NumberedText, run: Run, best: int) -> Citation:
         run = Run(alone, alone)
         span = text.part(alone, alone)
 
-    at, _ = text.spans[run.first - 1]
-    return Citation(chunk.id, span, chunk.document_name, named(run.first, run.last), at)
+    return _citation(chunk, span, named(run.first, run.last), text.spans[run.first - 1][0])
+
+
+def _citation(chunk: Chunk, span: str, sentences: str, at: int) -> Citation:
+    return Citation(chunk.id, span, chunk.document_name, sentences, at, chunk.document_id)
 
 
 def _readings(words: str) -> Iterator[str]:
@@ -236,8 +248,10 @@ def _readings(words: str) -> Iterator[str]:
 
 def _is_enough(words: str, enough: tuple[int, int]) -> bool:
     most_words, most_letters = enough
-    parts = words.split()
-    return len(parts) >= most_words or (len(parts) == 1 and len(form(words)) >= most_letters)
+    parts = len(words.split())
+    if parts == 1 or re.search(f"[{UNSPACED}]", words):
+        return len(form(words)) >= most_letters
+    return parts >= most_words
 
 
 def document_names(citations: Iterable[Citation | CitationOut | str]) -> list[str]:

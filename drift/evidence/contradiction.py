@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise, product
 
+from drift.core.folding import UNSPACED
+from drift.core.sentence_ends import split_sentences
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
 from drift.evidence.figure_text import plain
-from drift.evidence.figures import Figure, figures
+from drift.evidence.figures import Figure, figures, without
 from drift.evidence.same_figures import Made, are_comparable, are_same, is_one
-from drift.evidence.sentence_ends import split_sentences
 from drift.evidence.text import KnownWords, folded
 
 MOST_CHARACTERS = 2_000
@@ -30,7 +31,7 @@ MOST_COUNTED = 50
 SAME_THING = 0.5
 """Share of the words of the shorter text, or clause, that the other has."""
 
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]+|[^\W\d_\u3040-\u30ff\u3400-\u9fff]{2,}")
+_WORD = re.compile(rf"(?P<unspaced>[{UNSPACED}]+)|[^\W\d_{UNSPACED}]{{2,}}")
 _CLAUSE = re.compile(
     r"[,;:()|\n。；：！？!?—–]|\.\s"
     r"|\b(?:and|but|while|whereas|und|aber|oder|während|et|mais|tandis|y|pero|mientras)\b",
@@ -67,16 +68,12 @@ class _Read:
 
     @cached_property
     def words(self) -> list[tuple[int, str]]:
-        """Words of content outside of figures, with where they begin; pairs of ideographs."""
-        blank, at = [], 0
-        for one in self.figures:
-            blank += [self.text[at : one.start], "\0" * (one.end - one.start)]
-            at = max(at, one.end)
-        text = "".join([*blank, self.text[at:]])
+        """Words of content outside of figures, with where they begin; pairs of unspaced letters."""
+        text = without(self.text, [(one.start, one.end) for one in self.figures])
         found = []
         for match in _WORD.finditer(text):
             word = match[0]
-            if "\u3040" <= word[0] <= "\u9fff":
+            if match["unspaced"]:
                 signs = [a + b for a, b in pairwise(word)] or [word]
                 found += [(match.start() + n, sign) for n, sign in enumerate(signs)]
             elif (small := folded(word)) not in STOP_WORDS_OF_FOUR_LANGUAGES:
@@ -162,25 +159,6 @@ def uncontradicted(text: str, spans: Sequence[str]) -> list[bool]:
         ]
         kept.append(not against or any(_holds(one, span) for one in said if one not in against))
     return kept
-
-
-def contradicts(sentence: str, span: str) -> bool:
-    """Tell whether a span has other figures than the sentence for what both speak of."""
-    return uncontradicted(sentence, [span]) == [False]
-
-
-def have_other_figures(one: str, other: str) -> bool:
-    """Tell whether each of two texts has a figure that the other lacks."""
-    a, b = _read(one), _read(other)
-    return _lacks(a, b) and _lacks(b, a)
-
-
-def _lacks(one: _Read, other: _Read) -> bool:
-    """Tell whether a text lacks a figure of another."""
-    there = one.figures[:MOST_FIGURES]
-    return any(
-        not any(are_same(f, figure) for figure in there) for f in other.figures[:MOST_FIGURES]
-    )
 
 
 def _holds(said: _Read, cited: _Read) -> bool:

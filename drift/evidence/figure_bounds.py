@@ -4,34 +4,24 @@ from __future__ import annotations
 
 import re
 
+_WORDS = r"""
+> (?:no|not) less than|not under|more than|over|above|exceed\w*|at least|minimum|from|since
+> mindestens|mehr als|über|ab|plus de|au moins|más de|al menos
+< (?:no|not) more than|not over|less than|fewer than|under|below|up to|at most|maximum|within
+< bis(?: zu)?|höchstens|unter|weniger als|moins de|jusqu'à|menos de|hasta
+~ about|around|approx\.?|approximately|roughly|nearly|almost|some|circa|ca\.?|c\.
+~ etwa|rund|fast|knapp|ungefähr|envir[o]n|presque|unos|unas|casi
+"""
 _BOUNDS = {
-    bound: re.compile(rf"(?:\b(?:{words})\s(?:the\s|a\s|of\s)?|{east})$", re.IGNORECASE)
-    for bound, words, east in (
-        (
-            ">",
-            (
-                r"(?:no|not) less than|not under|more than|over|above|exceed\w*|at least|minimum"
-                r"|from|since|mindestens|mehr als|über|ab|plus de|au moins|más de|al menos"
-            ),
-            "至少|超过|超過",
-        ),
-        (
-            "<",
-            (
-                r"(?:no|not) more than|not over|less than|fewer than|under|below|up to|at most"
-                r"|maximum|within|bis(?: zu)?|höchstens|unter|weniger als|moins de|jusqu'à"
-                r"|menos de|hasta"
-            ),
-            "最多|不到|最大",
-        ),
-        (
-            "~",
-            (
-                r"about|around|approx\.?|approximately|roughly|nearly|almost|some|circa|ca\.?|c\."
-                r"|etwa|rund|fast|knapp|ungefähr|envir[o]n|presque|unos|unas|casi"
-            ),
-            "約|约|大约|ほぼ",
-        ),
+    bound: re.compile(
+        rf"(?:\b(?:{'|'.join(line[2:] for line in _WORDS.splitlines() if line[:1] == bound)})"
+        rf"\s(?:the\s|a\s|of\s)?|{east})$",
+        re.IGNORECASE,
+    )
+    for bound, east in (
+        (">", "至少|超过|超過"),
+        ("<", "最多|不到|最大"),
+        ("~", "約|约|大约|ほぼ"),
     )
 }
 _BOUND_BEHIND = re.compile(

@@ -74,6 +74,7 @@ _NOUNS = re.compile(r"[ -]?([^\W\d_]+)(?: ([^\W\d_]+))?")
 _PART = re.compile(r"\b(?:first|last|next|ersten?|letzten?|premi\w+|dernier\w*) $", re.IGNORECASE)
 """What counts a part of what there is."""
 _BEFORE = re.compile(r"(?<![^\W\d_])([^\W\d_]++)\.? $")
+_BEFORE_A_YEAR = frozenset(("in", "of", "since", "year", "im", "jahr", "seit", "en", "de"))
 _EAST = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
@@ -83,7 +84,7 @@ def figures(text: str) -> tuple[Figure, ...]:
     for pattern in DATES:
         here = [one for one in pattern.finditer(text) if not _counts(text, one)]
         found += (Figure(*one.span(), "date", dates=dates_of(one)) for one in here)
-        text = _without(text, here)
+        text = without(text, [one.span() for one in here])
     for kind, pattern in (("time", TIME), ("version", VERSION)):
         here = list(pattern.finditer(text))
         found += (
@@ -95,19 +96,19 @@ def figures(text: str) -> tuple[Figure, ...]:
             )
             for one in here
         )
-        text = _without(text, here)
+        text = without(text, [one.span() for one in here])
 
     numbers = list(filter(None, (_number(text, one) for one in _NUMBER.finditer(text))))
-    text = _without(text, _NUMBER.finditer(text))
+    text = without(text, [one.span() for one in _NUMBER.finditer(text)])
     numbers += filter(None, (_number(text, one) for one in _WORDS.finditer(text)))
     found += _ranges(text, sorted(numbers, key=lambda one: one.start))
     return tuple(sorted(found, key=lambda one: one.start))
 
 
-def _without(text: str, found: Iterable[re.Match[str]]) -> str:
+def without(text: str, spans: Iterable[tuple[int, int]]) -> str:
     """Return a text with these places blanked out, as long as it was."""
     written, at = [], 0
-    for start, end in (one.span() for one in found):
+    for start, end in spans:
         written += [text[at:start], "\0" * (end - start)]
         at = end
     return "".join([*written, text[at:]])
@@ -124,17 +125,7 @@ def _counts(text: str, found: re.Match[str]) -> bool:
         return True
     noun = _NOUNS.match(text, found.end())
     before = _BEFORE.search(text[max(0, found.start() - 20) : found.start()])
-    is_named = before and before[1].casefold() in {
-        "in",
-        "of",
-        "since",
-        "year",
-        "im",
-        "jahr",
-        "seit",
-        "en",
-        "de",
-    }
+    is_named = before and before[1].casefold() in _BEFORE_A_YEAR
     return bool(noun and not is_named and _content(noun[1]) and not _EAST.match(noun[1]))
 
 

@@ -6,14 +6,18 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate, islice, pairwise
+from itertools import accumulate, chain, islice, pairwise
 from typing import NamedTuple
 
+from drift.core.sentence_ends import STOPS
+from drift.evidence.figure_text import any_of
+from drift.evidence.figure_words import CARDINALS
 from drift.evidence.sentences import MAX_SPAN_CHARACTERS, spans
-from drift.evidence.text import form, pairs, places_of, says_otherwise, similarity
+from drift.evidence.text import form, pairs, places_of, says_otherwise, similarity, tokens
 
 MAX_RUN = 3  # sentences that one span may hold
 NOWHERE = 0  # stands for the number of a sentence of another chunk; sentences are numbered from 1
+MOST_COPIES = 50  # sentences that begin alike, of which the one is looked for that is written so
 CLOSE_BEGINNING = 0.6
 """Similarity (0..1) from which a few words are those that begin a sentence.
 
@@ -21,16 +25,7 @@ Of four words with a wrong one 84 % reach it, of those of another sentence of th
 """
 CLOSE_ENOUGH = 0.75  # similarity (0..1) from which words stand for others
 
-_ENGLISH = """
-one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-seventeen eighteen nineteen twenty
-"""
-_GERMAN = """
-eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn
-siebzehn achtzehn neunzehn zwanzig
-"""
-_CARDINALS = {word: n for words in (_ENGLISH, _GERMAN) for n, word in enumerate(words.split(), 1)}
-_NUMBER = rf"(?:\d+|\b(?:{'|'.join(_CARDINALS)})\b)"
+_NUMBER = rf"(?:\d+|\b(?:{any_of(filter(CARDINALS.get, CARDINALS))})\b)"
 _SENTENCE = r"(?:sentences?|s)?[\s.]*+"
 _SAID = re.compile(
     rf"\b(?P<handle>[^\W\d_]\d+)\b(?<!\bs\d)(?<!\bs\d\d)(?<!\bs\d\d\d)"
@@ -86,7 +81,7 @@ def _numbers(said: str, chunk: str) -> Iterator[int]:
 
 
 def _read(number: str) -> int:
-    return _CARDINALS.get(number.casefold()) or int(number[:9])
+    return CARDINALS[number.lower()] if number.isalpha() else int(number[:9])
 
 
 # ---------------------------------------------------------------------------- sentences by number
@@ -122,11 +117,9 @@ class NumberedText:
         start, end = self.spans[first - 1][0], self.spans[last - 1][1]
         return self.text[start:end] if end - start <= MAX_SPAN_CHARACTERS else ""
 
-    def numbers_of(self, span: str) -> str:
-        """Return the numbers of the sentences that a span is made of, "4" or "4-5", or ""."""
-        start = self.text.find(span)
+    def numbers_of(self, start: int, end: int) -> str:
+        """Return the numbers of the sentences from start to end, "4" or "4-5"; "" of other text."""
         first = next((n for n, place in enumerate(self.spans, 1) if place[0] == start), 0)
-        end = start + len(span)
         last = next((n for n, place in enumerate(self.spans, 1) if place[1] == end), 0)
         return named(first, last) if first and last else ""
 
@@ -137,35 +130,50 @@ class NumberedText:
 
     def holds(self, words: str, number: int) -> bool:
         """Tell whether words stand in a sentence, up to form."""
-        return any(True for _ in places_of(form(words), self.form, *self._place(number)))
+        wanted, place = form(words), self._place(number)
+        return next(places_of(wanted, self.form, *place), -1) >= 0 and self._has(words, number)
+
+    def _has(self, words: str, number: int) -> bool:
+        """Tell whether the first of these words, whole, is one of a sentence."""
+        return tokens(words)[0] in tokens(self._sentence(number))
+
+    def is_written(self, words: str, number: int, *, whole: bool = False) -> bool:
+        """Tell whether words begin a sentence letter by letter, or are the whole of it."""
+        here, said = (
+            " ".join(text.split()).rstrip(STOPS) for text in (self._sentence(number), words)
+        )
+        return said.startswith(here) or (not whole and here.startswith(said))
 
     def resembles(self, words: str, number: int) -> bool:
         """Tell whether words are nearly the beginning of a sentence, or all of it.
 
         They are neither where they say another number, or deny what it says.
         """
-        start, end = self.spans[number - 1]
-        here = self.text[start:end]
-        if says_otherwise(words, here) and says_otherwise(words, _beginning(here, words)):
-            return False
-        given, sentence = (
-            " ".join(filter(None, map(form, said.split())))
-            for said in (words, self.text[start:end])
+        said, here = tokens(words), tokens(self._sentence(number))
+        target = pairs(" ".join(said))
+        # What the last of the words is told by, a few further on or before.
+        ends = range(max(1, len(said) - 2), len(said) + 4)
+        end = next((end for end in ends if here[end - 1 : end] == said[-1:]), len(said))
+        return any(
+            similarity(pairs(" ".join(part)), target) >= least and not says_otherwise(said, part)
+            for part, least in ((here[:end], CLOSE_BEGINNING), (here, CLOSE_ENOUGH))
         )
-        target = pairs(given)
-        if similarity(pairs(sentence[: len(given)]), target) >= CLOSE_BEGINNING:
-            return True
-        return similarity(pairs(sentence), target) >= CLOSE_ENOUGH
+
+    def _sentence(self, number: int) -> str:
+        start, end = self.spans[number - 1]
+        return self.text[start:end]
 
     def _place(self, number: int) -> tuple[int, int]:
         return self.starts[number - 1], self.starts[number]
 
-    def begun_by(self, words: str) -> Iterator[int]:
-        """Yield the sentences that words begin, up to form."""
+    def begun_by(self, words: str, near: int = 0) -> Iterator[int]:
+        """Yield some sentences that words begin, up to form: as written first, then the nearest."""
         wanted = form(words)
         if wanted in self.form:
             places = enumerate(pairwise(self.starts), 1)
-            yield from (n for n, (a, b) in places if a < b and self._starts(wanted, a))
+            found = [n for n, (a, b) in places if a < b and self._starts(wanted, a)]
+            found = sorted(found, key=lambda n: abs(n - near))[:MOST_COPIES]
+            yield from sorted(found, key=lambda n: not self.is_written(words, n))
 
     def _starts(self, wanted: str, start: int) -> bool:
         """Tell whether the form goes on so, up to the end of a sentence or of a number."""
@@ -176,26 +184,26 @@ class NumberedText:
 
     def nearest(self, words: str, number: int) -> int | None:
         """Return the sentence nearest to a number that words begin, else one that holds them."""
-        found = list(self.begun_by(words)) or list(self._holding(form(words)))
-        return min(found, key=lambda one: abs(one - number), default=None)
+        held = sorted(self._holding(words), key=lambda one: abs(one - number))
+        found = chain(self.begun_by(words, number), (n for n in held if self._has(words, n)))
+        return next(found, None)
 
-    def _holding(self, wanted: str) -> Iterator[int]:
-        for place in places_of(wanted, self.form):
-            number = bisect_right(self.starts, place)
-            if place + len(wanted) <= self.starts[number]:
-                yield number
+    def _holding(self, words: str) -> set[int]:
+        wanted = form(words)
+        places = ((at, bisect_right(self.starts, at)) for at in places_of(wanted, self.form))
+        return {number for at, number in places if at + len(wanted) <= self.starts[number]}
 
     def verbatim(self, words: str) -> str:
         """Return the text's own words for what a model wrote; empty when nothing is close enough.
 
         White space, case and quotes may differ, and else the closest sentence is returned.
         """
-        if words.strip() and any(True for _ in places_of(words, self.text)):
+        if words.strip() and next(places_of(words, self.text, whole=True), -1) >= 0:
             return words
 
         wanted, _ = _plain(words)
         flat, origin = _plain(self.text)
-        start = next(places_of(wanted, flat), -1)
+        start = next(places_of(wanted, flat, whole=True), -1)
         if start < 0:
             return self.closest(words, CLOSE_ENOUGH)
 
@@ -207,11 +215,12 @@ class NumberedText:
         Where that asks for anything, none that says another number, or denies it.
         """
         target = pairs(wanted)
+        said = tokens(wanted)
         best, best_score = "", at_least
         for start, end in self.spans[:200]:
             sentence = self.text[start:end]
             score = similarity(pairs(sentence), target)
-            if at_least and score >= best_score and says_otherwise(wanted, sentence):
+            if at_least and score >= best_score and says_otherwise(said, tokens(sentence)):
                 continue
             if score > best_score or (score == best_score and not best):
                 best, best_score = sentence, score
@@ -224,28 +233,12 @@ def named(first: int, last: int) -> str:
     return str(first) if first == last else f"{first}-{last}"
 
 
-def _beginning(sentence: str, words: str) -> str:
-    """Return as many words of a sentence as these."""
-    return " ".join(sentence.split()[: len(words.split())])
-
-
 def _plain(text: str) -> tuple[str, list[int]]:
     """Return a text without case, quote styles and runs of space, and where each letter stood."""
-    characters: list[str] = []
-    origin: list[int] = []
-    for position, character in enumerate(text.translate(_QUOTES)):
-        if character.isspace():
-            if characters and characters[-1] != " ":
-                characters.append(" ")
-                origin.append(position)
-            continue
-
-        for folded in character.casefold():
-            characters.append(folded)
-            origin.append(position)
-
-    while characters and characters[-1] == " ":
-        characters.pop()
-        origin.pop()
-
-    return "".join(characters), origin
+    flat = [
+        (letter, at)
+        for at, sign in enumerate(text.translate(_QUOTES))
+        for letter in (" " if sign.isspace() else sign.casefold())
+    ]
+    kept = [one for before, one in pairwise([(" ", 0), *flat]) if before[0] + one[0] != "  "]
+    return "".join(letter for letter, _ in kept).rstrip(" "), [at for _, at in kept]

@@ -14,7 +14,9 @@ from typing import Literal, NamedTuple
 import sentencex
 
 from drift.core.folding import parted_words
-from drift.evidence.sentence_ends import Span, end_of_space, language_of
+from drift.core.sentence_ends import Span, end_of_space, language_of
+from drift.evidence.figure_text import any_of
+from drift.evidence.figure_words import MONTHS
 
 MAX_SPAN_CHARACTERS = 600  # characters of a unit at most; a longer sentence is cut between words
 MAX_PACK_CHARACTERS = 200
@@ -268,14 +270,20 @@ def _pieces(window: str, language: str) -> list[str]:
     return pieces
 
 
-_GOES_ON_WITH_A_NUMBER = re.compile(
-    r"\b(?:vol|approx|ca|chap|art|sec|pt|par|abs|nr|bd)\.$", re.IGNORECASE
+_GAP = "\0"  # stands for what is between two sentences
+_GOES_ON = re.compile(
+    r"\b(?:(?i:vol|approx|ca|cap|chap|art|sect?|pt|par|abs|nr|bd|eqn?s?|thm|figs|refs|suppl|núm|págs?)"
+    rf"|Alg|App|Ch|Cor|Def|Ed|Ex|Lem|Phys|Prop|Ser|Tab)\.{_GAP}\d"
+    r"|\b(?:Abt|Avd?a?|Dña|Dras?|Dres|Fa|Ft|Hrsg|Ing|Inh|Messrs|Pr|Sras?|Sres|Srtas?)"
+    rf"\.{_GAP}[^\W\d_]"
+    rf"|([A-Z])\1\.{_GAP}([A-Z])\2\b"  # EE. UU.
+    rf"|\b\d\d?\.{_GAP}(?i:{any_of(MONTHS)})\b"
 )
-_IN_CODE = re.compile(r"[_\]}]\S")
+_GOES_ON_AT_ONCE = re.compile(r"[_\]}-]\S")
 
 
 def _belongs(text: str, before: Span, here: Span, language: str) -> bool:
-    """Tell whether a sentence goes on behind a full stop: `approx. 5`, `im 19. Jahrhundert`.
+    """Tell whether a sentence goes on behind a full stop: `Eq. 5`, `Sra. Ruiz`, `Gesch.-Führer`.
 
     A name in code does as well: `self._rules`, `tuple[str, ...]:`; and a word that is parted.
     """
@@ -287,12 +295,12 @@ def _belongs(text: str, before: Span, here: Span, language: str) -> bool:
     if text[before.end - 1] != "." or here.end - before.start > MAX_SPAN_CHARACTERS:
         return False
 
+    if text[here.start].islower() or (
+        here.start == before.end and _GOES_ON_AT_ONCE.match(text, here.start)
+    ):
+        return True
+
     end = text[max(before.start, before.end - 8) : before.end]
-    if text[here.start].isdigit() and _GOES_ON_WITH_A_NUMBER.search(end):
+    if _GOES_ON.search(f"{end}{_GAP}{text[here.start : here.start + 12]}"):
         return True
-
-    if here.start == before.end and _IN_CODE.match(text, here.start):
-        return True
-
-    is_ordinal = language == "de" and re.search(r"(?<!\d)\d{1,2}\.$", end)
-    return text[here.start].islower() or bool(is_ordinal)
+    return language == "de" and re.search(r"(?<!\d)\d{1,2}\.$", end) is not None

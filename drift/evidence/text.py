@@ -6,12 +6,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from drift.core.folding import as_typed
+from drift.core.folding import UNSPACED, as_typed
 from drift.core.names import proper_names
 from drift.core.stop_words import FILLERS
+from drift.evidence.figure_text import any_of
+from drift.evidence.figure_words import CARDINALS, MONTHS, SCALES, UNITS
 from drift.model.tree import Question
 
 STEM_LETTERS = 4
@@ -33,76 +35,135 @@ _LONGEST_WITHOUT_PLURAL = 3
 
 
 def folded(text: str) -> str:
-    """Return a text without case and accents."""
-    plain = unicodedata.normalize("NFKD", as_typed(text)).casefold()
-    return "".join(letter for letter in plain if not unicodedata.combining(letter))
+    """Return a text without case and accents; signs that make another letter of one stay."""
+    plain = as_typed(text).casefold()
+    if plain.isascii():
+        return plain
+    plain = _ACCENT.sub("", unicodedata.normalize("NFKD", plain).casefold())
+    return _VOICED.sub(lambda kana: unicodedata.normalize("NFC", kana[0]), plain)
 
 
-_FORM = re.compile(
-    r"[^\W_]+"
-    r"|(?<![^\W_])-(?=\d)"  # -5
-    r"|(?<=\d)[.,:/'-](?=\d)"  # 1.5, 9:30, 10-12
-    r"|(?<=[^\W\d_])(?:\+\+|#)(?![^\W_])"  # C++, C#
+_ACCENT = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]")
+_VOICED = re.compile("[\u3040-\u30ff][\u3099\u309a]")
+_PLAIN_SIGNS = str.maketrans(
+    dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-") | {"\u2019": "'", "\u2044": "/"}
 )
-_CUT = re.compile(r"(?<=\d)[.,:/'-]?\d|(?<=[^\W\d_])(?:\+\+|#)")
-_CUT_BEFORE = re.compile(r"(?:\d[.,:/'-]?|(?<![^\W_])-)$")
+_NOT = re.compile(r"\b(can)(?:'t|not)\b|n't\b")
+_THOUSANDS = re.compile(r"(?<![\w.,])\d{1,3}([ .,'])\d{3}(?:\1\d{3}){0,4}+(?!\1?\d)")
+_NEGATIONS = """
+neither never no nobody none nor not nothing nowhere without
+kein keine keinem keinen keiner keines nicht nichts nie niemals niemand ohne
+aucun aucune jamais ne pas rien sans
+nada nadie ninguna ninguno nunca sin
+ない なか なく ません 不 未 没 沒 无 無 非 否 别 別 ไม่
+"""
+_BOUNDS = """
+above after before below except few fewer least less more most only over since under unless until
+ab außer bis höchstens mehr mindestens nach nur seit über unter vor weniger
+après avant depuis jusqu moins plus sauf seulement sous sur
+antes bajo desde después excepto hasta más menos salvo sobre solo
+上 下 前 後 后 内 外 多 少 超 只 仅 僅 から だけ のみ まで กว่า ก่อน หลัง มาก น้อย สูง ต่ำ เพียง
+"""
+"""Words of which one makes another statement of the same other words, as a negation does."""
+_DENYING = frozenset(map(folded, _NEGATIONS.split()))
+_EXACT = _DENYING.union(map(folded, _BOUNDS.split()))
+_MEASURES = frozenset(map(folded, {*CARDINALS, *SCALES, *UNITS, *MONTHS}))
+_EAST = any_of(word for word in _EXACT if word > "\u0e00")
+_UNIT_SIGNS, _RELATIONS = "%‰°$¢£¥€₩₹₽", "<>=±≠≤≥"
+_INDIC = "\u0900-\u0963\u0966-\u0dff"
+"""Scripts of which vowels are signs of their own."""
+_LETTERS = rf"[^\W\d_{UNSPACED}]"
+_TOKEN = re.compile(
+    rf"{_LETTERS}++(?:[{_INDIC}]++{_LETTERS}*+)*+(?:(?:\+\+?|#)(?![^\W_]))?"
+    rf"|(?:(?<![^\W_{UNSPACED}])-)?\d+(?:[.,:/'-]\d+)*"
+    rf"|(?=[{UNSPACED}])(?:{_EAST}|.)"
+    rf"|[{_UNIT_SIGNS}]"
+    rf"|(?:(?<=[\w)])|(?<=[\w)] ))(?:!=|[{_RELATIONS}]+)(?= ?[\w(-])"
+)
+_BETWEEN_WORDS = re.compile(r"(?<!\d)\0|\0(?!\d)")
+
+
+def tokens(text: str) -> list[str]:
+    """Return the words and numbers of a text, folded, with the signs that make others of them.
+
+    These are signs as in `-5`, `1.5`, `5 %`, `C#` and `x < 5`; what parts thousands is left out. Of
+    scripts that set no space between words each letter is one.
+    """
+    plain = folded(text)
+    if not plain.isascii():
+        plain = plain.translate(_PLAIN_SIGNS)
+    if "n't" in plain or "can" in plain:
+        plain = _NOT.sub(r"\1 not", plain)
+    return _TOKEN.findall(_THOUSANDS.sub(lambda one: one[0].replace(one[1], ""), plain))
 
 
 def form(text: str) -> str:
-    """Return what two ways to write the same words have in common: folded letters and digits.
+    """Return what two ways to write the same words have in common: their tokens without gaps."""
+    return _BETWEEN_WORDS.sub("", "\0".join(tokens(text)))
 
-    Signs that make another number or name of them stay: those of `-5`, `1.5`, `C#`.
+
+_CUT = re.compile(
+    r"(?<=\d)[.,:/'-]?\d|(?<=\d)(?<!\d{4})[ \u00a0\u2009\u202f]\d{3}(?!\d)"
+    r"|(?<=[^\W\d_])(?:\+\+?|#)"
+)
+_CUT_BEFORE = re.compile(r"(?:\d[.,:/'\u2019\u2010-\u2014-]?|(?<![^\W_])[-\u2010-\u2014\u2212])$")
+_CUT_THOUSANDS = re.compile(r"(?:^|\D)\d{1,3}[ \u00a0\u2009\u202f]$")
+_WITHIN_A_WORD = re.compile(rf"{_LETTERS}{{2}}")
+
+
+def places_of(
+    words: str, text: str, start: int = 0, end: int | None = None, *, whole: bool = False
+) -> Iterator[int]:
+    """Yield where words stand in a text, not where they cut a number or a name such as `C#`.
+
+    Where they shall be `whole`, they do not begin within a word either.
     """
-    plain = unicodedata.normalize("NFKD", text.replace("\u2212", "-")).casefold()
-    return "".join(_FORM.findall(plain))
-
-
-def places_of(words: str, text: str, start: int = 0, end: int | None = None) -> Iterator[int]:
-    """Yield where words stand in a text, not where they cut a number or a name such as `C#`."""
     last = len(text) if end is None else end
     at = text.find(words, start, last) if words else -1
     while at >= 0:
         behind = at + len(words)
+        before = text[max(start, at - 5) : at]
         cuts = behind < last and _CUT.match(text, behind)
-        if not cuts and not (
-            words[0].isdigit() and _CUT_BEFORE.search(text[max(start, at - 2) : at])
-        ):
+        if words[0].isdigit():
+            cuts = cuts or _CUT_BEFORE.search(before)
+            cuts = cuts or (_CUT_THOUSANDS.search(before) and re.match(r"\d{3}(?!\d)", words))
+        elif whole and at:
+            cuts = cuts or _WITHIN_A_WORD.match(text, at - 1)
+        if not cuts:
             yield at
         at = text.find(words, at + 1, last)
 
 
-_NUMBER = re.compile(r"(?:(?<![^\W_])[-\u2212])?\d+(?:[.,']\d+)*")
-_SIGNED = re.compile(r"\b[A-Za-z](?:\+\+|#)")
-_GROUPED = re.compile(r"(-?\d{1,3})((?:[.,']\d{3})+)")
-_NEGATIONS = frozenset(
+def is_measure(token: str) -> bool:
+    """Tell whether a token is a number, in digits or words, a unit or a month."""
+    return token[-1].isdigit() or token in _MEASURES
+
+
+def says_otherwise(words: Sequence[str], others: Sequence[str]) -> bool:
+    """Tell whether tokens hold a number or measure that others lack, or another exact word.
+
+    Exact are negations, bounds such as `under`, `since` and `only`, and signs.
     """
-    cannot neither never no nobody none nor not nothing nowhere without
-    kein keine keinen keiner keines nicht nichts nie niemals niemand ohne
-    aucun aucune jamais ne pas rien sans
-    nada nadie ninguna ninguno nunca sin
-    """.split()
-)
-
-
-def negates(text: str) -> bool:
-    """Tell whether a text denies something, by its words."""
-    words = map(folded, _WORD.findall(text))
-    return not _NEGATIONS.isdisjoint(words) or "n't" in text or "n\u2019t" in text
-
-
-def says_otherwise(words: str, text: str) -> bool:
-    """Tell whether words hold a number that a text lacks, or deny or name what it does not."""
-    if not _numbers(words) <= _numbers(text) or negates(words) != negates(text):
-        return True
-    signed, there = set(_SIGNED.findall(words)), set(_SIGNED.findall(text))
-    return not signed <= there or any(re.search(rf"\b{n[0]}\b(?![+#])", words) for n in there)
-
-
-def _numbers(text: str) -> frozenset[str]:
-    found = (number.replace("\u2212", "-") for number in _NUMBER.findall(text))
-    return frozenset(
-        re.sub("[.,']", "", number) if _GROUPED.fullmatch(number) else number for number in found
+    measured, exact = (
+        [Counter(filter(kind, side)) for side in (words, others)]
+        for kind in (is_measure, _is_exact)
     )
+    if not measured[0] <= measured[1] or exact[0] != exact[1]:
+        return True
+    both = (set(words) - set(others), set(others) - set(words))
+    return any(
+        word[denied.end() :] in there
+        for here, there in (both, both[::-1])
+        for word in here
+        if (denied := _DENIED.match(word))
+    )
+
+
+_DENIED = re.compile(r"(?:des|dis|il|im|in|ir|non|un)(?=\w{3})")
+
+
+def _is_exact(token: str) -> bool:
+    return token in _EXACT or token[-1] in f"+#{_UNIT_SIGNS}{_RELATIONS}"
 
 
 class KnownWords:

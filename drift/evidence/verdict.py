@@ -54,9 +54,5 @@ def confidence_of(statements: Sequence[Statement]) -> float:
     """Return how sure the evidence is: the mean over statements of their facts' mean confidence."""
     if not statements:
         return 0.0
-    means = [_confidence(statement) for statement in statements]
+    means = [sum(fact.confidence for fact in one.facts) / len(one.facts) for one in statements]
     return round(sum(means) / len(means), 2)
-
-
-def _confidence(statement: Statement) -> float:
-    return sum(fact.confidence for fact in statement.facts) / len(statement.facts)

@@ -27,6 +27,7 @@ from drift.model.graph import (
     PrimerEvidence,
     Relationship,
     Topic,
+    document_of,
 )
 
 NO_DOCUMENT: Mapping[str, Any] = {
@@ -195,15 +196,15 @@ def anchors_of_named(query: FollowupQuery, found: Candidates) -> list[str]:
 
     Full text finds some of its chunks by the words of the title. At most two, of the longest ones.
     """
-    anchors: dict[str, str] = {}
+    anchors: dict[tuple[str, str], str] = {}
     for candidate in found.chunks:
         title = re.sub(r"\.\w{1,9}$", "", candidate.chunk.document_name)
-        anchors.setdefault(title, candidate.chunk.id)
+        anchors.setdefault((title, document_of(candidate.chunk)), candidate.chunk.id)
 
-    longest = sorted(anchors, key=lambda title: (-len(title), title))
+    longest = sorted(anchors, key=lambda one: (-len(one[0]), one))
     asked = [query.question]
-    stated = (t for t in longest if len(t) >= _SHORTEST_TITLE and stands_in(t, asked))
-    return [anchors[title] for title in stated][:_MOST_NAMED]
+    stated = (one for one in longest if len(one[0]) >= _SHORTEST_TITLE and stands_in(one[0], asked))
+    return [anchors[one] for one in stated][:_MOST_NAMED]
 
 
 def with_named(found: Candidates, further: Sequence[Candidate]) -> Candidates:

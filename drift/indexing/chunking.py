@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from drift.evidence.sentence_ends import SENTENCE_END
+from drift.core.sentence_ends import SENTENCE_END
 from drift.indexing.blocks import Block, Format, split_blocks
 
 CHUNKING_VERSION = "4"

@@ -42,7 +42,7 @@ class Citation:
 
     `sentences` are the numbers of the sentences in it, "4" or "4-5"; none if it is part of one.
     `at` is where the span begins in the chunk's text, in characters. Two citations of the same
-    words of a chunk are one.
+    words of a chunk are one. `document_id` is empty where the graph does not say it.
     """
 
     chunk_id: str
@@ -50,6 +50,12 @@ class Citation:
     document_name: str
     sentences: str = ""
     at: int = field(default=0, compare=False)
+    document_id: str = field(default="", compare=False)
+
+    @property
+    def document(self) -> str:
+        """What tells its document from others: its id, else its name."""
+        return self.document_id or self.document_name
 
 
 @dataclass(frozen=True, slots=True)

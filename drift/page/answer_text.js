@@ -8,6 +8,9 @@ import { blocks, showBlocks } from "./markdown.js";
 /** Blocks that are shown in one go; the rest waits for the next frame. */
 const MOST_AT_ONCE = 60;
 
+/** With one way to end a line, as it is read. @param {string} text */
+const lines = (text) => text.replaceAll("\r\n", "\n");
+
 export class AnswerText {
   /**
    * @param {HTMLElement} place
@@ -25,12 +28,13 @@ export class AnswerText {
 
   /** @param {string} text what comes next */
   append(text) {
-    this.whole += text;
+    this.whole = lines(this.whole + text);
     this.soon();
   }
 
   /** @param {string} text all of it, in place of what was told */
   replace(text) {
+    text = lines(text);
     if (text.startsWith(this.whole)) return this.append(text.slice(this.whole.length));
     this.whole = text;
     this.shown = 0;

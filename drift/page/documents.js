@@ -35,6 +35,7 @@ export function prepareDocuments(added) {
   whenAdded = added;
   const files = /** @type {HTMLInputElement} */ (byId("files"));
   byId("choose-documents").addEventListener("click", () => files.click());
+  if (KINDS === "text") files.accept = ".md,.markdown,.rst,.txt,text/plain,text/markdown";
   files.addEventListener("change", () => {
     take([...(files.files ?? [])].map((file) => ({ file, isFolder: false })));
     files.value = ""; // so that the same file can be chosen again

@@ -106,8 +106,8 @@ export function webAddress(value) {
 }
 
 /**
- * A way to a page of elsewhere that says where it leads; without an address that may be followed,
- * its text alone.
+ * A way to a page of elsewhere that says where it leads, unless its text is an address there; without
+ * one that may be followed, its text alone.
  * @param {unknown} href
  * @param {Node} text
  */
@@ -116,7 +116,8 @@ export function link(href, text) {
   if (!address) return element("span", { class: "no-link" }, text);
   const made = element("a", { rel: "noopener noreferrer", target: "_blank" }, text);
   made.href = address.href;
-  if ((made.textContent ?? "").includes(address.host)) return made;
+  const said = made.textContent ?? "";
+  if ((webAddress(said) ?? webAddress(`https://${said}`))?.host === address.host) return made;
   return element("span", {}, made, element("span", { class: "host" }, ` (${plain(address.host)})`));
 }
 

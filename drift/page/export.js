@@ -1,7 +1,7 @@
 /**
  * An answer as Markdown, with its references.
  */
-import { OPEN, SHUT } from "./markdown.js";
+import { blocks, MARK } from "./markdown.js";
 import { plain, webAddress } from "./elements.js";
 import { linesInWords } from "./references.js";
 import { dateTime, percent, word } from "./words.js";
@@ -16,8 +16,8 @@ import { dateTime, percent, word } from "./words.js";
  * @param {boolean} confidence whether it is told
  */
 export function asMarkdown(asked, answer, uncertain, when, confidence) {
-  const parts = [`# ${oneLine(asked.question)}`, withNumbers(answer.text).trim()];
-  if (uncertain) parts.push(`**${word("answer.uncertain")}:** ${inert(plain(uncertain))}`);
+  const parts = [`# ${oneLine(asked.question)}`, withNumbers(inert(answer.text.trim()))];
+  if (uncertain) parts.push(`**${word("answer.uncertain")}:** ${escaped(plain(uncertain))}`);
   for (const limit of answer.limits) parts.push(`- ${oneLine(limit)}`);
   for (const [title, items] of /** @type {const} */ ([["references.title", answer.items], ["references.near", answer.near]])) {
     if (items.length) parts.push(`## ${word(title)}`, items.map((one) => reference(one, confidence)).join("\n\n"));
@@ -26,17 +26,48 @@ export function asMarkdown(asked, answer, uncertain, when, confidence) {
   return `${parts.join("\n\n")}\n`;
 }
 
+/** @param {string} text */
+function escaped(text) {
+  return text.replace(/!(?=\[)/g, "&#33;").replace(/<(?=[a-z/!?])/gi, "&lt;");
+}
+
 /**
- * Return a text of others whose pictures and markup load nothing where it is opened.
+ * Return a text of others whose pictures and markup load nothing where it is opened; code stays as
+ * it is, where what is made is read as it was.
  * @param {string} text
  */
 function inert(text) {
-  return text.replace(/!(?=\[)/g, "&#33;").replace(/<(?=[a-z/!?])/gi, "&lt;");
+  const made = besideCode(text);
+  return besideCode(made) === made ? made : escaped(text);
+}
+
+/** @param {string} text */
+function besideCode(text) {
+  let made = "", done = 0, from = 0;
+  for (const { type, raw } of leaves(blocks(text))) {
+    for (const line of raw.split("\n")) { // in a list or a quote, something stands before each
+      const at = text.indexOf(line, from);
+      if (at < 0) return made + escaped(text.slice(done));
+      from = at + line.length;
+      if (type !== "code" && type !== "codespan") continue;
+      made += escaped(text.slice(done, at)) + line;
+      done = from;
+    }
+  }
+  return made + escaped(text.slice(done));
+}
+
+/** @param {any[]} tokens @returns {{ type: string, raw: string }[]} */
+function leaves(tokens) {
+  return tokens.flatMap((one) => {
+    const inside = one.tokens ?? one.items ?? (one.rows && [one.header, ...one.rows].flat());
+    return inside?.length ? leaves(inside) : one.raw ? [one] : [];
+  });
 }
 
 /** @param {string} text */
 export function withNumbers(text) {
-  return inert(text).replace(new RegExp(`${OPEN}([\\d,]+)${SHUT}`, "g"), (_, numbers) => ` [${numbers.split(",").join(", ")}]`);
+  return text.replace(MARK, (_, numbers) => ` [${numbers.split(",").join(", ")}]`);
 }
 
 /** @param {Reference} one @param {boolean} confidence */
@@ -44,7 +75,7 @@ function reference(one, confidence) {
   const facts = [oneLine(one.title), oneLine(one.where), one.lines && linesInWords(one.lines),
     one.match !== null && confidence && word("references.match", { match: percent(one.match) }),
     webAddress(one.address)?.href].filter(Boolean);
-  const quote = inert(plain(one.quote)).trim().split("\n").map((line) => `> ${line}`).join("\n");
+  const quote = inert(plain(one.quote).trim()).split("\n").map((line) => `> ${line}`).join("\n");
   return `[${one.number}] ${facts.join(" · ")}${one.quote ? `\n\n${quote}` : ""}`;
 }
 

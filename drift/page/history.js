@@ -34,7 +34,7 @@ function keep(entries) {
   }
 }
 
-/** @param {string} caller */
+/** @param {string | null} caller */
 export function entriesOf(caller) {
   return all().filter((one) => one.caller === caller);
 }
@@ -53,7 +53,7 @@ function isSame(one, other) {
 
 /**
  * The list, with a way to ask again and ways to forget.
- * @param {string} caller
+ * @param {string | null} caller null where that is not known
  * @param {(entry: Entry) => void} choose
  */
 export function historyView(caller, choose) {

@@ -13,7 +13,7 @@ import { historyView, remember } from "./history.js";
 import { openKeyDialog, prepareKeyDialog } from "./key_dialog.js";
 import { closePanel, openPanel, preparePanel } from "./panel.js";
 import { problemView } from "./problems.js";
-import { choose, chosen, listProjects, showProject } from "./project.js";
+import { chosen, listProjects, showProject } from "./project.js";
 import { Turn } from "./turn.js";
 import { keepLanguage, speak, wantedLanguage, word } from "./words.js";
 
@@ -23,7 +23,12 @@ const inAddress = takeKey(); // before anything else: it stands in no history an
 if (inAddress.key && canBeSent(inAddress.key)) useKey(inAddress.key);
 
 const wanted = asked();
-let caller = "";
+/** So many answers stay on the page. */
+const MOST_TURNS = 30;
+/** Whose questions they are; nobody's until that is known. @type {string | null} */
+let caller = null;
+/** Questions whose caller is not known yet. @type {Omit<import("./history.js").Entry, "caller">[]} */
+let unkept = [];
 /** @type {Turn | null} */
 let running = null;
 let looking = new AbortController();
@@ -40,13 +45,21 @@ async function ask() {
   byId("about-project").hidden = true;
   for (const one of byId("turns").querySelectorAll(".turn > details[open]")) one.removeAttribute("open");
   byId("turns").prepend(turn.view);
+  byId("turns").children[MOST_TURNS]?.remove();
   setBusy(true);
-  remember({ ...what, when: Date.now(), caller });
+  unkept.push({ ...what, when: Date.now() });
+  keepQuestions();
   await turn.run();
   if (running !== turn) return;
   running = null;
   setBusy(false);
   if (document.activeElement === document.body) turn.view.querySelector("h2")?.focus({ preventScroll: true });
+}
+
+function keepQuestions() {
+  if (caller === null) return;
+  for (const one of unkept) remember({ ...one, caller });
+  unkept = [];
 }
 
 /** @param {Partial<Asked>} what */
@@ -82,7 +95,7 @@ async function projectChanged() {
 /** The project holds more, or is there now. */
 async function documentsAdded() {
   keepProject(chosen());
-  await listProjects(chosen()).catch(() => []);
+  await listProjects().catch(() => {});
   await projectChanged();
 }
 
@@ -90,11 +103,11 @@ async function documentsAdded() {
 async function enter() {
   byId("notices").querySelector(".problem")?.remove();
   try {
-    await listProjects(asked().project || chosen());
+    await listProjects();
     caller = String((await read("usage")).caller ?? "");
+    keepQuestions();
     await projectChanged();
   } catch (error) {
-    choose(asked().project);
     const ways = { again: () => void enter(), askKey: (/** @type {boolean} */ isSameCaller) => openKeyDialog("", isSameCaller) };
     byId("notices").append(problemView(error, ways));
     if (error instanceof Problem && error.code === "unauthenticated") {
@@ -118,8 +131,9 @@ function note(text) {
 function prepareTools() {
   const language = /** @type {HTMLSelectElement} */ (byId("language"));
   language.addEventListener("change", async () => {
-    keepLanguage(language.value);
-    await speak(language.value);
+    await speak(language.value).then(() => keepLanguage(language.value), () => {
+      language.value = document.documentElement.lang;
+    });
     hint();
     await projectChanged();
   });

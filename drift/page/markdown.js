@@ -2,17 +2,23 @@
  * Markdown as elements: `marked` reads it, and each of its tokens becomes nodes here. HTML in it is
  * text, pictures are their words, and links of other schemes are not links.
  */
-import { lexer } from "./vendor/marked/marked.esm.js";
+import { Lexer, Tokenizer } from "./vendor/marked/marked.esm.js";
 import { add, element, link, plain, seen } from "./elements.js";
 
 /** Around the numbers of references in a text, in place of characters that it cannot hold. */
 export const OPEN = "\ue000", SHUT = "\ue001";
-const MARK = /\ue000([\d,]+)\ue001/g;
+export const MARK = /\ue000([\d,]+)\ue001/g;
 
 /** Longer texts are shown without their form. */
 const MOST_CHARACTERS = 120_000;
 /** Lists and quotes further in are shown as they were written, so that the page stays as wide as it is. */
 const MOST_LEVELS = 8;
+/** Paragraphs with more signs of emphasis are shown without their form: to pair them takes long. */
+const MOST_SIGNS = 300;
+/** What no blank parts from words: letters of some scripts, and marks. */
+const SPACELESS = "[\ue000\ue001\\p{sc=Han}\\p{sc=Hiragana}\\p{sc=Katakana}\\p{sc=Hangul}\\p{sc=Thai}]";
+const IS_SPACELESS = new RegExp(`^${SPACELESS}`, "u");
+const BEHIND_EMPHASIS = new RegExp(`(?<=[^\\P{P}*_~][*_~]{1,3})${SPACELESS}`, "gu");
 /** A name such as __init__ is not bold. */
 const NAME = /^__\w+__$/;
 
@@ -21,17 +27,45 @@ const NAME = /^__\w+__$/;
  * @typedef {(number: number) => Node} Mark makes what stands for a reference
  */
 
+/** What would take long to read stays as it is. */
+class Reader extends Lexer {
+  /** @param {string} src @param {Token[]} [tokens] @returns {Token[]} */
+  inlineTokens(src, tokens = []) {
+    if (src.split(/[*_]/, MOST_SIGNS + 2).length < MOST_SIGNS + 2) return super.inlineTokens(src, tokens);
+    tokens.push({ type: "unread", raw: src });
+    return tokens;
+  }
+}
+
+/** Spans beside the numbers of references, and beside letters that no blank parts. */
+class Spans extends Tokenizer {
+  /** The mark of a reference ends an address. @param {string} src @returns {Token} */
+  url(src) {
+    const found = super.url(src);
+    return found?.raw.includes(OPEN) ? super.url(src.slice(0, src.indexOf(OPEN))) : found;
+  }
+
+  /**
+   * Emphasis begins and ends beside what no blank parts from words, as if it were punctuation.
+   * @param {string} src @param {string} masked @param {string} before @returns {Token}
+   */
+  emStrong(src, masked, before) {
+    return super.emStrong(src, masked, IS_SPACELESS.test(before) ? "。" : before);
+  }
+}
+const hooks = { emStrongMask: (/** @type {string} */ text) => text.replace(BEHIND_EMPHASIS, (one) => "。".repeat(one.length)) };
+
 /**
  * Return the blocks of a text: `raw` of all of them together is the text.
  * @param {string} text
  * @returns {Token[]}
  */
 export function blocks(text) {
-  if (text.length > MOST_CHARACTERS) return [{ type: "text", raw: text, text }];
+  if (text.length > MOST_CHARACTERS) return [{ type: "unread", raw: text }];
   try {
-    return lexer(text, { gfm: true, async: false });
+    return new Reader({ gfm: true, async: false, tokenizer: new Spans(), hooks }).lex(text);
   } catch {
-    return [{ type: "text", raw: text, text }];
+    return [{ type: "unread", raw: text }];
   }
 }
 
@@ -80,7 +114,7 @@ function block(token, mark, level) {
     case "text":
       return token.tokens ? spans(element("p", { dir: "auto" }), token, mark)
         : element("p", { dir: "auto" }, text(token.text, mark));
-    default: // HTML, definitions of links, and what a later version may find
+    default: // HTML, definitions of links, what was not read, and what a later version may find
       return element("p", { dir: "auto" }, text(token.raw, mark));
   }
 }

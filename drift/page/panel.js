@@ -44,7 +44,8 @@ function closed() {
  * @param {Shown} shown
  */
 export async function openPanel(shown) {
-  const at = document.activeElement;
+  // not every browser gives the focus to a button that is clicked
+  const pressed = window.event?.currentTarget, at = pressed instanceof HTMLButtonElement ? pressed : document.activeElement;
   if (!panel().contains(at)) {
     opened = [];
     cameFrom = at instanceof HTMLElement ? at : null;

@@ -1,6 +1,7 @@
 /**
  * The projects that the caller may ask, and what the chosen one holds.
  */
+import { asked } from "./address.js";
 import { Problem, read } from "./api.js";
 import { offerDocuments } from "./documents.js";
 import { button, byId, element, foreign, plain } from "./elements.js";
@@ -35,9 +36,10 @@ const hasTurns = () => !document.body.classList.contains("is-empty");
 /** The project that was looked at last. */
 let shown = "";
 
-/** Return the id of the chosen project, "" where the caller names none. */
+/** Return the id of the chosen project, before there is a list that of the address; "" for none. */
 export function chosen() {
-  return list().value === OTHER ? other().value : list().value;
+  if (!list().options.length) return asked().project;
+  return list().value === OTHER ? other().value.trim() : list().value;
 }
 
 /**
@@ -46,7 +48,7 @@ export function chosen() {
  */
 export function choose(id) {
   if ([...list().options].some((one) => one.value === id)) list().value = id;
-  else if (id) {
+  else {
     list().value = OTHER;
     other().value = id;
   }
@@ -54,10 +56,10 @@ export function choose(id) {
 }
 
 /**
- * List the caller's projects; the rest may be named.
- * @param {string} wanted the project to choose, "" for the first
+ * List the caller's projects; the rest may be named. The chosen one stays, where there is none the
+ * first is chosen.
  */
-export async function listProjects(wanted) {
+export async function listProjects() {
   const ids = [];
   let cursor = null;
   for (let page = 0; page < MOST_PAGES && (page === 0 || cursor); page += 1) {
@@ -65,13 +67,13 @@ export async function listProjects(wanted) {
     ids.push(...found.projects.map((/** @type {any} */ one) => String(one.id)));
     cursor = found.next;
   }
+  // chosen while the list was read, perhaps
+  const isNaming = list().value === OTHER, wanted = chosen();
   // a project that has come into an empty graph is the one to ask
   const isFirst = list().options.length === 1 && wanted === SAMPLE && !ids.includes(wanted);
   const options = ids.map((id) => element("option", { value: id }, plain(id)));
   list().replaceChildren(...options, element("option", { value: OTHER }, word("ask.another")));
-  choose((!isFirst && wanted) || ids[0] || "");
-  if (!ids.length) choose(wanted || SAMPLE);
-  return ids;
+  choose(isFirst || !(wanted || isNaming) ? ids[0] ?? SAMPLE : wanted);
 }
 
 /**

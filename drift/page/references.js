@@ -28,7 +28,8 @@ import { hasWord, place, told, word } from "./words.js";
  * @property {Reference[]} near what stands near, where the documents do not answer
  */
 
-const NUMBERS = /\[(\d{1,4}(?:\s*,\s*\d{1,4})*)\](?![(:[])/g;
+/** They stand behind the number of a sentence. */
+const STOPS = ".!?:\u2026\u3002\uff01\uff1f\uff1a\u0964\u061f";
 /** How the server calls what a project knows of itself, in its own language. */
 const WHOLE = "About this project";
 const NODES = /\[Node (\d{1,4})\]/g;
@@ -40,8 +41,7 @@ const NODES = /\[Node (\d{1,4})\]/g;
 export function referred(result) {
   if (Array.isArray(result.sources)) return byNodes(result.answer, result.sources);
   if (result.verdict?.verdict === "not_found") return withoutAnswer(result.verdict.near ?? []);
-  if (Array.isArray(result.references?.items)) return byServer(result.references, result);
-  return byFacts(clean(result.final_answer), result.key_facts ?? []);
+  return byFacts(result, result.key_facts ?? []);
 }
 
 /** @param {any[]} near @returns {Referred} */
@@ -50,31 +50,24 @@ function withoutAnswer(near) {
   return { text: word("verdict.not_found"), items: [], confidence: null, limits: [], near: passages };
 }
 
-/** @param {any} references @param {any} result @returns {Referred} */
-function byServer(references, result) {
-  const located = new Map(citations(result.key_facts ?? []).map((one) => [`${one.chunk_id}\n${one.span}`, one]));
-  const items = references.items.map((/** @type {any} */ one) =>
-    ({ ...fromCitation({ ...located.get(`${one.chunk_id}\n${one.span}`), ...one }, one.number),
-      lines: lines(one), match: share(one.match), confidence: share(one.confidence), signals: one.signals ?? {} }));
-  const known = new Set(items.map((/** @type {Reference} */ one) => one.number));
-  const text = clean(answerAlone(references, result)).replace(NUMBERS, (whole, list) => {
-    const numbers = list.split(",").map(Number);
-    return numbers.every((/** @type {number} */ one) => known.has(one)) ? marked(numbers) : whole;
-  });
-  return { text, items, confidence: share(references.confidence), limits: (references.limits ?? []).map(told), near: [] };
+/**
+ * The references as the server numbers them, else in the order of the facts.
+ * @param {any} result
+ * @param {any[]} facts
+ * @returns {Referred}
+ */
+function byFacts({ final_answer, references }, facts) {
+  const located = new Map(citations(facts).map((one) => [key(one), one]));
+  const items = (references?.items ?? [...located.values()]).map((/** @type {any} */ one, /** @type {number} */ index) =>
+    fromCitation({ ...located.get(key(one)), ...one }, one.number ?? index + 1));
+  const numbers = new Map(items.map((/** @type {Reference} */ one) => [`${one.id}\n${one.quote}`, one.number]));
+  const text = numbered(clean(final_answer), facts, (fact) => citations([fact]).map((one) => numbers.get(key(one))));
+  return { text, items, confidence: share(references?.confidence), limits: (references?.limits ?? []).map(told), near: [] };
 }
 
-/**
- * The answer without the lines that follow it: references and limits have places of their own here.
- * @param {any} references @param {any} result
- */
-function answerAlone(references, result) {
-  let text = String(references.answer ?? result.final_answer ?? "");
-  for (const [heading, listed] of [["Limits", references.limits], ["References", references.items]]) {
-    const at = listed?.length ? text.lastIndexOf(`\n\n${heading}:\n`) : -1;
-    if (at >= 0) text = text.slice(0, at);
-  }
-  return text;
+/** @param {any} one a citation */
+function key(one) {
+  return `${one.chunk_id}\n${one.span ?? ""}`;
 }
 
 /** @param {string} text "3" or "3-5" */
@@ -83,30 +76,44 @@ export function linesInWords(text) {
 }
 
 /**
- * Number the citations, and put the numbers behind the sentences of the answer.
+ * Put numbers behind the sentences of facts, which stand in the text in their order.
  * @param {string} text
  * @param {any[]} facts
- * @returns {Referred}
+ * @param {(fact: any) => number[]} numbersOf
  */
-function byFacts(text, facts) {
-  /** @type {Map<string, Reference>} */
-  const items = new Map();
-  let from = 0;
+function numbered(text, facts, numbersOf) {
+  let made = "", from = 0;
   for (const fact of facts) {
-    const numbers = citations([fact]).map((one) => {
-      const name = `${one.chunk_id}\n${one.span}`;
-      const known = items.get(name) ?? fromCitation(one, items.size + 1);
-      items.set(name, known);
-      return known.number;
-    });
-    const sentence = clean(fact.fact).trim();
-    const at = sentence ? text.indexOf(sentence, from) : -1;
-    if (at < 0 || !numbers.length) continue;
-    const end = at + sentence.length, mark = marked([...new Set(numbers)]);
-    text = text.slice(0, end) + mark + text.slice(end);
-    from = end + mark.length;
+    const numbers = [...new Set(numbersOf(fact))].filter(Boolean).sort((one, other) => one - other);
+    const end = numbers.length ? endOf(clean(fact.fact).trim(), text, from) : -1;
+    if (end < 0) continue;
+    const words = text.slice(from, end), isCode = /\n[ \t]*(```+|~~~+)$/.test(words);
+    made += words + (isCode ? "\n\n" : "") + marked(numbers);
+    from = end;
   }
-  return { text, items: [...items.values()], confidence: null, limits: [], near: [] };
+  return made + text.slice(from);
+}
+
+/**
+ * Where the number of a sentence stands: before its stop, and inside the last cell of a row, whose
+ * sentence is its cells; -1 where it is not in the text.
+ * @param {string} sentence
+ * @param {string} text
+ * @param {number} from
+ */
+function endOf(sentence, text, from) {
+  const at = sentence ? text.indexOf(sentence, from) : -1;
+  if (at >= 0) {
+    let end = at + sentence.length;
+    while (end > at && STOPS.includes(text[end - 1])) end -= 1;
+    return end;
+  }
+  for (const line of text.slice(from).split("\n")) {
+    const row = line.trimEnd(), cells = row.split("|").map((one) => one.trim()).filter(Boolean);
+    if (sentence && cells.join(", ") === sentence) return from + (row.endsWith("|") ? row.slice(0, -1).trimEnd() : row).length;
+    from += line.length + 1;
+  }
+  return -1;
 }
 
 /** @param {string} answer @param {any[]} sources @returns {Referred} */
@@ -142,7 +149,7 @@ function fromCitation(one, number) {
   return {
     number, kind: "chunk", id: String(one.chunk_id), title: one.document_name === WHOLE ? word("passage.whole") : String(one.document_name ?? one.label ?? ""),
     quote: String(one.span ?? ""), where: [below(one), page, one.place && place(one.place)].filter(Boolean).join(" · "),
-    lines: "", address: one.source_uri, match: null, confidence: null, signals: {},
+    lines: lines(one), address: one.source_uri, match: share(one.match), confidence: share(one.confidence), signals: one.signals ?? {},
   };
 }
 
@@ -172,9 +179,9 @@ function marked(numbers) {
 }
 
 /**
- * Without the characters that stand around numbers here.
+ * Without the characters that stand around numbers here, and with one way to end a line.
  * @param {unknown} text
  */
 function clean(text) {
-  return String(text ?? "").replace(/[\ue000\ue001]/g, "\ufffd");
+  return String(text ?? "").replace(/[\ue000\ue001]/g, "\ufffd").replaceAll("\r\n", "\n");
 }

@@ -168,9 +168,10 @@ function isStandIn() {
 
 /** @param {MouseEvent} event @param {string} text */
 async function copy(event, text) {
-  const place = /** @type {HTMLElement} */ (event.currentTarget), before = place.textContent;
-  const done = await navigator.clipboard.writeText(text).then(() => true, () => false);
-  place.textContent = word(done ? "answer.copied" : "answer.notCopied");
-  say(place.textContent);
+  const place = /** @type {HTMLElement} */ (event.currentTarget), before = (place.dataset.before ??= place.textContent ?? "");
+  // without https there is no clipboard
+  const done = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+  const said = (place.textContent = word(done ? "answer.copied" : "answer.notCopied"));
+  say(said);
   setTimeout(() => { place.textContent = before; }, 2000);
 }

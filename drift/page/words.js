@@ -11,6 +11,8 @@ let words = {};
 /** Sentences that the server writes, in English, by their keys; none where the page speaks it. @type {[string, RegExp][]} */
 let toldInEnglish = [];
 let language = "en";
+/** The words that were asked for last. @type {ReturnType<typeof load>} */
+let wanted;
 
 /** Return the language that was chosen here, else the first of the browser's that the page has. */
 export function wantedLanguage() {
@@ -31,8 +33,9 @@ function kept() {
  * @param {string} code
  */
 export async function speak(code) {
-  const [mine, english] = await Promise.all([load(code), code === "en" ? {} : load("en")]);
-  words = mine;
+  const mine = (wanted = load(code)), [said, english] = await Promise.all([mine, code === "en" ? {} : load("en")]);
+  if (mine !== wanted) return; // another language was chosen meanwhile
+  words = said;
   toldInEnglish = Object.entries(english).filter(([key]) => key.startsWith("told.")).map(([key, text]) => [key, pattern(text)]);
   language = code;
   document.documentElement.lang = code;
@@ -116,8 +119,9 @@ export function percent(share) {
 
 /** @param {number} seconds */
 export function duration(seconds) {
-  if (seconds < 60) return word("time.seconds", { count: number(seconds, { maximumFractionDigits: seconds < 10 ? 1 : 0 }) });
-  return word("time.minutes", { minutes: Math.floor(seconds / 60), seconds: Math.round(seconds % 60) });
+  const whole = Math.round(seconds);
+  if (whole < 60) return word("time.seconds", { count: number(seconds, { maximumFractionDigits: seconds < 10 ? 1 : 0 }) });
+  return word("time.minutes", { minutes: Math.floor(whole / 60), seconds: whole % 60 });
 }
 
 /**

@@ -79,7 +79,7 @@ def numbered_facts(nodes: Sequence[Node], retrieved: Mapping[str, Chunk]) -> tup
 
 def _wording(citation: Citation) -> tuple[str, str]:
     """Return what is one fact: the same words of one document, also in chunks that overlap."""
-    return citation.document_name, " ".join(citation.span.split()).casefold()
+    return citation.document, " ".join(citation.span.split()).casefold()
 
 
 def finding_elements(nodes: Sequence[Node], facts: Sequence[Fact]) -> list[str]:

@@ -134,6 +134,10 @@ Reply in the language of the user question. Ids such as K3 stand only in their f
 Return JSON: {returned}"""
 
 
+_SENTENCES = """  What has no number is taken out, so write none, and nothing from memory.
+  Numbers stand behind the words, never in them. An item ("- ..."), a row ("| ... |") and a whole
+  block of code are such lists too; headings ("## ...") and the head of a table need no number."""
+
 QUICK_SYSTEM = f"""You are DRIFT-Search Quick.
 You answer a user question from the chunks below and from nothing else, in one look.
 
@@ -157,22 +161,23 @@ Reply in the language of the user question, with the fields in this order:
   likely to hold more of what it asks for; "not_found" when they do not, or when they contradict
   what it takes for granted. The links before the last one of a chain answer no part of a question
   about the last one: they alone are "not_found".
-- `answer`: the answer itself first, then what explains it: one to three sentences, more only for a
-  list or a story. Each sentence ends in numbers of the list `evidence`, [1] for its first place:
-  "Marley was dead [1][3]." A sentence without a number is taken out, so write none, and nothing
-  from memory. Each sentence is also shown alone: name in it whom or what it is about, in the first
-  one too. Where sentences disagree, give each version with its document. For "not_found", say what
-  the evidence contradicts or what comes closest, as it stands there; what is missing belongs into
+- `sentences`: the answer itself first, then what explains it: one to three sentences, more only for
+  a list or a story. Each is a list, its words and then numbers of the list `evidence`, 1 for its
+  first place: ["Marley was dead.", 1, 3].
+{_SENTENCES}
+  Each sentence is also shown alone: name in it whom or what it is about, in the first one too.
+  Where the evidence disagrees, give each version with its document. For "not_found", say what the
+  evidence contradicts or what comes closest, as it stands there; what is missing belongs into
   `residual_uncertainty` only. Without such evidence, leave it empty.
 - `confidence`: 1 when a named sentence says the answer, 0.8 when several say it together, 0.5 when
   they say part of it or make it likely, 0.1 when they do not answer.
 - `residual_uncertainty`: what the user question asks and the evidence leaves open, or what had to
-  be assumed, in a sentence without numbers. Leave it empty if nothing is open.
+  be assumed, in a sentence. Leave it empty if nothing is open.
 Write ids such as K3 only into `evidence`.
 
 {DATA_RULE}
-Return JSON: {{"about_whole", "position", "evidence", "verdict", "answer",
-"confidence", "residual_uncertainty"}}"""
+Return JSON: {{"about_whole", "position", "evidence", "verdict",
+"sentences": [["It is so.", 1, 3]], "confidence", "residual_uncertainty"}}"""
 
 AGGREGATE_SYSTEM = f"""You are DRIFT-Search Aggregator.
 You get a user question and what a search has found, in `<findings>`: the questions that it asked,
@@ -187,20 +192,20 @@ Reply in the language of the user question, with the fields in this order:
   what it asks for, "not_found" when they do not, or when they contradict what it takes for granted.
   The links before the last one of a chain answer no part of a question about the last one: they
   alone are "not_found".
-- `final_answer`: the answer itself first, then what explains it: one to four sentences, more only
-  for a list or a story, which is told in the order of its places. Each sentence ends in the numbers
-  of the facts that bear it out: "Marley was dead [1][3]." A sentence without a number is taken out,
-  so write none, and nothing from memory.
+- `sentences`: the answer itself first, then what explains it: one to four sentences, more only for
+  a list or a story, which is told in the order of its places. Each is a list, its words and then
+  the numbers of the facts that bear them out: ["Marley was dead.", 1, 3].
+{_SENTENCES}
   Commit to what the facts support, also where it takes several of them together. Where they
   disagree, give each version with its document, and say which one is more specific or more recent.
   Where they do not answer, say what they contradict or what comes closest. Without such a fact,
   leave it empty.
 - `residual_uncertainty`: what the user question asks and the facts leave open, or what had to be
-  assumed, in a sentence without numbers. Leave it empty if nothing is open.
+  assumed, in a sentence. Leave it empty if nothing is open.
 Write no ids other than the numbers of facts.
 
 {DATA_RULE}
-Return JSON: {{"verdict", "final_answer", "residual_uncertainty"}}"""
+Return JSON: {{"verdict", "sentences": [["It is so.", 1, 3]], "residual_uncertainty"}}"""
 
 RAG_SYSTEM = f"""You answer questions about a knowledge graph.
 

@@ -373,9 +373,7 @@ class _Retrieval:
             return Conclusion()
 
         shown = [*texts_of(tree.retrieved.values()), *(c.summary for c in found.communities)]
-        growing = GrowingAnswer(
-            "final_answer", lambda _: () if unseen_name(question, shown) else facts
-        )
+        growing = GrowingAnswer(lambda _: () if unseen_name(question, shown) else facts)
         hear = self.telling.hear(growing.deliverable)
         try:
             reply = await self.scope.ask(prompt, AggregateReply, hear)

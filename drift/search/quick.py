@@ -20,8 +20,8 @@ from drift.core.errors import UnusableReplyError
 from drift.core.logs import log
 from drift.evidence.citations import check_each, standing
 from drift.evidence.handles import without_handles
-from drift.evidence.marks import without_marks
 from drift.evidence.names import lacking_name, unseen_name
+from drift.evidence.statements import joined
 from drift.model.graph import Chunk, Evidence, Position, Vector, texts_of
 from drift.model.limits import CONFIDENT
 from drift.model.tree import (
@@ -150,9 +150,7 @@ async def _read(
     call = _QuickCall(scope.question, handles, evidence, reading.shown)
 
     with parts.reading(1) as part:
-        growing = GrowingAnswer(
-            "answer", lambda begun: call.facts_of(begun, is_last=is_last), call.prose
-        )
+        growing = GrowingAnswer(lambda begun: call.facts_of(begun, is_last=is_last), call.prose)
         reply = await scope.ask(reading.prompt, QuickReply, telling.hear(growing.deliverable))
         part.add(chunks=len(reading.shown), answers=1)
 
@@ -183,7 +181,7 @@ class _QuickCall:
     def facts_of(self, begun: Mapping[str, Any], *, is_last: bool) -> Sequence[Fact]:
         """Return what can be delivered of a reply while it is written, if it is the last."""
         try:
-            reply = QuickReply.model_validate({**begun, "verdict": "not_found"})
+            reply = QuickReply.model_validate({**begun, "verdict": "not_found", "sentences": ()})
         except ValidationError:
             return ()
 
@@ -197,16 +195,18 @@ class _QuickCall:
     def checked(self, asked: Question, reply: QuickReply) -> Look:
         """Return what a reply says, over the evidence that holds."""
         ids = [self.handles.chunks.resolve(citation.chunk_id) for citation in reply.evidence]
-        each, counts = check_each(reply.evidence, reply.answer, ids, self.known)
+        sentences = tuple(one.said(self.prose) for one in reply.sentences)
+        text = joined(sentences)
+        each, counts = check_each(reply.evidence, text, ids, self.known)
         facts = self._numbered(each, reply.confidence)
 
         said = AggregateReply.model_construct(
             verdict=reply.verdict if facts else "not_found",
-            final_answer=self.prose(reply.answer),
+            sentences=sentences,
             residual_uncertainty=self.prose(reply.residual_uncertainty),
         )
         answer = Answer(
-            without_marks(said.final_answer, {fact.number for fact in facts}),
+            text,
             tuple(dict.fromkeys(fact.citation for fact in facts)),
             reply.confidence,
             should_continue=False,
@@ -241,5 +241,5 @@ def open_question(concluded: Conclusion, counts: CitationCounts) -> str:
 
     # Of more documents than these one look cannot be sure to have seen all.
     facts = [fact for statement in concluded.statements for fact in statement.facts]
-    documents = {fact.citation.document_name for fact in facts}
+    documents = {fact.citation.document for fact in facts}
     return "scattered" if len(documents) > MAX_DOCUMENTS else ""

@@ -8,13 +8,12 @@ they lead everywhere, next to nothing. docs/recall.md holds what each weight bri
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from drift.evidence.figure_words import CARDINALS
+from drift.evidence.text import is_measure, tokens
 from drift.model.graph import Candidate, Candidates, Chunk, Evidence, document_of
 
 SCOPE_BONUS = 0.02
@@ -196,8 +195,8 @@ def _by_greatest(values: Sequence[float]) -> list[float]:
 def near_duplicates(texts: Iterable[str]) -> Iterator[bool]:
     """Tell of each text whether it shares half of its runs of five words with one kept before.
 
-    It does not repeat one that has another number between the same words. Ideographs count as words
-    each, and a text of fewer words is one run.
+    It does not repeat one that has another number between the same words. Words are tokens, so that
+    an ideograph is one, and a text of fewer is one run.
     """
     kept: list[_Runs] = []
     seen: set[int] = set()
@@ -212,10 +211,6 @@ def near_duplicates(texts: Iterable[str]) -> Iterator[bool]:
         yield is_duplicate
 
 
-_IDEOGRAPH = "\u3040-\u30ff\u3400-\u9fff"
-_TOKEN = re.compile(rf"-?\d+(?:[.,:/'-]\d+)*|[{_IDEOGRAPH}]|[^\W\d{_IDEOGRAPH}]+")
-
-
 class _Runs(NamedTuple):
     """The runs of words of a text, and its numbers by the words around them."""
 
@@ -226,11 +221,11 @@ class _Runs(NamedTuple):
     def of(cls, text: str) -> _Runs:
         if len(text) > 2 * END_CHARS:
             text = f"{text[:END_CHARS]} {text[-END_CHARS:]}"
-        words = _TOKEN.findall(text.casefold())
+        words = tokens(text) or text.split()
         runs = set(map(hash, zip(*(words[start:] for start in range(RUN_WORDS)), strict=False)))
         numbers: defaultdict[int, set[str]] = defaultdict(set)
         for at, word in enumerate(words):
-            if word[-1].isdigit() or word in CARDINALS:
+            if is_measure(word):
                 around = (*words[max(0, at - 2) : at], "", *words[at + 1 : at + 3])
                 numbers[hash(around)].add(word)
 

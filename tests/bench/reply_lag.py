@@ -1,6 +1,6 @@
 """How long a reply that grows holds up other requests: `python -m tests.bench.reply_lag`.
 
-A reply of 190,000 characters comes in pieces, as a stream brings it, and its answer is told as far
+A reply of 150,000 characters comes in pieces, as a stream brings it, and its answer is told as far
 as it can be. Beside it a task wants to run again and again; the lag is how long it waited.
 """
 
@@ -14,8 +14,9 @@ from drift.answer.streaming import GrowingAnswer, Telling
 from drift.llm.growing import GrowingText
 from drift.model.tree import Citation, Fact
 
-CHARACTERS = 190_000
+CHARACTERS = 150_000
 PIECE = 4
+SENTENCE = 40  # characters of what is said with one fact
 FACTS = [Fact(n, Citation(str(n), "He knew it well.", ""), 1.0) for n in range(1, 10)]
 KINDS = {
     "sentences with a fact": "He knew it well and went on [1]. ",
@@ -47,9 +48,10 @@ class Heard:
 
 async def measured(answer: str) -> tuple[float, float, int]:
     """Return the longest lag and all seconds of work, and how many characters were told."""
-    reply = json.dumps({"final_answer": answer}, ensure_ascii=False)
+    rows = [[answer[at : at + SENTENCE], 1] for at in range(0, len(answer), SENTENCE)]
+    reply = json.dumps({"sentences": rows}, ensure_ascii=False)
     heard = Heard()
-    hear = Telling(heard).hear(GrowingAnswer("final_answer", lambda _: FACTS).deliverable)
+    hear = Telling(heard).hear(GrowingAnswer(lambda _: FACTS).deliverable)
     assert hear
     growing = GrowingText(hear)
     longest = work = 0.0

@@ -16,14 +16,14 @@ import httpx2
 from pydantic_core import from_json
 
 from drift.answer.streaming import GrowingAnswer
+from drift.contracts.replies import SentenceReply
 from drift.evidence.statements import proven
 from drift.local.event_stream import ACCEPT, read_events
 from drift.model.tree import Citation, Fact
 from tests.bench.command import Options, milliseconds, read_options, run, show, stack_of
 from tests.bench.load_process import Load, Target, loaded_function
 
-FIELDS: Mapping[str, str] = {"quick": "answer", "drift": "final_answer"}
-"""The field of the reply that is told, by depth."""
+DEPTHS = ("quick", "drift")
 MAX_FACTS = 100
 _FACTS = [Fact(n, Citation(str(n), "", ""), 1.0) for n in range(1, MAX_FACTS + 1)]
 """The stand-in names no evidence that does not hold."""
@@ -67,7 +67,7 @@ async def measure_streams(
         await model.delete("/requests")
         streams = await _asked(target, count, answers)
         written = (await model.get("/requests")).json()["written"]
-        levels.append(_level(count, streams, written, FIELDS[target.depth]))
+        levels.append(_level(count, streams, written))
     return levels
 
 
@@ -95,7 +95,7 @@ async def _one(target: Target, turn: int) -> _Stream:
 
 
 def _level(
-    callers: int, streams: Sequence[_Stream], written: Sequence[Mapping[str, Any]], named: str
+    callers: int, streams: Sequence[_Stream], written: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
     """Return milliseconds.
 
@@ -103,13 +103,13 @@ def _level(
     the token with which a sentence could be told to its arrival, `ended` from the token that ends
     the sentence. `replaced` counts answers that were taken back, `failed` those without a result.
     """
-    replies = {one["question"]: one for one in written if f'"{named}"' in one["text"]}
+    replies = {one["question"]: one for one in written if '"sentences"' in one["text"]}
     answered = [one for one in streams if one.ended and one.told]
     late = [
         pair
         for one in answered
         if one.question in replies and not one.replaced
-        for pair in _lateness(one, replies[one.question], named)
+        for pair in _lateness(one, replies[one.question])
     ]
     first = [one.told[0][1] - one.began for one in answered]
     whole = [one.ended - one.began for one in answered]
@@ -131,18 +131,17 @@ def _named(name: str, times: Mapping[str, float]) -> dict[str, float]:
     return {f"{name}_{percent}".replace("_most_", "_max_"): ms for percent, ms in times.items()}
 
 
-def _lateness(
-    stream: _Stream, written: Mapping[str, Any], named: str
-) -> Iterator[tuple[float, float]]:
+def _lateness(stream: _Stream, written: Mapping[str, Any]) -> Iterator[tuple[float, float]]:
     """Yield for each arrival the seconds since it could be told, and since the model ended it."""
-    growing = GrowingAnswer(named, lambda _: _FACTS)
+    growing = GrowingAnswer(lambda _: _FACTS)
     could: list[tuple[str, float]] = []
     done: list[tuple[str, float]] = []
     for characters, at in written["times"]:
         reply = written["text"][:characters]
         could.append((growing.deliverable(reply), at))
-        answer = from_json(reply, allow_partial="trailing-strings").get(named, "")
-        done.append((proven(answer, _FACTS).text, at))
+        words = [row[0] for row in from_json(reply, allow_partial="on").get("sentences", ()) if row]
+        said = [SentenceReply(text=text, facts=(1,)) for text in words]
+        done.append((proven(said, _FACTS).text, at))
 
     for text, arrived in stream.told:
         sent = next((at for had, at in could if had.startswith(text)), None)
@@ -170,7 +169,7 @@ if __name__ == "__main__":
             servers=True,
             callers=((1, 32), "callers at once, with commas between the levels"),
             requests=(64, "answers at each level, 500 at most; at least two a caller"),
-            depth=("quick", "how far to go", *FIELDS),
+            depth=("quick", "how far to go", *DEPTHS),
             chat_ms=(1000.0, "latency of each chat call, milliseconds"),
             token_ms=(16.7, "latency of each token of a reply, milliseconds"),
         ),

@@ -109,7 +109,7 @@ async def test_follow_ups_that_share_chunks_cost_less_together(tmp_path: Path) -
 
 
 # ------------------------------------------------------------------------------------------ streams
-REPLY = '{"evidence": ["K1.1"], "answer": "Marley was dead [1]. Nobody knew it [1].", "verdict": '
+REPLY = '{"evidence": ["K1.1"], "sentences": [["Marley was dead.", 1], ["Nobody knew it.", 1]], '
 KNOWN, ENDED = 3.0, 4.0
 """Seconds before its arrival: when the first sentence could be told, and when it had ended."""
 
@@ -128,7 +128,7 @@ async def test_a_sentence_is_late_by_the_models_own_clock() -> None:
         """Tell that each question's reply was written some seconds ago."""
         if request.method == "DELETE":
             return httpx2.Response(204)
-        now, ended = time.monotonic(), REPLY.index(" Nobody")
+        now, ended = time.monotonic(), REPLY.index(", 1]")
         times = [(ended, now - ENDED), (ended + 4, now - KNOWN), (len(REPLY), now)]
         replies = [{"question": f"Who? ({n})", "text": REPLY, "times": times} for n in range(4)]
         return httpx2.Response(200, json={"written": replies})

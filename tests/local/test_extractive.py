@@ -349,6 +349,10 @@ FALSE = (
 )
 
 
+def said_by(found: AggregateReply) -> list[tuple[str | int, ...]]:
+    return [(one.text, *one.facts) for one in found.sentences]
+
+
 def test_each_fact_stands_once_with_every_number_that_says_it() -> None:
     question = "What does the with statement guarantee about __exit__?"
     found = aggregated(
@@ -356,41 +360,42 @@ def test_each_fact_stands_once_with_every_number_that_says_it() -> None:
         node(question, ("K1", CALLED), ("K2", FALSE)),
         node("And __enter__?", ("K3", f"{CALLED} "), ("K1", f"So: {CALLED}")),
     )
-    assert found.final_answer == f"{CALLED_FLAT[:-1]} [1][3]. {FALSE[:-1]} [2]."
+    assert said_by(found) == [(CALLED_FLAT, 1, 3), (FALSE, 2)]
     assert found.verdict == "answered"
     assert found.residual_uncertainty == ""
 
 
-def test_each_sentence_of_a_fact_ends_in_its_number() -> None:
+def test_each_sentence_of_a_fact_has_its_number() -> None:
     question = "What does the with statement guarantee about __exit__?"
     called = 'The "with" statement guards the block. It guarantees that "__exit__()" is called'
     found = aggregated(question, node(question, ("K1", called)))
-    assert found.final_answer == (
-        'It guarantees that "__exit__()" is called [1]. The "with" statement guards the block [1].'
-    )
+    assert said_by(found) == [
+        ('It guarantees that "__exit__()" is called.', 1),
+        ('The "with" statement guards the block.', 1),
+    ]
 
 
-def test_numbers_of_a_document_itself_are_no_numbers_of_facts() -> None:
+def test_numbers_of_a_document_itself_stay_in_its_words() -> None:
     question = "What does the with statement guarantee about __exit__?"
-    found = aggregated(
-        question, node(question, ("K1", "The with statement guarantees __exit__ [2], [3-4]."))
-    )
-    assert found.final_answer == "The with statement guarantees __exit__, [1]."
+    said = "The with statement guarantees __exit__ [2], [3-4]."
+    found = aggregated(question, node(question, ("K1", said)))
+    assert said_by(found) == [(said, 1)]
 
 
 def test_a_fact_without_its_second_stars_and_one_in_small_letters_are_sentences() -> None:
     question = "What does the with statement guarantee about __exit__?"
     called = "**The with statement guarantees that __exit__ is called."
     found = aggregated(question, node(question, ("K1", called), ("K2", "guarantee: two years")))
-    assert found.final_answer == (
-        "The with statement guarantees that __exit__ is called [1].\nguarantee: two years [2]."
-    )
+    assert said_by(found) == [
+        ("The with statement guarantees that __exit__ is called.", 1),
+        ("guarantee: two years.", 2),
+    ]
 
 
 def test_a_question_with_a_number_is_no_fact() -> None:
     question = "[7] What does the with statement guarantee about __exit__?"
     found = aggregated(question, node(question, ("K1", CALLED)))
-    assert found.final_answer == f"{CALLED_FLAT[:-1]} [1]."
+    assert said_by(found) == [(CALLED_FLAT, 1)]
 
 
 def test_a_doubtful_finding_answers_in_part() -> None:
@@ -411,14 +416,14 @@ def test_the_aggregation_names_what_was_not_answered() -> None:
 
 def test_facts_that_have_nothing_to_do_with_the_question_are_no_answer() -> None:
     found = aggregated("What is the capital of France?", node("And scopes?", ("K1", CALLED)))
-    assert (found.final_answer, found.verdict) == ("", "not_found")
+    assert (found.sentences, found.verdict) == ((), "not_found")
 
 
 def test_a_line_that_shares_a_word_in_another_sense_is_no_answer() -> None:
     letter = "The Unicode standard knows *abstract characters* (e.g. “LATIN CAPITAL LETTER A”)."
     asked = "What is the capital of France? (LATIN CAPITAL LETTER)"
     found = aggregated("What is the capital of France?", node(asked, ("K1", letter)))
-    assert (found.final_answer, found.verdict) == ("", "not_found")
+    assert (found.sentences, found.verdict) == ((), "not_found")
 
 
 # ------------------------------------------------------------------------------------------ prompts

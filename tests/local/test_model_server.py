@@ -80,7 +80,7 @@ def test_every_kind_of_reply_has_its_shape_at_every_path(
         == "K1"
     )
     last = AggregateReply.model_validate_json(reply_of(model_server, AGGREGATE, prefix))
-    assert last.final_answer.endswith(" [1].")
+    assert last.sentences[-1].facts == (1,)
     assert model_server.counts() == {
         "hypothesis": 1,
         "primer_reply": 1,

@@ -12,7 +12,6 @@ from __future__ import annotations
 import base64
 import json
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -200,14 +199,11 @@ REPLY: Mapping[str, Callable[[Json], Json]] = {
 # ---------------------------------------------------------------------------- changes what it wrote
 PROSE = "Certainly! Here is what I found about your question."
 INVENTED_ID = "K999"
-INVENTED_FACT = "[999]"
+INVENTED_FACT = 999
 INVENTED_SENTENCE = "999"
 PADDING = 4_000_000
 """Characters: more than any reply has, and still of an honest server."""
 INVENTED_SPAN = "This sentence stands in no chunk at all, because nobody ever wrote it."
-
-
-_FACT = re.compile(r"\[\d+\]")
 
 
 def _edit_json(change: Callable[[Json], Any]) -> Callable[[str], str]:
@@ -227,8 +223,8 @@ def _edit_json(change: Callable[[Json], Any]) -> Callable[[str], str]:
 def _invent_ids(reply: Json) -> None:
     for citation in reply.get("citations", ()):
         citation["chunk_id"] = INVENTED_ID
-    if "final_answer" in reply:
-        reply["final_answer"] = _FACT.sub(INVENTED_FACT, reply["final_answer"])
+    for sentence in reply.get("sentences", ()):
+        sentence[1:] = [INVENTED_FACT]
     for followup in reply.get("followups", ()):
         followup["target_communities"] = ["C999"]
 
@@ -239,7 +235,7 @@ def _invent_spans(reply: Json) -> None:
 
 
 def _drop_fields(reply: Json) -> None:
-    for name in ("answer", "final_answer", "initial_answer", "followups", "citations"):
+    for name in ("answer", "sentences", "initial_answer", "followups", "citations"):
         reply.pop(name, None)
 
 

@@ -79,6 +79,7 @@ async def test_what_is_dropped_is_known_to_the_next_question(
     await drag(visit, "dragOver", ferry)
     assert NOTES in await visit.text("#drop-words:visible")
     assert "PDF" in await visit.text("#documents-about")
+    assert await visit.page.get_attribute("#files", "accept") is None
     await visit.picture("documents-drag")
     await drag(visit, "dragCancel", ferry)
     await visit.page.wait_for_selector("#drop", state="hidden", timeout=5000)

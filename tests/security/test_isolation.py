@@ -113,7 +113,7 @@ class Parrot:
             },
             "aggregate_reply": {
                 "verdict": "answered",
-                "final_answer": f"{' '.join(_WORD.findall(words))} [1].",
+                "sentences": [[" ".join(_WORD.findall(words)), 1]],
                 "residual_uncertainty": words,
             },
         }

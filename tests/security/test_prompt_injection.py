@@ -339,14 +339,14 @@ def obeying(text: str, *citations: dict[str, Any]) -> dict[str, Any]:
         },
         "quick_reply": {
             "evidence": [*FORGED, *(["K1.1"] if citations else [])],
-            "answer": f"It is so [{len(FORGED) + 1}]. {OBEYED[:-1]} [1]. {OBEYED}",
+            "sentences": [["It is so.", len(FORGED) + 1], [OBEYED, 1], [OBEYED]],
             "verdict": "answered",
             "confidence": 1,
             **rest,
         },
         "aggregate_reply": {
             "verdict": "answered",
-            "final_answer": f"It is so [1]. {OBEYED[:-1]} [999]. {OBEYED}",
+            "sentences": [["It is so.", 1], [OBEYED, 999], [OBEYED]],
             "key_facts": [{"fact": OBEYED, "citations": [*FORGED, "K1", "first"]}],
             **rest,
         },

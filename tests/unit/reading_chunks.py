@@ -43,7 +43,7 @@ async def read_chunks(
     if not facts:
         return Conclusion()
 
-    hear = telling.hear(GrowingAnswer("final_answer", lambda _: facts).deliverable)
+    hear = telling.hear(GrowingAnswer(lambda _: facts).deliverable)
     reply = await scope.ask(prompt, AggregateReply, hear)
     shown = [f"{c.document_name} {c.heading} {c.text}" for c in chunks]
     concluded = conclusion.conclude(row["question"], reply, facts, nodes, shown)

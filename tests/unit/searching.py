@@ -93,7 +93,7 @@ def aggregated(*numbers: int, final: str = "The answer", doubt: str = "") -> dic
     marks = numbers or (1,)
     return {
         "verdict": "answered",
-        "final_answer": " ".join(f"{final} {place} [{n}]." for place, n in enumerate(marks)),
+        "sentences": [[f"{final} {place}.", n] for place, n in enumerate(marks)],
         "residual_uncertainty": doubt,
     }
 

@@ -25,7 +25,7 @@ from drift.prompting import prompts
 from drift.search.scope import parse
 
 Json = dict[str, Any]
-REPLY = json.dumps({"verdict": "answered", "final_answer": "It is so [1]."})
+REPLY = json.dumps({"verdict": "answered", "sentences": [["It is so.", 1]]})
 PROMPT = prompts.aggregate("Is it so?", [], [])
 HALF = len(REPLY) // 2
 
@@ -88,7 +88,7 @@ async def test_a_request_has_a_cached_system_text_a_format_and_an_effort() -> No
     async with chat_of(server, ChatOptions(temperature=0.5)) as chat:
         reply = await chat.complete(PROMPT, Deadline.after(20))
 
-    assert parse(reply.text, AggregateReply).final_answer == "It is so [1]."
+    assert parse(reply.text, AggregateReply).sentences[0].facts == (1,)
     assert reply.tokens == Tokens(prompt=14, completion=3, cached=7, cache_write=2)
     [body] = server.bodies
     assert body["system"][0]["cache_control"] == {"type": "ephemeral"}

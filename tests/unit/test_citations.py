@@ -363,3 +363,53 @@ def test_a_citation_with_another_figure_than_the_answer_is_dropped_and_told() ->
     kept, counts = check(replies, "The rent is 4,850 euros a month.", ["a", "b"], leases)
     assert [c.chunk_id for c in kept] == ["a"]
     assert counts == CitationCounts(2, 1, 0, {"contradicted": 1})
+
+
+FEES = Chunk(
+    "k1",
+    "Die Gebühr würde bezahlt.\n\nDie Gebühr wurde bezahlt.\n\nDie Gebühr wurde bezahlt, sagt er.",
+    "Fees",
+    document_id="fees.md",
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "number", "taken"),
+    [
+        ("Die Gebühr wurde bezahlt.", "", "2"),
+        ("Die Gebühr wurde bezahlt.", "1", "2"),
+        ("Die Gebühr würde bezahlt.", "2", "1"),
+        ("Die Gebühr wurde", "1", "1"),
+        ("Die Gebühr wurde bezahlt.", "3", "3"),
+    ],
+)
+def test_a_sentence_that_is_written_so_goes_before_one_of_other_letters(
+    words: str, number: str, taken: str
+) -> None:
+    [kept], _ = checked([reply("k1", words, number)], [FEES])
+    assert (kept.sentences, kept.document) == (taken, "fees.md")
+
+
+HARBOUR = Chunk("k1", "港は毎朝九時に開きます。犬は港に入れません。船は三十メートルです。", "港")
+DAM = Chunk("k2", "ダムは北の谷に 建設されました。", "ダム")
+
+
+@pytest.mark.parametrize(
+    ("words", "number", "taken"),
+    [
+        ("港は毎朝九時に開きます。犬は港に入れません。", "", ("k1", "1-2")),
+        ("犬は港に", "", ("k1", "")),
+        ("犬は港に入れま", "3", ("k1", "2")),
+        ("ダムは北の谷に 建設されました", "1", ("k2", "1")),
+    ],
+)
+def test_words_without_spaces_count_by_their_letters(
+    words: str, number: str, taken: tuple[str, str]
+) -> None:
+    assert cited(number, words, (HARBOUR, DAM))[0] == [taken]
+
+
+def test_a_span_stands_where_it_is_no_part_of_a_number() -> None:
+    text = "It is 1 500 euros, or 500 euros then."
+    [kept], _ = checked([reply("a", "500 euros")], [chunk("a", text)])
+    assert (kept.span, kept.at) == ("500 euros", text.rindex("500 euros"))

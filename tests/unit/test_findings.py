@@ -54,6 +54,13 @@ def ids(nodes: list[Node]) -> list[int]:
     return [node.question.id for node in nodes]
 
 
+def test_the_same_words_of_two_documents_of_one_name_are_two_facts() -> None:
+    one, other = (Citation(id_, "Said.", "Handbook", document_id=id_) for id_ in ("a", "b"))
+    assert len(numbered_facts([answered(0, one, other)], {})) == 2
+    apart = [Citation(id_, "Said.", "Handbook", document_id="a") for id_ in ("a", "b")]
+    assert len(numbered_facts([answered(0, *apart)], {})) == 1
+
+
 # -------------------------------------------------------------------------------------------- order
 def test_follow_ups_stand_right_behind_the_one_that_proposed_them() -> None:
     parents = {0: None, 1: None, 2: 1, 3: 0, 4: 3, 5: 0, 6: None}

@@ -10,21 +10,19 @@ from hypothesis import strategies as st
 
 from drift.answer.streaming import GrowingAnswer, Telling
 from drift.contracts.answer import KeyFact, RetrieveResponse
-from drift.contracts.replies import MAX_ANSWER_CHARS
-from drift.evidence.statement_parts import StatementPart, StatementParts
+from drift.contracts.replies import AggregateReply
 from drift.evidence.statements import proven
-from drift.llm.growing import GrowingText
 from tests.fakes import Heard
-from tests.unit.test_statements import ANSWERS, FACTS
+from tests.unit.test_statements import FACTS, FORMS, LANGUAGES, ROWS, Rows, answer, said_by
 
 
 def growing() -> GrowingAnswer:
-    return GrowingAnswer("final_answer", lambda _: FACTS)
+    return GrowingAnswer(lambda _: FACTS)
 
 
-def reply_of(answer: str) -> str:
-    said = {"final_answer": answer, "verdict": "answered", "residual_uncertainty": "Nothing."}
-    return json.dumps(said, ensure_ascii=False)
+def reply_of(rows: object, *, is_ascii: bool = False) -> str:
+    said = {"verdict": "answered", "sentences": rows, "residual_uncertainty": "Nothing."}
+    return json.dumps(said, ensure_ascii=is_ascii)
 
 
 def response(text: str) -> RetrieveResponse:
@@ -32,62 +30,71 @@ def response(text: str) -> RetrieveResponse:
     return RetrieveResponse(final_answer=text, key_facts=facts, residual_uncertainty="")
 
 
-@given(ANSWERS)
-def test_what_each_character_delivers_is_the_beginning_of_the_whole(answer: str) -> None:
-    one, reply = growing(), reply_of(answer)
-    opening = reply.index(": ") + 3
-    whole = proven(answer.lstrip(), FACTS).text
-    written = [json.dumps(answer[:end], ensure_ascii=False)[1:-1] for end in range(len(answer) + 1)]
-    for begun in written:
-        said = one.deliverable(reply[:opening] + begun)
-        assert whole.startswith(said)
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("form", FORMS)
+def test_letter_by_letter_only_adds_to_what_was_told(form: str, language: str) -> None:
+    rows, text = answer(form, language)
+    heard = Heard()
+    telling = Telling(heard)
+    hear = telling.hear(growing().deliverable) or str
+    for reply in (reply_of(rows), reply_of(rows, is_ascii=True)):
+        for end in range(1, len(reply) + 1):
+            hear(reply[:end])
+            assert text.startswith(heard.text)
+        assert heard.text == text
 
-    assert one.deliverable(reply) == whole
+    telling.whole(response(text))
+    assert heard.text == text
+    assert not heard.replaced
 
 
-@given(ANSWERS, st.data())
-def test_pieces_of_any_size_only_add_to_what_was_told(answer: str, data: st.DataObject) -> None:
-    reply = reply_of(answer)
+@given(ROWS, st.data())
+def test_pieces_of_any_size_only_add_to_what_was_told(rows: Rows, data: st.DataObject) -> None:
+    reply = reply_of(rows)
     ends = data.draw(st.lists(st.integers(0, len(reply)), max_size=8).map(sorted))
     heard = Heard()
     telling = Telling(heard)
-    hear = telling.hear(growing().deliverable)
+    hear = telling.hear(growing().deliverable) or str
     for end in [*ends, len(reply)]:
         hear(reply[:end])
 
-    whole = proven(answer.strip(), FACTS).text
+    whole = said_by(rows).text
     telling.whole(response(whole))
     assert heard.text == whole
     assert not heard.replaced
-    assert bool(heard.facts) == bool(whole)
 
 
-@given(st.text(max_size=200))
+@given(st.text(max_size=200) | st.text(alphabet='{}[]",:1 \n', max_size=60))
 def test_a_reply_that_is_no_json_tells_nothing_and_breaks_nothing(reply: str) -> None:
     one = growing()
-    for end in range(len(reply) + 1):
-        assert not one.deliverable(reply[:end]) or "final_answer" in reply
+    assert {one.deliverable(reply[:end]) for end in range(len(reply) + 1)} == {""}
 
 
-def test_a_sentence_is_told_when_the_next_one_begins_and_the_last_when_the_answer_ends() -> None:
+@pytest.mark.parametrize(
+    "rows", [["Marley was dead.", 1, 2], "Marley was dead [1].", [["Marley was dead."], 7]]
+)  # fmt: skip
+def test_another_shape_is_told_when_it_is_whole(rows: object) -> None:
+    one, reply = growing(), reply_of(rows)
+    assert {one.deliverable(reply[:end]) for end in range(len(reply) + 1)} == {""}
+
+
+def test_a_sentence_is_told_as_soon_as_its_list_is_closed() -> None:
     heard = Heard()
-    hear = Telling(heard).hear(growing().deliverable)
-    hear('{"final_answer": "Marley was dead [1]. ')
+    hear = Telling(heard).hear(growing().deliverable) or str
+    hear('{"sentences": [["Marley was dead.", 1')
     assert heard.text == ""
-    hear('{"final_answer": "Marley was dead [1]. Sc')
+    hear('{"sentences": [["Marley was dead.", 1]')
     assert heard.text == "Marley was dead."
-    hear('{"final_answer": "Marley was dead [1]. Scrooge knew it [2].')
-    assert heard.text == "Marley was dead."
-    hear('{"final_answer": "Marley was dead [1]. Scrooge knew it [2]."')
+    hear('{"sentences": [["Marley was dead.", 1], {"text": "Scrooge knew it.", "facts": [2]}')
     assert heard.text == "Marley was dead. Scrooge knew it."
     assert heard.deltas == 2
 
 
 def test_a_second_reply_that_says_something_else_takes_the_first_back() -> None:
     heard = Heard()
-    hear = Telling(heard).hear(growing().deliverable)
-    hear('{"final_answer": "Marley was dead [1]. Scr')
-    hear('{"final_answer": "He lives [2]. Scr')
+    hear = Telling(heard).hear(growing().deliverable) or str
+    hear('{"sentences": [["Marley was dead.", 1]')
+    hear('{"sentences": [["He lives.", 2]')
 
     assert heard.text == "He lives."
     assert heard.replaced == 1
@@ -96,45 +103,26 @@ def test_a_second_reply_that_says_something_else_takes_the_first_back() -> None:
 def test_what_a_later_check_takes_back_is_told() -> None:
     heard = Heard()
     telling = Telling(heard)
-    hear = telling.hear(growing().deliverable)
-    hear('{"final_answer": "Marley was dead [1]. Scr')
+    hear = telling.hear(growing().deliverable) or str
+    hear('{"sentences": [["Marley was dead.", 1]')
     telling.whole(response("The documents do not answer this question."))
 
     assert heard.text == "The documents do not answer this question."
     assert heard.replaced == 1
 
 
-@pytest.mark.parametrize("sentence", ["He knew it [1]. ", "- a [1]\n", "a\n", "["])
-def test_what_has_settled_of_an_answer_is_not_read_again(
-    sentence: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    characters = 0
-    read = StatementParts.read
-
-    def counted(self: StatementParts, answer: str, *, complete: bool) -> list[StatementPart]:
-        nonlocal characters
-        characters += len(answer) - self.at
-        return read(self, answer, complete=complete)
-
-    monkeypatch.setattr(StatementParts, "read", counted)
-    reply = reply_of((sentence * MAX_ANSWER_CHARS)[:MAX_ANSWER_CHARS])
-    growing_reply = GrowingText(Telling(Heard()).hear(growing().deliverable) or str)
-    for at in range(0, len(reply), 4):
-        growing_reply.add(reply[at : at + 4])
-
-    assert characters <= 20 * MAX_ANSWER_CHARS
+def test_a_reply_that_has_found_nothing_tells_nothing_of_what_comes_nearest() -> None:
+    one = growing()
+    assert one.deliverable('{"verdict": "not_found", "sentences": [["Marley was dead.", 1]]') == ""
 
 
-def test_words_that_change_before_what_was_read_are_read_anew() -> None:
-    one = GrowingAnswer(
-        "final_answer", lambda _: FACTS, lambda text: text.replace("dead [1]. Scr", "gone [1]. Scr")
-    )
-    opening = '{"final_answer": "Marley was dead [1]. '
-    assert one.deliverable(f"{opening}He") == "Marley was dead."
-    whole = f'{opening}Scrooge knew it [2]."'
-    assert one.deliverable(whole) == "Marley was gone. Scrooge knew it."
+def test_no_more_is_told_than_is_read() -> None:
+    rows: Rows = [["Marley was dead " * 100, 1] for _ in range(20)]
+    told = growing().deliverable(reply_of(rows))
+    whole = AggregateReply.model_validate(json.loads(reply_of(rows)))
+    assert told == proven(whole.sentences, FACTS).text
 
 
-def test_a_reply_within_the_text_of_a_reply_is_not_told() -> None:
-    one, reply = growing(), json.dumps({"final_answer": reply_of("It is so [1]. It is.")})
+def test_a_reply_within_a_reply_is_not_told() -> None:
+    one, reply = growing(), json.dumps({"reply": json.loads(reply_of([["It is so.", 1]]))})
     assert {one.deliverable(reply[:end]) for end in range(len(reply) + 1)} == {""}

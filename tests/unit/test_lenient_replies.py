@@ -158,7 +158,7 @@ def test_evidence_is_read_where_its_meaning_is_plain(
 def test_a_verdict_is_read_where_its_meaning_is_plain_and_else_is_partly(
     shape: type[LocalReply] | type[AggregateReply], given_: Any, verdict: str
 ) -> None:
-    said = {"answer": "a", "final_answer": "a"}
+    said = {"answer": "a", "sentences": [["a", 1]]}
     assert shape.model_validate({**said, "verdict": given_}).verdict == verdict
     assert shape.model_validate(said).verdict == "partly"
 
@@ -167,20 +167,21 @@ def test_an_aggregate_is_read_where_its_meaning_is_plain() -> None:
     reply = AggregateReply.model_validate(
         {"final_answer": ["One [1].", "Two [2]."], "residual_uncertainty": None, "key_facts": 7}
     )
-    assert reply.final_answer == "One [1]. Two [2]."
+    assert [(one.text, one.facts) for one in reply.sentences] == [("One.", (1,)), ("Two.", (2,))]
     assert reply.residual_uncertainty == ""
 
 
-@pytest.mark.parametrize("final", ["  ", []])
+@pytest.mark.parametrize("final", ["  ", [], None, [["It is so."]], "It is so.", [[]], {}])
 def test_only_an_aggregate_that_has_found_nothing_may_say_nothing(final: Any) -> None:
-    reply = AggregateReply.model_validate({"verdict": "not_found", "final_answer": final})
-    assert (reply.final_answer, reply.verdict) == ("", "not_found")
+    reply = AggregateReply.model_validate({"verdict": "not_found", "sentences": final})
+    assert reply.verdict == "not_found"
+    assert not any(one.facts for one in reply.sentences)
     for body in ({}, {"verdict": "answered"}, {"verdict": "partly"}):
-        with pytest.raises(ValidationError, match="final_answer"):
-            AggregateReply.model_validate({**body, "final_answer": final})
+        with pytest.raises(ValidationError, match="must name the numbers of their facts"):
+            AggregateReply.model_validate({**body, "sentences": final})
 
 
-@pytest.mark.parametrize("body", [{}, {"answer": True, "final_answer": True}])
+@pytest.mark.parametrize("body", [{}, {"answer": True, "sentences": True}])
 @pytest.mark.parametrize(
     ("shape", "verdict"),
     [
@@ -193,7 +194,7 @@ def test_only_an_aggregate_that_has_found_nothing_may_say_nothing(final: Any) ->
 def test_a_reply_without_a_readable_answer_is_refused(
     shape: type[BaseModel], verdict: str, body: Any
 ) -> None:
-    with pytest.raises(ValidationError, match="answer"):
+    with pytest.raises(ValidationError, match=r"answer|sentences"):
         shape.model_validate({"verdict": verdict, **body})
 
 
@@ -213,7 +214,9 @@ def test_no_reply_raises_anything_but_a_validation_error(value: Any, field: str)
     for shape in REPLIES:
         for body in (
             value,
-            {"answer": "a", "final_answer": "a", field: value},
+            {"answer": "a", "sentences": [["a", 1]], field: value},
+            {"verdict": "answered", "sentences": value},
+            {"verdict": "answered", "sentences": [["a", 1], value]},
             {"followups": value},
             {"answers": [value, {"followup": "Q1", "answer": "a", field: value}]},
         ):
@@ -247,8 +250,13 @@ def test_a_reply_of_megabytes_is_cut_where_its_meaning_is_plain() -> None:
     [citation] = LocalReply.model_validate({"answer": "a", "citations": evidence}).citations
     assert len(citation.sentences.split(",")) <= 50
 
-    whole = AggregateReply.model_validate({"final_answer": long, "residual_uncertainty": [long]})
-    assert (len(whole.final_answer), len(whole.residual_uncertainty)) == (15_999, 4_000)
+    for written in (long + "[1]", f"A [1]. {long}", [[long, 1]], [["word " * 99, 1]] * 1_000):
+        whole = AggregateReply.model_validate(
+            {"verdict": "not_found", "sentences": written, "residual_uncertainty": [long]}
+        )
+        length = sum(len(one.text) for one in whole.sentences)
+        assert (length <= 16_000, len(whole.residual_uncertainty)) == (True, 4_000)
+        assert whole.sentences
     assert whole.residual_uncertainty.startswith(f"{ANSWER_CUT} word word")
 
     primer = PrimerReply.model_validate([long] * 1000)

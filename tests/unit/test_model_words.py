@@ -45,9 +45,9 @@ VALUES: dict[str, Any] = {
 DOCUMENTS = {
     "nested lists": "[" * 100_000,
     "a long number": '{"verdict": ' + "9" * 5_000 + "}",
-    "half a character, written": '{"verdict": "answered", "final_answer": "He \\ud83d [1]."}',
-    "not a number": '{"verdict": NaN, "final_answer": Infinity}',
-    "cut": '{"verdict": "answered", "final_answer": "He knew it [1].',
+    "half a character, written": '{"verdict": "answered", "sentences": [["He \\ud83d.", 1]]}',
+    "not a number": '{"verdict": NaN, "sentences": Infinity}',
+    "cut": '{"verdict": "answered", "sentences": [["He knew it.", 1',
     "twice": '{"answer": "a"}{"answer": "b"}',
 }
 
@@ -58,8 +58,8 @@ def replies(words: Any) -> dict[str, Any]:
         "hypothesis": whole_characters(words if isinstance(words, str) else json.dumps(words)),
         "primer_reply": {**primer("Who made alpha?"), "initial_answer": words, "rationale": words},
         "local_reply": {**local(), "answer": words},
-        "aggregate_reply": {**aggregated(), "final_answer": words, "residual_uncertainty": words},
-        "quick_reply": {**local(), "evidence": ["K1.1", words], "answer": words},
+        "aggregate_reply": {**aggregated(), "sentences": words, "residual_uncertainty": words},
+        "quick_reply": {**local(), "evidence": ["K1.1", words], "sentences": [[words, 1]]},
     }
 
 
@@ -156,8 +156,8 @@ def test_any_event_of_a_stream_is_taken_or_told_as_an_error_of_ours(event: Any) 
 async def test_an_answer_that_was_cut_says_so(depth: str) -> None:
     long = "It is so [1]. " * MAX_ANSWER_CHARS
     found = await run_of(
-        quick_reply={**local(), "evidence": ["K1.1"], "answer": long, "confidence": 0.9},
-        aggregate_reply={**aggregated(doubt="Who knows."), "final_answer": long},
+        quick_reply={**local(), "evidence": ["K1.1"], "sentences": long, "confidence": 0.9},
+        aggregate_reply={**aggregated(doubt="Who knows."), "sentences": long},
     )(request(depth=depth))
 
     assert len(found.final_answer) <= MAX_ANSWER_CHARS

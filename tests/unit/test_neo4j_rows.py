@@ -17,7 +17,8 @@ from drift.core.deadline import Deadline
 from drift.core.errors import GraphVectorsError
 from drift.graph.careful import CAREFUL_S, MAX_PROJECTS, REPEATED_S, CarefulReads
 from drift.graph.connection import Connection
-from drift.graph.rows import candidates, odd_nodes, primer_evidence
+from drift.graph.rows import anchors_of_named, candidates, odd_nodes, primer_evidence
+from drift.model.graph import Candidate, Candidates, Chunk, FollowupQuery
 from drift.search.ranking import ranked
 
 SCALARS = st.one_of(
@@ -185,3 +186,10 @@ async def test_care_is_taken_of_one_project_for_a_while() -> None:
     ]
     now = CAREFUL_S
     assert await taken("a") == [False, True]
+
+
+def test_two_documents_of_one_title_are_both_named_by_it() -> None:
+    chunks = [Chunk(id_, "", "Handbook.md", document_id=id_[0]) for id_ in ("a1", "a2", "b1")]
+    found = Candidates(tuple(Candidate(chunk, None) for chunk in chunks))
+    query = FollowupQuery("p", "What does the Handbook say?", (), ())
+    assert anchors_of_named(query, found) == ["a1", "b1"]

@@ -251,7 +251,7 @@ def concluded(
     *documents: str, verdict: Any = "answered", confidence: float = 1.0, **more: Any
 ) -> Any:
     facts = tuple(
-        Fact(number, Citation(f"k{number}", "span", document), confidence)
+        Fact(number, Citation(f"k{number}", "span", "Handbook", document_id=document), confidence)
         for number, document in enumerate(documents, start=1)
     )
     return Conclusion("text", (Statement("text", facts),), 0, verdict, confidence, **more)

@@ -220,6 +220,12 @@ LEASE = "This lease is made between the owner and the tenant. The rent is {} a m
         ("港の賃料は月額4850円です。", "港の賃料は月額3920円です。", False),
         ("港の営業時間は九時から五時までです。", "ダムは北の谷に建設されました。", False),
         ("Rent: 4,850", "Rent: 4,850", True),
+        ("Rent: 4,850", "rent: 4850", True),
+        ("เรือไม่ต้องจ่ายเงิน", "เรือไม่ต้องจ่ายเงิน", True),
+        ("เรือไม่ต้องจ่ายเงิน", "ท่าเปิดทุกวัน", False),
+        ("パリの港は古いです。", "バリの港は遠いです。", False),
+        ("— ☂ —", "— ☂ —", True),
+        (LEASE.format("4,850 euros"), LEASE.format("4,850 dollars"), False),
         ("Rent: 4,850", "Rent: 3,920", False),
     ],
 )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import time
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.answer.conclusion import NOT_FOUND, Conclusion
+from drift.answer.conclusion import NOT_FOUND, Conclusion, from_answers
 from drift.answer.references import (
     Known,
     build_references,
@@ -32,8 +34,8 @@ from drift.answer.signals import (
     similarity,
 )
 from drift.contracts.answer import SignalsOut
-from drift.evidence.statements import proven
-from drift.evidence.unmarked import from_answers, repaired
+from drift.contracts.replies import AggregateReply, SentenceReply
+from drift.evidence.statements import Proven, proven
 from drift.model.found_nodes import ScoreThreshold
 from drift.model.graph import Chunk
 from drift.model.passages import Passage
@@ -144,6 +146,12 @@ def test_a_label_is_one_line_whatever_a_graph_calls_things(
 FACTS = [fact(1, "a"), fact(2, "b"), fact(3, "c")]
 
 
+def said(final: str, facts: Sequence[Fact] = FACTS) -> Proven:
+    """Return what is delivered of an answer in prose."""
+    reply = AggregateReply.model_validate({"verdict": "not_found", "final_answer": final})
+    return proven(reply.sentences, facts)
+
+
 @pytest.mark.parametrize(
     ("final", "shown"),
     [
@@ -157,30 +165,58 @@ FACTS = [fact(1, "a"), fact(2, "b"), fact(3, "c")]
             "| a | b |\n|---|---|\n| one | two[1] |\n| x | y[2] |",
         ),
         ("No fact here. One there [2].", "One there[1]."),
+        ("\u0907\u0924\u0928\u093e\u0964 [1]", "\u0907\u0924\u0928\u093e[1]\u0964"),
+        ("\u0644\u0645\u0627\u0630\u0627\u061f [1]", "\u0644\u0645\u0627\u0630\u0627[1]\u061f"),
+        ("It is at https://example.com/page [1].", "It is at https://example.com/page [1]."),
+        ("It is at WWW.example.com [1].", "It is at WWW.example.com [1]."),
+        ("| a | https://example.com/page [1] |", "| a | https://example.com/page [1] |"),
+        ("https://example.com/page says so [1].", "https://example.com/page says so[1]."),
     ],
 )
 def test_numbers_stand_directly_behind_their_sentence(final: str, shown: str) -> None:
-    made = proven(final, FACTS)
+    made = said(final)
     found = numbered(made.statements)
     marked = [(one.ends, numbers_of(one, found)) for one in made.statements]
     assert with_numbers(made.text, marked) == shown
 
 
-PIECES = ["It is so", "Yes", "**Bold**", "- item", "| a | b |", "x.y", "\u201cno.\u201d", "`c[1]`"]
-ENDS = [" [1].", " [2]", " [1][3]!", ".", ":", "\n", "\n\n", " ", " [3]:", "?"]
+@pytest.mark.parametrize("fence", ["```", "~~~~", "  ```"])
+def test_numbers_stand_below_code_that_ends_a_statement(fence: str) -> None:
+    code = f"It runs:\n\n{fence}\nrun()\n{fence}"
+    assert with_numbers(code, [(len(code), [1])]) == f"{code}\n\n[1]"
 
 
-@given(st.lists(st.sampled_from(PIECES + ENDS), max_size=14).map("".join))
-def test_without_its_numbers_the_text_is_the_answer_letter_for_letter(final: str) -> None:
-    for made in (proven(final, FACTS), repaired(final, FACTS)):
-        found = numbered(made.statements)
-        marked = [
-            (one.ends, [10000 + n for n in numbers_of(one, found)]) for one in made.statements
-        ]
-        text = with_numbers(made.text, marked)
-        assert re.sub(r"\[(?:1\d{4},?)+\]", "", text) == made.text
-        assert len(re.findall(r"\[(?:1\d{4},?)+\]", text)) == len(made.statements)
-        assert all(0 <= one.ends <= len(made.text) for one in made.statements)
+def test_numbers_are_found_a_place_in_time_that_grows_with_the_text() -> None:
+    text = "." * 200_000 + "x" + " " * 200_000 + "y"
+    began = time.process_time()
+    assert with_numbers(text, [(len(text), [1])]) == f"{text}[1]"
+    assert time.process_time() - began < 5
+
+
+PIECES = [
+    "It is so",
+    "Yes.",
+    "**Bold**",
+    "- item",
+    "| a | b |",
+    "x.y!",
+    "\u201cno.\u201d",
+    "c[1]",
+]
+ROWS = st.lists(st.tuples(st.sampled_from(PIECES), st.lists(st.integers(1, 3), max_size=2)))
+
+
+@given(ROWS)
+def test_without_its_numbers_the_text_is_the_answer_letter_for_letter(
+    rows: list[tuple[str, list[int]]],
+) -> None:
+    made = proven([SentenceReply(text=text, facts=tuple(facts)) for text, facts in rows], FACTS)
+    found = numbered(made.statements)
+    marked = [(one.ends, [10000 + n for n in numbers_of(one, found)]) for one in made.statements]
+    text = with_numbers(made.text, marked)
+    assert re.sub(r"\[(?:1\d{4},?)+\]", "", text) == made.text
+    assert len(re.findall(r"\[(?:1\d{4},?)+\]", text)) == len(made.statements)
+    assert all(0 <= one.ends <= len(made.text) for one in made.statements)
 
 
 def test_answers_that_stand_for_the_final_one_are_numbered_too() -> None:
@@ -215,7 +251,7 @@ def concluded(*facts: Fact, final: str = "It reads [1]. It is off [1][2].") -> C
         Fact(1, CITED, 0.9),
         Fact(2, Citation("k2", "Turn it off.", "manual.pdf"), 0.9),
     )
-    made = proven(final, cited)
+    made = said(final, cited)
     return Conclusion(made.text, made.statements, 0, "answered", 0.9)
 
 

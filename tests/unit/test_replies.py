@@ -18,7 +18,7 @@ from tests.fakes import ScriptedChat, ports, request
 
 GOOD = {
     "verdict": "answered",
-    "final_answer": "Use ```code``` {braces}",
+    "sentences": [["Use ```code``` {braces}", 1]],
     "residual_uncertainty": "",
 }
 PROMPT = prompts.aggregate("q", [], [])
@@ -41,14 +41,16 @@ def test_a_bare_list_of_followups_is_found() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["}{", '{"final_answer": ', "7", "```" + "\n" * 20_000])
+@pytest.mark.parametrize("text", ["}{", '{"sentences": ', "7", "```" + "\n" * 20_000])
 def test_what_holds_no_json_of_the_shape_is_unusable(text: str) -> None:
     with pytest.raises(UnusableReplyError):
         parse(text, AggregateReply)
 
 
 async def test_a_reply_that_does_not_fit_is_asked_for_again_with_the_reason() -> None:
-    chat = ScriptedChat(in_turn({"final_answer": "", "residual_uncertainty": "all"}, GOOD))
+    chat = ScriptedChat(
+        in_turn({"sentences": [["It is so."]], "residual_uncertainty": "all"}, GOOD)
+    )
     await asked(chat)
     second = chat.prompts[1]
     assert (second.name, second.system, second.schema) == (
@@ -57,7 +59,9 @@ async def test_a_reply_that_does_not_fit_is_asked_for_again_with_the_reason() ->
         PROMPT.schema,
     )
     assert second.user.startswith(PROMPT.user)
-    assert "final_answer must not be empty" in element(second.user, "problem").content
+    assert (
+        "sentences must name the numbers of their facts" in element(second.user, "problem").content
+    )
     assert '"residual_uncertainty": "all"' in element(second.user, "previous_reply").content
 
 

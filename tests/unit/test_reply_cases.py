@@ -25,8 +25,8 @@ from drift.prompting import prompts
 from drift.search.scope import parse
 
 PAGE = Path(__file__).parents[2] / "docs" / "replies.md"
-ANSWER = "It is so [1]."
-REPLY = json.dumps({"verdict": "answered", "final_answer": ANSWER})
+ANSWER = "It is so."
+REPLY = json.dumps({"verdict": "answered", "sentences": [[ANSWER, 1]]})
 PROMPT = prompts.aggregate("Is it so?", [], [])
 _CASE = re.compile(r"^- (.+?)(?:: ([\w ]+))? `(\{.*\})`$", re.MULTILINE)
 
@@ -132,7 +132,9 @@ async def test_a_case_is_read(choice: Json, heard: list[str] | None) -> None:
     heard = None if heard is None else []
     reply = await reply_to(choice, heard)
 
-    assert parse(reply.text, AggregateReply).final_answer.startswith(ANSWER)
+    said = parse(reply.text, AggregateReply).sentences[0]
+    assert said.text.startswith(ANSWER)
+    assert said.facts == (1,)
     assert "THOUGHT" not in "".join([reply.text, *(heard or ())])
     if heard:
         assert heard[-1] == reply.text

@@ -162,8 +162,8 @@ async def test_an_unusable_aggregation_is_asked_for_twice() -> None:
 
 # ---------------------------------------------------------------------------------------- citations
 async def test_sentences_that_name_no_fact_are_left_out_and_said() -> None:
-    final = "It is cited [1]. It is free. It is bare. It is of a fact that is not there [9]."
-    response = await run_of(aggregate_reply={**aggregated(), "final_answer": final})()
+    said = [["It is cited.", 1], ["It is free."], ["It is bare."], ["It is of no fact.", 9]]
+    response = await run_of(aggregate_reply={**aggregated(), "sentences": said})()
     assert response.final_answer == "It is cited."
     assert [f.fact for f in response.key_facts] == ["It is cited."]
     assert "3 statement(s) without any evidence were left out." in response.residual_uncertainty

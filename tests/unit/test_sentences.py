@@ -27,6 +27,11 @@ ENGLISH = "It is known that the ship was of the line and was to be at sea. "
         "これはペンです。|いいえ\uff01|違います。",
         "Am 5. Mai 1955 kam Dr. Müller z. B. mit dem Zug.| Das war im 19. Jahrhundert so.",
         "Er sagte: „Nein!“| Dann ging er mit dem Zug von der Stadt.",
+        "La Sra. García vive aquí.| La Dra. Ruiz llegó a EE. UU. ayer.| Véase la pág. 5.",
+        "By Eq. 3 and Thm. 4 it holds.| See Tab. 2, Figs. 4 and 5, and Sect. 6.",
+        "On 5. May 1990 it was sold.| It has 5.| Many came to Ft. Worth.",
+        "Der Gesch.-Führer ist da.| Die Fa. Meier und die Abt. Einkauf auch.| Wir sind die Alten.",
+        "It is of type AA.| He said so.| It is in the app.| So be it.",
     ],
 )
 def test_prose_is_cut_where_its_sentences_end(text: str) -> None:

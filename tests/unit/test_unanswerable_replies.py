@@ -92,7 +92,7 @@ async def test_of_what_a_real_model_wrote_nothing_that_was_told_is_taken_back() 
 
 async def test_an_answer_that_claims_more_than_its_evidence_is_overruled() -> None:
     row = next(row for row in QUESTIONS if row["id"] == "withheld-01")
-    claimed = {"verdict": "answered", "final_answer": "His first name is Fred."}
+    claimed = {"verdict": "answered", "sentences": [["His first name is Fred.", 9]]}
     found = await concluded(row, aggregate_reply=claimed)
     assert found.verdict == "not_found"
     assert "Fred" not in found.text

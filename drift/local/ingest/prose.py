@@ -7,16 +7,17 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from drift.core.folding import UNSPACED
+from drift.core.sentence_ends import split_sentences
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
-from drift.evidence.sentence_ends import split_sentences
 from drift.indexing.blocks import split_blocks
 
 _FENCE = re.compile(r"^[^\S\n]*(?:```|~~~)", re.MULTILINE)
 _LIST_MARK = re.compile(r"^(?:[*+•-]|\(?\w{1,2}[.)]|#{1,6}|>)\s+")
 _WORD = re.compile(r"[^\W\d_]\w*[^\W_]")
 _NO_LETTER = re.compile(r"[^\w ]|[\d_]")
-_WITHOUT_SPACES = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff]")
-"""Letters of scripts that set no space between words, and some of them no mark after a sentence."""
+_WITHOUT_SPACES = re.compile(f"[{UNSPACED}]")
+"""Some of these scripts set no mark after a sentence either."""
 
 _WITHOUT_TOPIC = STOP_WORDS_OF_FOUR_LANGUAGES | {
     *("ibid", "cf", "pp", "ff", "vol", "op", "cit", "ed", "eds", "fig", "et", "al", "www", "http"),

@@ -10,9 +10,9 @@ from drift.local.model_server.bodies import Json, RefusedError
 _REPLIES: Mapping[str, str] = {
     "ready": "ready",
     "initial_answer": "primer_reply",
-    "final_answer": "aggregate_reply",
     "answers": "joint_reply",
     "evidence": "quick_reply",
+    "sentences": "aggregate_reply",
     "citations": "local_reply",
 }
 """By which field of its schema a reply is known, since this API gives a schema no name."""

@@ -1,7 +1,7 @@
 """Answers without a language model: the best lines of the prompt's own chunks, word for word.
 
 Every claim is grounded by construction: a citation names the sentences that a line stands in, each
-sentence of an answer ends in the numbers of its facts, and where nothing is close enough to the
+sentence of an answer has the numbers of its facts, and where nothing is close enough to the
 question the reply says so. The same prompt always gets the same reply.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drift.evidence.sentence_ends import CLOSERS, STOPS, split_sentences
+from drift.core.sentence_ends import ends_in_a_stop, split_sentences
 from drift.evidence.text import is_same_question
 from drift.local.model_server import indexing
 from drift.local.model_server.lines import Line, lines, plain, unwrapped
@@ -66,8 +66,6 @@ _POSITIONS = {
     "end": re.compile(r"\b(?:how|wie)\b.*\b(?:ends?|endet)\W*$", re.IGNORECASE),
 }
 """A question that ends in its verb; a language model needs no such pattern."""
-_OWN_NUMBERS = re.compile(r"\s*\[\d+(?:\s*[-,]\s*\d+)*\]")
-"""Numbers of a document's own notes, which would name other facts in an answer."""
 
 Json = dict[str, Any]
 
@@ -186,8 +184,9 @@ def quick(user: str) -> Json:
 
     confidence = _confidence(best[0].score) if best else NO_CONFIDENCE
     said = [
-        _numbered(found.line.text, [places.index(f"{found.chunk_id}.{found.number}") + 1])
+        one
         for found in best
+        for one in _said(found.line.text, places.index(f"{found.chunk_id}.{found.number}") + 1)
     ]
 
     return {
@@ -195,7 +194,7 @@ def quick(user: str) -> Json:
         "position": _position(question),
         "evidence": places,
         "verdict": _verdict(confidence) if best else "not_found",
-        "answer": _joined(said),
+        "sentences": said,
         "confidence": confidence,
         "residual_uncertainty": "",
     }
@@ -215,7 +214,7 @@ def aggregate(user: str) -> Json:
 
     return {
         "verdict": _verdict(max(sure, default=0.0)) if quoted else "not_found",
-        "final_answer": _joined([_numbered(text, numbers) for text, numbers in quoted]),
+        "sentences": [one for text, numbers in quoted for one in _said(text, *numbers)],
         "residual_uncertainty": f"The text found does not answer: {still_open}"
         if still_open
         else "",
@@ -370,7 +369,7 @@ def _facts(finding: Element, behind: str = "") -> list[tuple[int, str]]:
     told = filter(None, (_FACT.match(row) for row in rows if row.endswith(behind)))
     facts = []
     for fact in told:
-        text = _OWN_NUMBERS.sub("", fact[2])
+        text = fact[2]
         if text.count("**") % 2:  # the next sentence would close it
             text = text.replace("**", "")
         if text.count(")") <= text.count("("):
@@ -418,18 +417,9 @@ def _quoted(question: str, findings: Sequence[Element]) -> list[tuple[str, list[
     return [(text, said_by[text]) for text in kept]
 
 
-def _numbered(text: str, numbers: Sequence[int]) -> str:
-    """Return a line as sentences that end in the numbers of its facts, before the full stop."""
-    marks = "".join(f"[{number}]" for number in dict.fromkeys(numbers))
-    written = []
-    for sentence in split_sentences(text):
-        said = sentence.rstrip(CLOSERS)
-        end = len(said) - 1 if said and said[-1] in STOPS else len(sentence)
-        written.append(f"{sentence[:end]} {marks}{sentence[end:] or '.'}")
-
-    return " ".join(written)
-
-
-def _joined(said: Sequence[str]) -> str:
-    """Return lines as one text; one that begins in small letters would go on the one before it."""
-    return "".join(f"\n{one}" if one[:1].islower() else f" {one}" for one in said).strip()
+def _said(text: str, *numbers: int) -> list[list[str | int]]:
+    """Return the sentences of a line, each with the numbers of its facts."""
+    named = tuple(dict.fromkeys(numbers))
+    return [
+        [said if ends_in_a_stop(said) else f"{said}.", *named] for said in split_sentences(text)
+    ]

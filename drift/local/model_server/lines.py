@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from drift.evidence.sentence_ends import ends_in_a_stop, split_sentences
+from drift.core.sentence_ends import ends_in_a_stop, split_sentences
 
 LONGEST = 400
 """Characters of a line to quote; a longer one would hide what was asked for."""

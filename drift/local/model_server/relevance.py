@@ -15,8 +15,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
-from drift.evidence.contradiction import have_other_figures
-from drift.evidence.text import negates
+from drift.evidence.text import says_otherwise, tokens
 from drift.llm.local_embedding import vector
 
 MEANING = 0.4
@@ -131,7 +130,8 @@ def alike(one: str, other: str) -> bool:
 
     Lines with other figures do not, nor does one that denies what the other says.
     """
-    if have_other_figures(one, other) or negates(one) != negates(other):
+    a, b = tokens(one), tokens(other)
+    if says_otherwise(a, b) and says_otherwise(b, a):
         return False
     return one in other or other in one or float(vector(one) @ vector(other)) >= SAME
 
