@@ -30,7 +30,7 @@ _BRACKETS = (
     rf"|\((?:see|cf\.|siehe|vgl\.|facts?|fakt(?:en)?|sources?|quellen?)\s{_NUMBERS}\))"
 )
 _MARK = re.compile(
-    r"(?P<code>`++[^`\n]*+`++)"
+    r"(?P<code>(?<!`)`++[^`\n]*+`++)"
     rf"|(?P<form>[*_]{{0,3}})(?P<marks>{_BRACKETS}(?:{_AND}{_BRACKETS})*+)(?P=form)",
     re.IGNORECASE,
 )
@@ -44,12 +44,12 @@ _LEADS_TO_A_WORD = re.compile(
     r"(?:\b(?:by|from|in|laut|of|per|see|selon|seg\u00fan|siehe|to)|gem\u00e4\u00df)\s*\Z",
     re.IGNORECASE,
 )
-_GAP = re.compile(r"\s++(?=[.,;:!?]|\Z)|(?<= ) ++(?=\|)")
+_GAP = re.compile(r"(?<!\s)\s++(?=[.,;:!?]|\Z)|(?<=\S ) ++(?=\|)")
 _DEFINITION = re.compile(rf"{_BRACKETS}:")
 """A line of a list of what the numbers stand for."""
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r"[ \t]{0,3}(=+|-{2,})[ \t]*")
-_DELIMITERS = re.compile(r"[ \t]*\|?[ \t:]*-[ \t:|-]*")
+_DELIMITERS = re.compile(r"[ \t:|]*+-[ \t:|-]*+")
 
 
 def read(prose: str) -> list[Marked]:

@@ -103,11 +103,11 @@ _MARKER = re.compile(
 )
 """What makes a line an item or a quotation; it may be nothing."""
 _LINE_RANKS = (
-    (_Rank.CODE, re.compile(r"```|~~~")),
-    (_Rank.RULE, re.compile(r"([-*_])(?:[ \t]*\1){2,}\Z")),
-    (_Rank.BOLD_LINE, re.compile(r"(\*\*|__)(?!\s)(?:(?!\1).)+\1:?\Z")),
-    (_Rank.DELIMITERS, re.compile(r"\|[ \t|:]*-[ \t|:-]*\Z")),
-    (_Rank.ROW, re.compile(r"\|")),
+    (_Rank.CODE, re.compile(r"\A(?:```|~~~)")),
+    (_Rank.RULE, re.compile(r"\A([-*_])(?:[ \t]*+\1){2,}+\Z")),
+    (_Rank.BOLD_LINE, re.compile(r"\A(\*\*|__)(?!\s)(?:(?!\1).)+\1:?\Z")),
+    (_Rank.DELIMITERS, re.compile(r"\A\|[ \t|:]*+-[ \t|:-]*+\Z")),
+    (_Rank.ROW, re.compile(r"\A\|")),
 )
 _HEADING = re.compile(r"(#{1,6})[ \t]")
 
