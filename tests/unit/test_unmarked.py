@@ -62,9 +62,11 @@ def test_lists_and_tables_keep_their_form_and_invented_numbers_go() -> None:
     assert said.text == f"## The Nets\n\n{founded}.\n\n{table}"
 
 
-@given(st.text(max_size=200))
-def test_any_text_is_read(answer: str) -> None:
-    assert all(statement.facts for statement in repaired(answer, FACTS).statements)
+@given(st.lists(st.sampled_from([*SPANS, "It rained. ", " [7] ", "\n- "]) | st.text(max_size=9)))
+def test_of_any_text_only_what_a_fact_bears_out_is_kept(parts: list[str]) -> None:
+    said = repaired("".join(parts), FACTS)
+    assert all(statement.facts for statement in said.statements)
+    assert not {"It rained.", "[7]"} & {statement.text.strip() for statement in said.statements}
 
 
 def node(text: str, verdict: Verdict, *facts: Fact) -> Node:
