@@ -329,7 +329,8 @@ def test_every_span_that_is_kept_is_a_slice_of_its_chunk(
 def test_a_chunk_is_numbered_once_however_many_citations_are_sought_in_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    numbered, number = [], NumberedText.of
+    numbered: list[str] = []
+    number = NumberedText.of
 
     def noted(text: str) -> NumberedText:
         numbered.append(text)
