@@ -12,15 +12,15 @@ from tests.contract.graph_backends import (
     ask_primer,
     axis,
     community,
+    on_real_server,
 )
 from tests.contract.small_project import ENTITIES, fill_all, questions_see
 
 
+@on_real_server
 async def test_new_knowledge_takes_the_place_of_the_old_when_nobody_reads_that_any_more(
-    backend: Backend, project: str
+    backend: Neo4jBackend, project: str
 ) -> None:
-    if not isinstance(backend, Neo4jBackend):
-        return  # the fake's reads take no time
     await fill_all(backend, project)
     before = await questions_see(backend, project)
     old = """MATCH (c:__Community__ {project_id: $p}) WHERE c.summary = 'summary 1'
@@ -48,11 +48,10 @@ async def test_a_followup_of_communities_that_are_gone_searches_the_whole_projec
         assert {c.id for c in found.chunks} == {"k1", "k2", "k3"}
 
 
+@on_real_server
 async def test_what_somebody_else_took_away_is_seen_and_written_anew(
-    backend: Backend, project: str
+    backend: Neo4jBackend, project: str
 ) -> None:
-    if not isinstance(backend, Neo4jBackend):
-        return  # nobody else can reach the fake
     await fill_all(backend, project)
     await backend.connection.write(
         "MATCH (n:__Chunk__ {project_id: $p, id: 'k1'}) DETACH DELETE n", {"p": project}

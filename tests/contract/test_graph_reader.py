@@ -352,9 +352,8 @@ async def test_only_projects_that_the_caller_may_read_are_listed(
     assert await reader.projects(writes, PageQuery(9), soon()) == Page()
 
 
-async def test_what_is_being_written_is_not_read(backend: Backend, project: str) -> None:
-    if not isinstance(backend, Neo4jBackend):
-        return  # the fake's writes take no time
+@on_real_server
+async def test_what_is_being_written_is_not_read(backend: Neo4jBackend, project: str) -> None:
     await fill_all(backend, project)
     await backend.connection.write(
         """MATCH (p:__Project__ {id: $p}) SET p.building = 99
@@ -380,11 +379,10 @@ async def test_what_is_being_written_is_not_read(backend: Backend, project: str)
     assert (found.entities, found.communities) == (2, 3)
 
 
+@on_real_server
 async def test_ids_that_are_numbers_or_text_are_read_and_paged(
-    backend: Backend, project: str
+    backend: Neo4jBackend, project: str
 ) -> None:
-    if not isinstance(backend, Neo4jBackend):
-        return  # the writer's ids are text
     await fill_all(backend, project)
     await backend.connection.write(
         """MATCH (k:__Chunk__ {project_id: $p, id: 'k1'}) SET k.id = 7
@@ -408,9 +406,10 @@ async def test_ids_that_are_numbers_or_text_are_read_and_paged(
         assert [d.id for d in await all_pages(documents, limit)] == ["d1", "2"]
 
 
-async def test_a_damaged_graph_is_read_as_far_as_it_goes(backend: Backend, project: str) -> None:
-    if not isinstance(backend, Neo4jBackend):
-        return  # the writer writes nothing of wrong types
+@on_real_server
+async def test_a_damaged_graph_is_read_as_far_as_it_goes(
+    backend: Neo4jBackend, project: str
+) -> None:
     await fill_all(backend, project)
     await backend.connection.write(
         """MATCH (k:__Chunk__ {project_id: $p, id: 'k1'}) SET k.ordinal = 'first', k.heading = [1]
@@ -455,11 +454,10 @@ ADDRESSES: list[tuple[dict[str, Any], str | None]] = [
 ]
 
 
+@on_real_server
 async def test_a_document_shows_an_address_that_others_can_follow_and_nothing_else(
-    backend: Backend, project: str
+    backend: Neo4jBackend, project: str
 ) -> None:
-    if not isinstance(backend, Neo4jBackend):
-        return  # the fake holds what our own ingestion writes
     places = range(len(ADDRESSES))
     await fill(backend, project, [chunk(f"k{n}", "text", axis(n), f"d{n}") for n in places])
     rows = [{"id": f"d{n}", "stored": stored} for n, (stored, _) in enumerate(ADDRESSES)]

@@ -31,6 +31,7 @@ from tests.contract.graph_backends import (
     documents,
     entity,
     fill,
+    on_real_server,
     twin,
     vector,
 )
@@ -48,11 +49,10 @@ async def test_preparing_twice_changes_nothing_and_wrong_dimensions_are_named(
         await backend.writer.prepare(128)
 
 
+@on_real_server
 async def test_an_index_of_another_name_in_the_place_of_the_configured_one_is_named(
-    backend: Backend,
+    backend: Neo4jBackend,
 ) -> None:
-    if not isinstance(backend, Neo4jBackend):
-        return  # the fake has one set of names
     writer = Neo4jWriter(backend.connection, IndexNames(chunk="my_chunks"))
     with pytest.raises(
         GraphMisconfiguredError, match=r"my_chunks does not exist, and graphrag_chunk_index stands"
@@ -101,8 +101,9 @@ async def test_members_are_read_in_order_and_chunks_with_their_vectors(
     assert [tuple(vector) for _, vector in read.values()] == [c.embedding for c in expected[:2]]
 
 
+@on_real_server
 async def test_topics_are_read_back_and_those_of_other_vectors_are_not(
-    backend: Backend, project: str
+    backend: Neo4jBackend, project: str
 ) -> None:
     await fill_all(backend, project)
     writer = backend.writer
@@ -112,8 +113,6 @@ async def test_topics_are_read_back_and_those_of_other_vectors_are_not(
     batch = KnowledgeBatch((), (), topics, "fingerprint", clustered=3)
     await writer.write_knowledge(project, batch)
     assert await writer.read_topics(project, "another") is None
-    if not isinstance(backend, Neo4jBackend):
-        return
     kept = await writer.read_topics(project, "")
     assert kept is not None
     assert kept.topic_of == {id_: c.community for c in topics for id_ in c.chunk_ids}
@@ -128,11 +127,10 @@ async def test_topics_are_read_back_and_those_of_other_vectors_are_not(
     assert changed.stale == {kept.topic_of["k1"]}, "its chunk is gone"
 
 
+@on_real_server
 async def test_what_is_the_same_in_new_knowledge_stays_the_node_that_it_is(
-    backend: Backend, project: str
+    backend: Neo4jBackend, project: str
 ) -> None:
-    if not isinstance(backend, Neo4jBackend):
-        return  # a graph in memory has no nodes
     await fill_all(backend, project)
     ids = "MATCH (n:__Entity__|__Community__ {project_id: $p}) RETURN n.id AS id, elementId(n) AS e"
 

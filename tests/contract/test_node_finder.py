@@ -30,11 +30,10 @@ from tests.contract.graph_backends import (
     entity,
     fill,
     on_every_graph,
+    on_real_servers,
     twin,
     vector,
 )
-
-pytestmark = on_every_graph
 
 ways = pytest.mark.parametrize("exact_limit", [None, INDEXED], ids=["exact", "indexed"])
 ALL = ("Chunk", "Entity", "Community")
@@ -89,6 +88,7 @@ def named(nodes: Any) -> list[str]:
 
 
 @ways
+@on_every_graph
 async def test_the_nearest_nodes_of_the_labels_asked_for_come_by_raw_cosine(
     backend: Backend, project: str, exact_limit: int | None
 ) -> None:
@@ -121,6 +121,7 @@ async def test_the_nearest_nodes_of_the_labels_asked_for_come_by_raw_cosine(
     assert not {"e9", "9"} & {node.id for node in nodes}
 
 
+@on_every_graph
 async def test_a_node_comes_with_its_title_and_the_three_around_it_by_weight_then_degree(
     backend: Backend, project: str
 ) -> None:
@@ -140,6 +141,7 @@ async def test_a_node_comes_with_its_title_and_the_three_around_it_by_weight_the
     assert named(top.related) == ["Community 2"]
 
 
+@on_every_graph
 async def test_a_long_text_is_cut_to_what_is_searched(backend: Backend, project: str) -> None:
     long = CommunityRecord(1, 0, None, "T" * 100, "s" * 9000, embedding=axis(0))
     await fill(backend, project, CHUNKS, communities=[long])
@@ -147,6 +149,7 @@ async def test_a_long_text_is_cut_to_what_is_searched(backend: Backend, project:
     assert (found.title, len(found.text)) == ("T" * 100, 7900)
 
 
+@on_every_graph
 async def test_random_pairs_of_texts_are_sampled_the_same_each_time(
     backend: Backend, project: str
 ) -> None:
@@ -173,16 +176,14 @@ async def test_random_pairs_of_texts_are_sampled_the_same_each_time(
 
 
 # ---------------------------------------------------------------- what only a real graph can hold
-async def damaged(backend: Backend, project: str, change: str, **values: Any) -> NodeFinder:
-    assert isinstance(backend, Neo4jBackend)
+async def damaged(backend: Neo4jBackend, project: str, change: str, **values: Any) -> NodeFinder:
     await fill_all(backend, project)
     await backend.connection.write(change, {"p": project, "d": DIMENSIONS, **values})
     return backend.finder()
 
 
-async def test_a_node_with_a_broken_vector_is_left_out(backend: Backend, project: str) -> None:
-    if not isinstance(backend, Neo4jBackend):
-        return  # the writer writes none
+@on_real_servers
+async def test_a_node_with_a_broken_vector_is_left_out(backend: Neo4jBackend, project: str) -> None:
     finder = await damaged(
         backend,
         project,
@@ -195,9 +196,10 @@ async def test_a_node_with_a_broken_vector_is_left_out(backend: Backend, project
     assert named(nodes) == ["Community 2", "Entity e1", "Chunk k2", "Community 1"]
 
 
-async def test_properties_of_other_types_count_as_missing(backend: Backend, project: str) -> None:
-    if not isinstance(backend, Neo4jBackend):
-        return
+@on_real_servers
+async def test_properties_of_other_types_count_as_missing(
+    backend: Neo4jBackend, project: str
+) -> None:
     finder = await damaged(
         backend,
         project,
@@ -221,9 +223,8 @@ async def test_properties_of_other_types_count_as_missing(backend: Backend, proj
     }
 
 
-async def test_what_is_being_written_is_not_found(backend: Backend, project: str) -> None:
-    if not isinstance(backend, Neo4jBackend):
-        return  # the fake's writes take no time
+@on_real_servers
+async def test_what_is_being_written_is_not_found(backend: Neo4jBackend, project: str) -> None:
     finder = await damaged(
         backend,
         project,
@@ -239,11 +240,10 @@ async def test_what_is_being_written_is_not_found(backend: Backend, project: str
     assert not {"e7", "k7", "7"} & {one.id for n in nodes for one in (n, *n.related)}
 
 
+@on_real_servers
 async def test_a_project_without_any_vector_is_told_what_to_run(
-    backend: Backend, project: str
+    backend: Neo4jBackend, project: str
 ) -> None:
-    if not isinstance(backend, Neo4jBackend):
-        return
     finder = await damaged(
         backend, project, "MATCH (n {project_id: $p}) WHERE n.id IS NOT NULL REMOVE n.embedding"
     )
@@ -254,9 +254,10 @@ async def test_a_project_without_any_vector_is_told_what_to_run(
         await finder.nearest_nodes(NodesQuery(project, axis(0)), Deadline.after(120))
 
 
-async def test_people_s_own_nodes_are_found_by_their_label(backend: Backend, project: str) -> None:
-    if not isinstance(backend, Neo4jBackend):
-        return  # nobody writes them yet
+@on_real_servers
+async def test_people_s_own_nodes_are_found_by_their_label(
+    backend: Neo4jBackend, project: str
+) -> None:
     finder = await damaged(
         backend,
         project,
@@ -289,11 +290,10 @@ class OneVector:
         return Embeddings(tuple(vector(1) for _ in texts))
 
 
+@on_real_servers
 async def test_what_was_measured_of_the_project_is_kept_and_comes_with_its_nodes(
-    backend: Backend, project: str
+    backend: Neo4jBackend, project: str
 ) -> None:
-    if not isinstance(backend, Neo4jBackend):
-        return
     await fill_all(backend, project)
     finder = backend.finder()
 
@@ -322,11 +322,10 @@ async def test_what_was_measured_of_the_project_is_kept_and_comes_with_its_nodes
     assert await found() == threshold
 
 
+@on_real_servers
 async def test_the_threshold_is_measured_when_texts_were_indexed(
-    backend: Backend, project: str
+    backend: Neo4jBackend, project: str
 ) -> None:
-    if not isinstance(backend, Neo4jBackend):
-        return
     many = [chunk(f"k{n:03}", f"text {n}", vector(1, n / 100), "d1") for n in range(120)]
     many.append(chunk("z", "text", vector(1, 0.5), "d2"))
     await fill(backend, project, many)

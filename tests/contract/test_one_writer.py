@@ -93,8 +93,8 @@ async def test_the_hold_ends_with_its_block_however_that_ends(
     task.cancel()
     with suppress(asyncio.CancelledError):
         await task
-    async with backend.writer.writing(project, wait_s=0):
-        pass
+    async with backend.writer.writing(project, wait_s=0) as held:
+        assert held
 
 
 @on_real_server

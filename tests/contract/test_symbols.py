@@ -15,7 +15,9 @@ from drift.llm.local_embedder import LocalEmbedder
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import read_source
 from drift.model.calls import Embeddings
-from tests.contract.graph_backends import DIMENSIONS, Backend, Neo4jBackend
+from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, on_real_server
+
+pytestmark = on_real_server
 
 MILL = (
     '"""Corn."""\n\n\nclass Mill:\n    """Grinds corn."""\n\n    def grind(self):\n        pass\n'
@@ -45,14 +47,12 @@ class RecordingEmbedder:
 
 @pytest.mark.parametrize("at_once", [2000, 1])
 async def test_definitions_are_symbols_that_lead_to_the_documents_that_name_them(
-    backend: Backend,
+    backend: Neo4jBackend,
     project: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     at_once: int,
 ) -> None:
-    if not isinstance(backend, Neo4jBackend):
-        return  # the fake keeps no symbols
     monkeypatch.setattr(neo4j_project, "CHUNKS_AT_ONCE", at_once)
     embedder = RecordingEmbedder()
 
@@ -114,11 +114,8 @@ ORDER BY title, document
 
 
 async def test_addresses_are_shared_by_documents_and_tools_are_defined_in_one(
-    backend: Backend, project: str, tmp_path: Path
+    backend: Neo4jBackend, project: str, tmp_path: Path
 ) -> None:
-    if not isinstance(backend, Neo4jBackend):
-        return  # the fake keeps no symbols
-
     words = "The millers have told it so from one to the next for many years. " * 12
 
     async def ingested() -> list[tuple[Any, ...]]:

@@ -163,14 +163,15 @@ async def test_a_project_that_is_forgotten_while_others_wait_for_it_is_made_anew
 ) -> None:
     nodes = Neo4jNodeStore(backend.connection)
 
-    async def write() -> None:
-        for _ in range(10):
+    async def write() -> int:
+        for done in range(10):
             async with backend.writer.writing(project):
-                pass
+                times = done + 1
+        return times
 
     async def look() -> None:
         for _ in range(30):
             with suppress(NotFoundError, ProjectHeldError):
                 await nodes.find_node(EVERYBODY.project(project), "x", Deadline.after(120))
 
-    await asyncio.gather(write(), write(), look(), look())
+    assert await asyncio.gather(write(), write(), look(), look()) == [10, 10, None, None]

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from drift.graph.connection import Connection
 from drift.http import health
 from tests.function.calling import Caller, assert_is_problem
 from tests.model_server_fixture import ModelServerControl
@@ -77,7 +78,11 @@ async def test_a_stream_ends_by_the_deadline_too(
 async def silent_graph(
     short_deadline: pytest.MonkeyPatch, base_settings: dict[str, str]
 ) -> AsyncIterator[Proxy]:
-    """A proxy in front of the graph, which a test makes swallow what is sent."""
+    """A proxy in front of the graph, which a test makes swallow what is sent.
+
+    The connection's own limits are far beyond what a busy machine may add.
+    """
+    short_deadline.setattr(Connection, "patience", 20.0)
     address = base_settings["NEO4J_URI"]
     port = urlsplit(address).port
     assert port
@@ -93,8 +98,7 @@ async def test_a_graph_that_falls_silent_does_not_delay_the_end(
     silent_graph.swallow(new=True)
     async with in_time():
         response = await function.ask()
-    assert response.status_code == 500
-    assert response.json()["code"] in ("deadline", "graph_unavailable")
+    assert_is_problem(response, 500, "deadline")
     silent_graph.heal()
 
 

@@ -166,9 +166,11 @@ async def test_a_request_that_does_not_arrive_whole_is_given_up(
                 await asyncio.sleep(0.05)
 
         trickling = asyncio.create_task(trickle())
+        answered = b""
         async with asyncio.timeout(60):
             with contextlib.suppress(ConnectionError):
-                await reader.read()
+                answered = await reader.read()
+        assert answered.count(b" 200 OK") == (begun == WHOLE)
         trickling.cancel()
         writer.close()
 

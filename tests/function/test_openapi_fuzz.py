@@ -108,7 +108,7 @@ def complete(case: Case) -> None:
     case.query = {"project_id": PROJECT, **query} if "project_id" in known else query
 
 
-def hold(case: Case, url: str) -> requests.Response:
+def as_described(case: Case, url: str) -> requests.Response:
     """Send a generated request and check its answer against the document."""
     complete(case)
     with requests.Session() as session:
@@ -142,13 +142,13 @@ def url(
 
 @ALL.parametrize()
 def test_good_requests_are_answered_as_described_and_bad_ones_refused(case: Case, url: str) -> None:
-    hold(case, url)
+    as_described(case, url)
 
 
 @GOOD_QUESTIONS.parametrize()
 def test_answer_with_evidence_is_as_described(case: Case, url: str) -> None:
     case.body = {**case.body, "project_id": PROJECT}
-    answer = hold(case, url).json()
+    answer = as_described(case, url).json()
     assert "no_data_found" not in answer
     asked = set(case.body.get("include", ()))
     assert asked - {"locations"} <= set(answer)
@@ -215,7 +215,7 @@ def test_a_planted_fault_is_seen(
     @given(case=ALL["/retrieve"]["POST"].as_strategy(generation_mode=mode))
     def tried(case: Case) -> None:
         with pytest.raises(FailureGroup) as seen:
-            hold(case, url)
+            as_described(case, url)
         assert failure in {type(one) for one in seen.value.exceptions}
 
     with always(answer) as url:
@@ -226,7 +226,7 @@ def test_the_same_requests_pass_where_no_fault_is_planted() -> None:
     @settings(max_examples=5, derandomize=True, database=None, phases=[Phase.generate])
     @given(case=ALL["/retrieve"]["POST"].as_strategy(generation_mode=GenerationMode.POSITIVE))
     def tried(case: Case) -> None:
-        hold(case, url)
+        as_described(case, url)
 
     with always((200, JSON, ANSWER)) as url:
         tried()
@@ -235,5 +235,5 @@ def test_the_same_requests_pass_where_no_fault_is_planted() -> None:
 def test_a_method_that_is_answered_without_being_described_is_seen() -> None:
     case = ALL["/retrieve"]["POST"].Case(method="DELETE")
     with always((200, JSON, ANSWER)) as url, pytest.raises(FailureGroup) as seen:
-        hold(case, url)
+        as_described(case, url)
     assert CustomFailure in {type(one) for one in seen.value.exceptions}

@@ -65,12 +65,13 @@ async def test_twenty_questions_end_in_an_answer_a_refusal_or_a_clear_error(
     for name, value in settings.items():
         environment.setenv(name, value)
 
-    unusable = 0
+    answered = unusable = 0
     async with serving() as url, calling(url) as caller:
         for question in QUESTIONS:
             response = await caller.ask(question, depth="quick")
             document = response.json()
             if response.status_code == 200:
+                answered += 1
                 cited = [c for fact in document["key_facts"] for c in fact["citations"]]
                 # it may take a question for one about the project as a whole, and cite its counts
                 spans = [c["span"] for c in cited if c["document_name"] != ABOUT_PROJECT]
@@ -80,4 +81,5 @@ async def test_twenty_questions_end_in_an_answer_a_refusal_or_a_clear_error(
                 assert document["code"] in {"model_unavailable", "deadline"}
                 assert document["detail"].startswith((UNUSABLE, *TOO_SLOW))
                 unusable += document["detail"].startswith(UNUSABLE)
-    assert unusable < len(QUESTIONS) or kind == "plain"  # it writes no JSON by itself
+    # without a grammar it writes no JSON by itself
+    assert answered > 0 if kind == "grammar" else answered + unusable > 0

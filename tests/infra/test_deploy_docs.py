@@ -56,7 +56,9 @@ def test_every_variable_that_is_named_is_read() -> None:
         )
     )
     choices = DOCS.split("## Choices")[1].split("## AuraDB")[0]
-    for names in re.findall(r"^\| (`.*?) \|", choices, re.MULTILINE):
+    rows = re.findall(r"^\| (`.*?) \|", choices, re.MULTILINE)
+    assert rows
+    for names in rows:
         assert set(re.findall(r"`(\w+)`", names)) <= read | {"NEO4J_PASSWORD"}, names
 
 

@@ -140,11 +140,13 @@ def test_code_that_fits_only_without_its_introduction_stays_whole() -> None:
 
 def test_code_over_the_maximum_is_cut_at_blank_lines_else_at_line_ends() -> None:
     functions = "\n\n".join(f"def f{n}():\n    return {n}  # {'y' * 60}" for n in range(60))
-    for chunk in _texts(f"```\n{functions}\n```", "markdown")[1:]:
-        assert chunk.startswith("def f")
+    _, *others = _texts(f"```\n{functions}\n```", "markdown")
+    assert others
+    assert all(chunk.startswith("def f") for chunk in others)
     lines = "\n".join(f"line {n} {'z' * 40}. And {'z' * 40}" for n in range(100))
-    for chunk in _texts(f"```\n{lines}\n```", "markdown")[1:]:
-        assert chunk.startswith("line ")
+    _, *others = _texts(f"```\n{lines}\n```", "markdown")
+    assert others
+    assert all(chunk.startswith("line ") for chunk in others)
 
 
 def test_sizes_of_the_sample_are_near_the_target() -> None:

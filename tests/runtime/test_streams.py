@@ -155,6 +155,7 @@ async def test_a_silent_search_beats(
                 beats += line == ": beat"
                 if beats == 3:
                     break
+        assert beats == 3
         await settled(host, is_idle)
 
 

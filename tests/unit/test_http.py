@@ -136,13 +136,9 @@ def test_the_declared_length_is_read_or_zero(headers: dict[str, str], length: in
     assert http.declared_length(headers) == length
 
 
-@pytest.mark.parametrize("value", ["Application/JSON; charset=utf-8"])
-def test_json_is_taken(value: str) -> None:
-    http.check_media_type(value)
-
-
 @pytest.mark.parametrize("value", ["", "application/json-seq", "text/json"])
-def test_anything_but_json_is_refused(value: str) -> None:
+def test_json_alone_is_taken(value: str) -> None:
+    http.check_media_type("Application/JSON; charset=utf-8")
     with pytest.raises(errors.UnsupportedMediaTypeError):
         http.check_media_type(value)
 

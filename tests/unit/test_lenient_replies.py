@@ -1,6 +1,7 @@
 """What a model writes is read where its meaning is plain, and bounded."""
 
 import logging
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -220,10 +221,9 @@ def test_no_reply_raises_anything_but_a_validation_error(value: Any, field: str)
             {"followups": value},
             {"answers": [value, {"followup": "Q1", "answer": "a", field: value}]},
         ):
-            try:
-                shape.model_validate(body)
-            except ValidationError:
-                continue
+            with suppress(ValidationError):
+                read = shape.model_validate(body)
+                assert shape.model_validate(read.model_dump()) == read
 
 
 # ----------------------------------------------------------------------- a model that does not stop

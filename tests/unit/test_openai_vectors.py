@@ -3,6 +3,7 @@ from __future__ import annotations
 import base64
 import math
 from array import array
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -60,10 +61,8 @@ SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_
 
 @given(st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3), max_leaves=6))
 def test_whatever_a_server_sends_is_a_vector_or_an_error_of_ours(embedding: object) -> None:
-    try:
+    with suppress(ModelMisconfiguredError):
         (vector,) = found = vectors(answer(embedding), 1)
         require_size(found, 2)
-    except ModelMisconfiguredError:
-        return
-    assert len(vector) == 2
-    assert all(math.isfinite(number) for number in vector)
+        assert len(vector) == 2
+        assert all(math.isfinite(number) for number in vector)

@@ -116,7 +116,14 @@ def test_what_is_not_given_has_its_default(kind: type[PageParameters], limit: in
     assert (read.limit, read.cursor) == (limit, None)
 
 
-@given(query=st.binary(max_size=200))
-def test_any_query_is_read_or_refused(query: bytes) -> None:
+NAMES = st.sampled_from([b"limit", b"level", b"cursor", b"x"])
+VALUES = st.integers(-1, 3).map(b"%d".__mod__) | st.binary(max_size=9)
+PAIRS = st.lists(st.tuples(NAMES, VALUES).map(b"=".join), max_size=3).map(b"&".join)
+
+
+@given(query=PAIRS | st.binary(max_size=200))
+def test_any_query_is_read_within_its_bounds_or_refused(query: bytes) -> None:
     with suppress(InvalidRequestError):
-        parse_query(query, Every)
+        read = parse_query(query, Every)
+        assert 1 <= read.limit <= 200
+        assert 0 <= (read.level or 0) <= 999_999

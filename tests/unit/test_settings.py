@@ -246,7 +246,8 @@ def test_plaintext_is_refused_unless_it_is_allowed(name: str, url: str) -> None:
     ],
 )
 def test_loopback_and_encrypted_addresses_are_taken(name: str, url: str) -> None:
-    load({**GOOD, name: url})
+    taken = getattr(load({**GOOD, name: url}), name.lower())
+    assert (taken if isinstance(taken, str) else taken.get_secret_value()) == url
 
 
 def test_over_http_the_database_has_to_be_named_and_else_it_is_the_home_of_the_user() -> None:

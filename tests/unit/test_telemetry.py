@@ -11,6 +11,7 @@ import logging
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -77,14 +78,17 @@ async def retrieved(service: Service, **call: Any) -> None:
 
 
 # -------------------------------------------------------------------------------------------- lines
-async def test_each_phase_is_one_line_with_ids_time_tokens_and_counts(lines: Any) -> None:
+async def test_each_phase_is_one_line_with_ids_time_tokens_and_counts(
+    lines: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parts, "time", SimpleNamespace(monotonic=count().__next__))
     await retrieved(searching())
     phases = lines("phase_ended")
     assert [line["phase"] for line in phases] == PHASES
     for line in phases:
         assert (line["retrieval_id"], line["invocation_id"], line["project_id"]) == ("r", "i", "p")
         assert line["outcome"] == "ok"
-        assert line["duration_s"] >= 0
+        assert line["duration_s"] >= 1  # a second for each look at the clock
         assert line["chat_calls"] >= 1
         assert line["prompt_tokens"] >= 10
         assert line["retries"] == 0
