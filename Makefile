@@ -187,6 +187,6 @@ audit: $(TOOLS)/.ready ## look for known vulnerabilities in what requirements.lo
 	@$(TOOLS)/bin/pip-audit --requirement requirements.lock --require-hashes --disable-pip \
 	  --strict --progress-spinner off
 
-clean: ## remove the environment, the local servers' data and all caches of this folder
-	rm -rf $(VENV) build .drift .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
+clean: ## remove the environment and all caches of this folder; what was ingested stays
+	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -13,7 +13,7 @@ import neo4j
 import pytest
 
 from drift.core.errors import LocalStackError
-from drift.local.stack.neo4j.home import Neo4jHome
+from drift.local.stack.neo4j.home import PUBLISHED_PASSWORD, Neo4jHome
 from drift.local.stack.neo4j.jars import exact_version, keep_listing
 from drift.local.stack.neo4j.server import Neo4jServer
 from tests.local.processes import runs, script, until
@@ -101,6 +101,26 @@ def test_a_wrong_password_is_named_with_the_folder(neo4j_2026: Neo4jServer, tmp_
     impostor = Neo4jServer(folder=tmp_path, password="not-the-password")
     with pytest.raises(LocalStackError, match=f"{tmp_path} was made with another password"):
         impostor._login_fails(neo4j_2026.port)
+
+
+@pytest.mark.neo4j
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_folder_with_the_published_password_gets_one_of_its_own_and_keeps_its_data(
+    tmp_path: Path, neo4j_2026: Neo4jServer
+) -> None:
+    assert neo4j_2026.port  # its jars are there
+    with Neo4jServer(folder=tmp_path, password=PUBLISHED_PASSWORD, java_flags=QUICK) as before:
+        ask(before.uri, PUBLISHED_PASSWORD, "CREATE (:Kept {name: 'Ada'})")
+    said: list[str] = []
+    with Neo4jServer(folder=tmp_path, java_flags=QUICK, say=said.append) as second:
+        assert second.password not in {PUBLISHED_PASSWORD, neo4j_2026.password}
+        assert json.loads((tmp_path / "server.json").read_text())["password"] == second.password
+        assert ask(second.uri, second.password, "MATCH (n:Kept) RETURN n.name") == ["Ada"]
+        with pytest.raises(neo4j.exceptions.AuthError):
+            ask(second.uri, PUBLISHED_PASSWORD, "RETURN 1")
+    assert "has its own now" in said[-1]
+    assert Neo4jHome(tmp_path).prepare("2026.08.1", None) == second.password, "and no other"
 
 
 def test_a_port_that_is_taken_is_named(home: Path, taken_port: int, cache: Path) -> None:

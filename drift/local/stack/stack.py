@@ -62,7 +62,6 @@ class StackOptions:
     data_dir: Path = Path(".drift")
     cache_dir: Path | None = None
     ports: Mapping[str, int] = field(default_factory=dict)
-    neo4j_password: str | None = None
     neo4j_memory: Memory | None = None
     given: Mapping[str, str] = field(default_factory=dict)
     say: Say = say_on_stderr
@@ -257,7 +256,7 @@ class Stack:
                 folder=self._folder / f"neo4j-{version.partition('.')[0]}",
                 port=ports.get("neo4j"),
                 preferred_port=preferred["neo4j"],
-                password=options.neo4j_password,
+                password=self.env.get("NEO4J_PASSWORD"),  # known to who takes over
                 cache=options.cache_dir,
                 java_home=Path(java_home) if java_home else None,
                 memory=options.neo4j_memory,

@@ -13,6 +13,9 @@ from pathlib import Path
 from drift.core.errors import LocalStackError
 from drift.local.stack.loopback import HOST
 
+PUBLISHED_PASSWORD = "drift-on-loopback-only"  # noqa: S105 - everybody knows it
+"""That of docker-compose.yml, which local servers had before each got one of its own."""
+
 _ROUNDS = 1024
 _SHORTEST_PASSWORD = 8
 
@@ -80,7 +83,7 @@ class Neo4jHome:
         (self.folder / "conf" / "neo4j.conf").write_text(lines)
 
     def _begin(self, version: str, password: str | None) -> str:
-        password = password or secrets.token_urlsafe(18)
+        password = password or _new_password()
         if len(password) < _SHORTEST_PASSWORD:
             raise LocalStackError(
                 f"Neo4j wants a password of at least {_SHORTEST_PASSWORD} characters: choose a "
@@ -96,7 +99,8 @@ class Neo4jHome:
         if not (password or known.get("password")):
             raise LocalStackError(
                 f"{self.folder} holds a database, but {self._record.name} with its password is "
-                "missing: give the password, or delete the folder to begin with an empty database."
+                'missing: write {"password": "..."} into that file, or delete the folder to begin '
+                "with an empty database."
             )
 
         written_by = known.get("version", version)
@@ -107,7 +111,10 @@ class Neo4jHome:
                 "start that version, name another folder, or delete this one."
             )
 
-        password = password or known["password"]
+        if not password:
+            password = known["password"]
+            if password == PUBLISHED_PASSWORD:  # the server gets the new one when it runs
+                password = _new_password()
         self._remember(version, password)
         return password
 
@@ -127,6 +134,10 @@ class Neo4jHome:
 
 
 _LTS = 5
+
+
+def _new_password() -> str:
+    return secrets.token_urlsafe(18)
 
 
 def _order(version: str) -> tuple[int, ...]:

