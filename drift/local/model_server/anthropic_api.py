@@ -14,6 +14,8 @@ _REPLIES: Mapping[str, str] = {
     "answers": "joint_reply",
     "evidence": "quick_reply",
     "citations": "local_reply",
+    "summary": "report_reply",
+    "entities": "facts_reply",
 }
 """By which field of its schema a reply is known, since this API gives a schema no name."""
 PIECE = 12
