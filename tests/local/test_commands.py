@@ -24,8 +24,10 @@ from typer.testing import CliRunner
 
 from drift.contracts.progress import Phase
 from drift.local.cli.app import app
+from drift.local.ingest.pacing import Pace
 from drift.local.stack.neo4j.home import PUBLISHED_PASSWORD
 from tests.command_line import NO_SERVERS_GIVEN, PATIENCE_S, ROOT, command, drift
+from tests.ingest.graphrag_tables import tables, write
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(PATIENCE_S)]
 
@@ -232,12 +234,30 @@ def test_a_dry_run_writes_nothing_and_a_model_writes_what_is_agreed_to(
     assert f"Models took {taken:,} tokens." in asked.stderr
     assert "Asking drift-extractive for knowledge: about 2 calls" in asked.stderr
     assert not json.loads(command(*ingest, "--knowledge", "graph").stdout)["wrote"]
+    planned = json.loads(command(*ingest, "--knowledge", "graph", "--dry-run", "--force").stdout)
+    assert (planned["changed"], planned["calls"]) == (["letter.md"], 0)
 
     model = serving["env"] | {"OAI_MODEL": "a-real-one"}
     unasked = command(*ingest, "--force", **model)
     assert "a-real-one can write a report on each topic: about 1 calls" in unasked.stderr
     assert "nobody has agreed" in unasked.stderr
     assert json.loads(unasked.stdout)["entities"] == 3, "what was replied before is used"
+
+
+def test_an_index_of_graphrag_is_imported_at_the_pace_that_is_given(
+    serving: dict[str, Any], tmp_path: Path
+) -> None:
+    folder = write(tmp_path / "an index", tables())
+    at = ("--project", "valley", "--data-dir", serving["data"])
+    pace = ("--calls-a-minute", "60000", "--tokens-a-minute", "9000000")
+    with mock.patch("drift.local.cli.work.placing.Pace", wraps=Pace) as made:
+        done = command("ingest", "--graphrag", str(folder), "--json", *pace, *at)
+    assert done.returncode == 0, done.stderr
+    assert made.call_args_list == [mock.call(60000), mock.call(9000000)]
+
+    refused = command("ingest", str(tmp_path), *at)
+    assert f"(drift ingest --graphrag '{folder}')" in refused.stderr
+    command("projects", "delete", "--project", "valley", "--yes", *at[2:])
 
 
 def test_a_source_is_listed_told_and_removed_with_yes_and_cited_no_more(
