@@ -164,7 +164,8 @@ class Stack:
     def _make_folder(self) -> None:
         try:
             new = not self._folder.exists()
-            self._folder.mkdir(parents=True, exist_ok=True)  # another command may be as fast
+            # another command may be as fast; other users may not read what is stored
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if new:
                 (self._folder / ".gitignore").write_text("*\n")
         except OSError as error:
