@@ -95,14 +95,13 @@ def _suggested(facts: Facts) -> GraphMapping:
     named = [one for one in facts.labels if "communit" in one.casefold()]
     community = next((one for one in named if facts.has(one, "summary")), "")
     held = (
-        (facts.once(edge, chunk, one), one, edge)
+        (len(_words(one)), one, edge)
         for one in facts.labels
         if _words(one) & _DOCUMENTS
         for edge in facts.between(chunk, one)
+        if facts.once(edge, chunk, one) >= _ONCE
     )
-    once, document, part_of = max(held, default=(0.0, "", ""))
-    if once < _ONCE:
-        document, part_of = chunk, "PART_OF"
+    _, document, part_of = min(held, default=(0, chunk, "PART_OF"))
     entity, mention = _entity(facts, chunk, {chunk, document, community})
     member = parent = "IN_COMMUNITY"
     if community:

@@ -7,6 +7,7 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,12 +30,15 @@ class Memory:
 
 
 class Neo4jHome:
-    """One such folder; its password and version stand in `server.json`, mode 0600."""
+    """One such folder; its password and version stand in `login.json`, mode 0600.
+
+    `server.json` was that before, and is left to who has the password of then.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Name the folder; nothing is read or made yet."""
         self.folder = folder
-        self._record = folder / "server.json"
+        self._record = folder / "login.json"
 
     @property
     def log(self) -> Path:
@@ -119,11 +123,12 @@ class Neo4jHome:
         return password
 
     def _recall(self) -> dict[str, str]:
-        try:
-            known: dict[str, str] = json.loads(self._record.read_text())
-        except (OSError, ValueError):
-            return {}
-        return known if isinstance(known, dict) else {}
+        for file in (self._record, self.folder / "server.json"):
+            with suppress(OSError, ValueError):
+                known: dict[str, str] = json.loads(file.read_text())
+                if isinstance(known, dict):
+                    return known
+        return {}
 
     def _remember(self, version: str, password: str) -> None:
         draft = self._record.with_suffix(".draft")

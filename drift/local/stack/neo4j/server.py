@@ -17,6 +17,7 @@ from drift.local.stack.neo4j.java import Java, java_for
 from drift.local.stack.server import Server
 
 _GRACE_S = 20.0
+_CHANGE = "ALTER CURRENT USER SET PASSWORD FROM $old TO $new"
 _ENTRY_POINT = "META-INF/services/org.neo4j.server.startup.EntryPoint"
 
 
@@ -124,41 +125,31 @@ class Neo4jServer(Server):
         import neo4j  # noqa: PLC0415 - takes a third of a second, which passes here while Java starts
         from neo4j.exceptions import AuthError, DriverError, Neo4jError  # noqa: PLC0415
 
-        try:
-            with neo4j.GraphDatabase.driver(
-                f"bolt://{HOST}:{port}",
-                auth=(self.user, self.password),
-                connection_timeout=5,
-                max_transaction_retry_time=0,
-            ) as driver:
-                driver.execute_query("RETURN 1", database_=self.database)
-        except AuthError as error:
-            if self._takes_password(port):
-                return ""
-            raise LocalStackError(
-                f"{self.folder} was made with another password than its server.json has: write "
-                "that one into it, or delete the folder to begin with an empty database."
-            ) from error
-        except (DriverError, Neo4jError) as error:
-            return f"it answers: {error}"
+        failure: AuthError | None = None
+        for known in (self.password, PUBLISHED_PASSWORD):
+            try:
+                with neo4j.GraphDatabase.driver(
+                    f"bolt://{HOST}:{port}",
+                    auth=(self.user, known),
+                    connection_timeout=5,
+                    max_transaction_retry_time=0,
+                ) as driver:
+                    if known == self.password:
+                        driver.execute_query("RETURN 1", database_=self.database)
+                        return ""
+                    passwords = {"old": known, "new": self.password}
+                    driver.execute_query(_CHANGE, passwords, database_="system")
+                    self._say(f"{self.folder} had the password that everybody knows.")
+                    return "it has another password now"
+            except AuthError as error:
+                failure = error
+            except (DriverError, Neo4jError) as error:
+                return f"it answers: {error}"
 
-        return ""
-
-    def _takes_password(self, port: int) -> bool:
-        """Give a server with the published password this one; False where it has another."""
-        import neo4j  # noqa: PLC0415 - as above
-        from neo4j.exceptions import AuthError  # noqa: PLC0415
-
-        change = "ALTER CURRENT USER SET PASSWORD FROM $old TO $new"
-        passwords = {"old": PUBLISHED_PASSWORD, "new": self.password}
-        known = (self.user, PUBLISHED_PASSWORD)
-        try:
-            with neo4j.GraphDatabase.driver(f"bolt://{HOST}:{port}", auth=known) as driver:
-                driver.execute_query(change, passwords, database_="system")
-        except AuthError:
-            return False
-        self._say(f"{self.folder} had the password that everybody knows, and has its own now.")
-        return True
+        raise LocalStackError(
+            f"{self.folder} was made with another password than its login.json has: write that one "
+            "into it, or delete the folder to begin with an empty database."
+        ) from failure
 
 
 def _entry_point(jars: tuple[Path, ...], version: str) -> str:
