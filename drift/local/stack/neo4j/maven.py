@@ -21,7 +21,6 @@ import httpx2
 from jgo.maven import Artifact, MavenContext, PythonResolver
 
 from drift.core.errors import LocalStackError
-from drift.local.stack.neo4j.jars import ALIASES
 
 CENTRAL = "https://repo.maven.apache.org/maven2"
 _DRAFT = ".part-"
@@ -83,10 +82,9 @@ def resolve(
 
 
 def locked_jars(version: str) -> Mapping[str, str]:
-    """Return the SHA-256 of each jar of a version by its path, in the order of the class path."""
-    if version not in ALIASES.values():
-        return {}
-    lines = Path(__file__).with_name(f"neo4j-{version}.sha256").read_text().splitlines()
+    """Return the SHA-256 of each jar of a version by path, as the class path has them, if known."""
+    file = Path(__file__).parent / f"neo4j-{version}.sha256"
+    lines = file.read_text().splitlines() if file.is_file() else []
     return {path: digest for digest, path in map(str.split, lines)}
 
 
