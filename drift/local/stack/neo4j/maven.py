@@ -93,6 +93,7 @@ def _resolve(
 ) -> list[Path]:
     with httpx2.Client(timeout=_TIMEOUT_S, follow_redirects=True) as client:
         files = _Files(client, progress, cancelled)
+        fetches: list[Callable[[], Path]]
         if locked := locked_jars(version):
             fetches = [
                 partial(files.locked, f"{central}/{path}", repository / path, digest)
