@@ -255,6 +255,7 @@ def test_an_index_of_graphrag_is_imported_at_the_pace_that_is_given(
     assert done.returncode == 0, done.stderr
     assert made.call_args_list == [mock.call(60000), mock.call(9000000)]
 
+    (tmp_path / "note.md").write_text("The mill is closed.")
     refused = command("ingest", str(tmp_path), *at)
     assert f"(drift ingest --graphrag '{folder}')" in refused.stderr
     command("projects", "delete", "--project", "valley", "--yes", *at[2:])
