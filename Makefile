@@ -22,7 +22,7 @@ export PYTHONDONTWRITEBYTECODE :=
 WORKERS ?= 2
 SIDE_BY_SIDE := --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: help demo test test-deep tools check serve format openapi settings faults prices snapshots lock package \
+.PHONY: help demo test test-deep tools check serve format openapi settings faults prices jars snapshots lock package \
   licenses audit clean
 
 help: ## show this list
@@ -112,6 +112,9 @@ faults: $(READY_TEST) ## write docs/faults.md from the table of injected faults
 prices: $(READY_TEST) ## write drift/http/list_prices.json from the package genai-prices
 	@$(PYTHON) -m tests.list_prices
 
+jars: $(READY) ## write the SHA-256 of the jars of each Neo4j that is tried, and no others are fetched
+	@$(PYTHON) -m tests.neo4j_jars
+
 # These only run: they live apart, so that what they need never meets what is tested.
 $(TOOLS)/.ready: Makefile $(READY)
 	@$(PYTHON) -m venv --clear $(TOOLS)
@@ -187,6 +190,6 @@ audit: $(TOOLS)/.ready ## look for known vulnerabilities in what requirements.lo
 	@$(TOOLS)/bin/pip-audit --requirement requirements.lock --require-hashes --disable-pip \
 	  --strict --progress-spinner off
 
-clean: ## remove the environment, the local servers' data and all caches of this folder
-	rm -rf $(VENV) build .drift .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
+clean: ## remove the environment and all caches of this folder; what was ingested stays
+	rm -rf $(VENV) build .mypy_cache .pytest_cache .ruff_cache .hypothesis *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -13,7 +13,6 @@ import pytest
 
 from drift.core.errors import DriftError
 from drift.http.settings import Settings, load
-from drift.local.cli.options import LOOPBACK_PASSWORD
 from drift.local.settings_page import page
 from drift.local.stack.stack import USUAL_PORTS
 
@@ -32,7 +31,6 @@ def test_the_page_of_settings_is_what_the_settings_say() -> None:
 def test_the_example_file_is_a_complete_configuration_of_the_local_stack() -> None:
     settings = load({name: value for name, value in EXAMPLE.items() if value})
     assert settings.neo4j_uri == f"bolt://127.0.0.1:{USUAL_PORTS['neo4j']}"
-    assert settings.neo4j_password.get_secret_value() == LOOPBACK_PASSWORD
     assert EXAMPLE["REDIS_URL"] == f"redis://127.0.0.1:{USUAL_PORTS['valkey']}"
     assert EXAMPLE["OAI_BASE_URL"] == f"http://127.0.0.1:{USUAL_PORTS['model']}"
 

@@ -53,6 +53,13 @@ CREATE (c:`My Passage` {uuid: 'u' + n, body: 'Quay ' + n + ' is for boats over n
   vec: [1.0, n, 0.5]})-[:`is in`]->(d:`A File` {name: 'a.txt'}),
   (t:`A Topic Entity` {uuid: 't' + n, name: 'Quay ' + n})-[:SEEN_IN]->(c),
   (t)-[:BESIDE]->(:`A Topic Entity` {uuid: 'o' + n})"""
+NAMES_THAT_MISLEAD = """UNWIND range(0, 3) AS n
+MERGE (d:Document {name: 'a.txt', text: 'All of the four parts of the document, and more.'})
+MERGE (f:Profile:SourceFile {name: 'main.py'})
+CREATE (c:Chunk {id: 'c' + n, text: 'Doctor Ott has cabin ' + n + '.'})-[:PART_OF]->(d),
+  (c)-[:MENTIONS]->(:Doctor {name: 'Ott ' + n}), (c)-[:MENTIONS]->(:Identity {name: 'Quay ' + n}),
+  (c)-[:MENTIONS]->(f), (c)-[:MENTIONS]->(:SourceFile {name: 'b.py'}),
+  (:Identity {name: 'Berth ' + n}), (:Identity {name: 'Boat ' + n})"""
 LIGHT_RAG = """CREATE (a:base {entity_id: 'FALK', entity_type: 'person',
   description: 'Harbour master of Nessel, since long', source_id: 'chunk-1'})
   -[:DIRECTED]->(:base {entity_id: 'NESSEL', source_id: 'chunk-1'})"""
@@ -110,6 +117,21 @@ async def test_an_unknown_shape_is_read_by_a_mapping_of_its_own(database: Connec
     primer = await ask_primer(graph, PROJECT, (1.0, 1.0, 0.5))
     assert primer.chunks[0].text.startswith("Quay 1")
     assert primer.chunks[0].document_name == "a.txt"
+
+
+async def test_documents_are_told_by_whole_words_and_edges_and_chunks_by_name(
+    database: Connection,
+) -> None:
+    await drop_schema(database)
+    await database.write(NAMES_THAT_MISLEAD, {})
+    mapping = read_mapping((await Neo4jPreparer(database).recognise()).value)
+    assert mapping is not None
+    assert (mapping.chunk, mapping.document, mapping.part_of) == ("Chunk", "Document", "PART_OF")
+    assert (mapping.entity, mapping.mention) == ("", "MENTIONS")
+    await database.write("MATCH (d:Document) DETACH DELETE d", {})
+    mapping = read_mapping((await Neo4jPreparer(database).recognise()).value)
+    assert mapping is not None
+    assert mapping.is_own_document, "what each chunk mentions several of is no document"
 
 
 async def test_communities_are_told_as_they_are_searched(database: Connection) -> None:

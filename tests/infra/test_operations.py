@@ -7,7 +7,7 @@ import re
 import yaml
 
 import function_app
-from drift.local.cli.options import LOOPBACK_PASSWORD
+from drift.local.stack.neo4j.home import PUBLISHED_PASSWORD
 from drift.local.stack.stack import USUAL_PORTS, VARIABLES
 from tests.infra.kinds import ALERT
 from tests.infra.ways import ROOT, Project
@@ -86,7 +86,7 @@ def test_the_compose_file_gives_the_addresses_of_the_example_on_loopback_only() 
         "neo4j": ["127.0.0.1:17474:7474", f"127.0.0.1:{USUAL_PORTS['neo4j']}:7687"],
         "valkey": [f"127.0.0.1:{USUAL_PORTS['valkey']}:6379"],
     }
-    password = f"${{NEO4J_PASSWORD:-{LOOPBACK_PASSWORD}}}"
+    password = f"${{NEO4J_PASSWORD:-{PUBLISHED_PASSWORD}}}"
     neo4j = COMPOSE["services"]["neo4j"]
     assert neo4j["environment"]["NEO4J_AUTH"] == f"neo4j/{password}"
     assert password in neo4j["healthcheck"]["test"]

@@ -245,6 +245,23 @@ def test_what_cannot_be_read_is_named_with_what_to_do(
     assert reason in refused(name, content)
 
 
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.pdf", made.pdf([["x"]])),
+        ("a.docx", made.workbook({"A": CREW})),
+        ("a.pptx", made.slides("", [("A", [], [])])),
+        ("a.xlsx", made.workbook({"A": CREW})),
+        ("a.ipynb", b'{"cells": [{"cell_type": "code", "source": "print(1)"}]}'),
+        ("mcp.json", b'{"mcpServers": {"a": {"command": "npx"}}}'),
+    ],
+)
+def test_a_file_that_is_half_written_may_be_whole_the_next_time(name: str, content: bytes) -> None:
+    found = document_in(content[: len(content) // 2], name, None)
+    assert isinstance(found, Skipped)
+    assert found.unreadable, found.reason
+
+
 @pytest.mark.parametrize("ending", PARTS)
 def test_entities_of_xml_are_never_unpacked_nor_fetched(ending: str) -> None:
     with zipfile.ZipFile(BytesIO(made.package(ending, {}))) as archive:

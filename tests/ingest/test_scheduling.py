@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import pickle
 import signal
 import time
 from collections import Counter
@@ -15,10 +16,13 @@ from pathlib import Path
 import dask
 import pytest
 from distributed import LocalCluster
+from pydantic import SecretStr
 
 from drift.core.deadline import Deadline
 from drift.core.errors import IngestError
+from drift.http.settings import Settings, load
 from drift.indexing.documents import Skipped, SourceDocument
+from drift.local.cli.work.placing import ModelsOf
 from drift.local.ingest import scheduling
 from drift.local.ingest.by_model.asking import Asked
 from drift.local.ingest.files import SourceFile
@@ -76,6 +80,32 @@ async def test_workers_make_the_very_same_graph(scheduler: str, tmp_path: Path) 
     assert replace(shared, seconds={}) == replace(alone, seconds={})
     assert [one.path for one in shared.skipped] == ["gone.md", "wrong.md"]
     assert len(shared.added) == 2 * FILES_A_BATCH + 1
+
+
+async def test_a_worker_is_told_no_secret_but_the_keys_of_models() -> None:
+    secrets = [
+        name
+        for name, field in Settings.model_fields.items()
+        if "SecretStr" in str(field.annotation)
+    ]
+    assert "milvus_token" in secrets
+    values = load(
+        {
+            "NEO4J_URI": "bolt://127.0.0.1:1",
+            "OAI_BASE_URL": "http://127.0.0.1:1",
+            "OAI_MODEL": "m",
+            "OAI_EMBED_MODEL_NAME": "e",
+            "VECTOR_INDEX_DIMENSIONS": "8",
+            "NEO4J_PASSWORD": "none",
+        }
+    ).model_copy(update={name: SecretStr(f"canary of {name}.") for name in secrets})
+    make = pickle.loads(pickle.dumps(ModelsOf(values)))  # noqa: S301 - our own
+    chat, _ = await asyncio.to_thread(make)
+    await chat.aclose()
+    sent = pickle.dumps(make).decode(errors="replace")
+    told = {name for name in secrets if f"canary of {name}." in sent}
+    assert told == {"oai_key", "anthropic_key"}
+    assert "bolt://" not in sent
 
 
 async def test_a_limit_is_one_of_all_workers(scheduler: str) -> None:

@@ -24,7 +24,10 @@ from typer.testing import CliRunner
 
 from drift.contracts.progress import Phase
 from drift.local.cli.app import app
+from drift.local.ingest.pacing import Pace
+from drift.local.stack.neo4j.home import PUBLISHED_PASSWORD
 from tests.command_line import NO_SERVERS_GIVEN, PATIENCE_S, ROOT, command, drift
+from tests.ingest.graphrag_tables import tables, write
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(PATIENCE_S)]
 
@@ -85,6 +88,7 @@ def test_serve_prints_one_document_with_environment_pids_and_url(serving: dict[s
     assert set(serving["pids"]) == {"neo4j", "valkey", "model"}
     assert all(isinstance(pid, int) for pid in serving["pids"].values())
     assert {"NEO4J_URI", "NEO4J_PASSWORD", "REDIS_URL", "OAI_BASE_URL"} <= set(serving["env"])
+    assert serving["env"]["NEO4J_PASSWORD"] != PUBLISHED_PASSWORD, "any page could log in by that"
     assert httpx2.get(f"{serving['url']}/health/live", trust_env=False).status_code == 200
 
 
@@ -230,12 +234,31 @@ def test_a_dry_run_writes_nothing_and_a_model_writes_what_is_agreed_to(
     assert f"Models took {taken:,} tokens." in asked.stderr
     assert "Asking drift-extractive for knowledge: about 2 calls" in asked.stderr
     assert not json.loads(command(*ingest, "--knowledge", "graph").stdout)["wrote"]
+    planned = json.loads(command(*ingest, "--knowledge", "graph", "--dry-run", "--force").stdout)
+    assert (planned["changed"], planned["calls"]) == (["letter.md"], 0)
 
     model = serving["env"] | {"OAI_MODEL": "a-real-one"}
     unasked = command(*ingest, "--force", **model)
     assert "a-real-one can write a report on each topic: about 1 calls" in unasked.stderr
     assert "nobody has agreed" in unasked.stderr
     assert json.loads(unasked.stdout)["entities"] == 3, "what was replied before is used"
+
+
+def test_an_index_of_graphrag_is_imported_at_the_pace_that_is_given(
+    serving: dict[str, Any], tmp_path: Path
+) -> None:
+    folder = write(tmp_path / "an index", tables())
+    at = ("--project", "valley", "--data-dir", serving["data"])
+    pace = ("--calls-a-minute", "60000", "--tokens-a-minute", "9000000")
+    with mock.patch("drift.local.cli.work.placing.Pace", wraps=Pace) as made:
+        done = command("ingest", "--graphrag", str(folder), "--json", *pace, *at)
+    assert done.returncode == 0, done.stderr
+    assert made.call_args_list == [mock.call(60000), mock.call(9000000)]
+
+    (tmp_path / "note.md").write_text("The mill is closed.")
+    refused = command("ingest", str(tmp_path), *at)
+    assert f"(drift ingest --graphrag '{folder}')" in refused.stderr
+    command("projects", "delete", "--project", "valley", "--yes", *at[2:])
 
 
 def test_a_source_is_listed_told_and_removed_with_yes_and_cited_no_more(
@@ -325,12 +348,14 @@ def test_a_project_is_shown_switched_exported_restored_copied_compared_and_delet
     run("projects", "--json", "show", "-p", "m3", code=2)
 
     (docs / "b.md").write_text("# Mole b\n\nIt is dark.\n")
-    assert f"`drift ingest {docs} --project moles` mends that" in run("reconcile", "-p", "moles")[1]
+    mended = run("reconcile", "-p", "moles", code=1)[1]
+    assert f"`drift ingest {docs} --project moles` mends that" in mended
 
     assert "Nothing was deleted" in run("projects", "delete", "-p", "m3", code=1)[1]
     run("projects", "delete", "-p", "m3", "--yes")
     typed = mock.Mock(stdin=mock.Mock(isatty=lambda: True, readline=lambda: "m2\n"))
-    monkeypatch.setattr("drift.local.cli.exchange.sys", typed)
+    for module in ("exchange", "run"):
+        monkeypatch.setattr(f"drift.local.cli.{module}.sys", typed)
     assert "Type the project's name" in run("projects", "delete", "-p", "moles", code=1)[1]
     run("projects", "delete", "-p", "m2")
     assert names() & {"moles", "m2", "m3"} == {"moles"}
@@ -478,6 +503,20 @@ def test_the_doctor_looks_at_what_runs_and_at_what_is_named_alone(
         (("ingest", "--sample", "--source-uri", "https://a.example"), "--source-uri"),
         (("ingest", "a", "b", "-p", "p", "--source-uri", "https://a.example"), "--source-uri"),
         (("ingest", "a", "--changed", "-p", "p"), "behind their folder"),
+        (("ingest", "--sample", "--changed"), "behind their folder"),
+        (("ingest", "--sample", "--yes"), "--yes"),
+        (("ingest", "a", "a/b", "--changed", "--yes", "-p", "p"), "--yes"),
+        (("ingest", "a", "-p", "p", "--knowledge", "none", "--knowledge-tokens", "9"), "reports"),
+        (("ingest", "--graphrag", "a", "-p", "p", "--dry-run"), "--graphrag"),
+        (("ingest", "--graphrag", "a", "-p", "p", "--yes"), "--graphrag"),
+        (("ingest", "--graphrag", "a", "-p", "p", "--knowledge", "graph"), "--graphrag"),
+        (("ingest", "--graphrag", "a", "-p", "p", "--knowledge-tokens", "0"), "--graphrag"),
+        (("reindex", "--drop", "v2", "--yes", "--dry-run"), "--dry-run"),
+        (("reindex", "--drop", "v2", "--yes", "--project", "p"), "--project"),
+        (("reindex", "--drop", "v2", "--yes", "--project", "p", "--dry-run"), "--dry-run"),
+        (("reindex", "--model-version", "v2", "--yes"), "--drop"),
+        (("chat", "--project", "p"), "--rag"),
+        (("chat", "--depth", "quick"), "--rag"),
         (("ask", "Anything?", "--project", ""), "at least 1 character"),
         (("ask", "caf\udce9"), "must be valid UTF-8"),
         (("search", " ", "--project", "p"), "at least 1 character"),

@@ -9,6 +9,7 @@ import pytest
 
 from drift.core.errors import LocalStackError
 from drift.local.stack.neo4j import jars
+from drift.local.stack.neo4j.maven import locked_jars
 from tests.local.processes import runs, script, until
 
 FETCHER = """
@@ -43,6 +44,14 @@ def test_aliases_stand_for_tried_versions() -> None:
     assert jars.exact_version("5.26") == "5.26.30"
     assert jars.exact_version("2026") == jars.DEFAULT_VERSION == "2026.08.1"
     assert jars.exact_version("2026.07.0") == "2026.07.0"
+
+
+def test_every_version_that_is_tried_has_its_list() -> None:
+    for version in jars.ALIASES.values():
+        listed = locked_jars(version)
+        assert f"org/neo4j/neo4j/{version}/neo4j-{version}.jar" in listed, "run `make jars`"
+        assert {len(digest) for digest in listed.values()} == {64}
+    assert locked_jars("../neo4j-1.0") == {}
 
 
 def test_a_kept_version_is_found_in_its_order(tmp_path: Path) -> None:

@@ -137,6 +137,40 @@ def test_lasting_damage_is_reported_and_leaves_no_file(central: Central, tmp_pat
     assert not list(tmp_path.rglob(".part-*"))
 
 
+def test_a_file_of_which_the_server_has_no_checksum_is_not_taken(
+    central: Central, tmp_path: Path
+) -> None:
+    del central.files[f"{JAR}.sha1"]
+    with pytest.raises(LocalStackError, match=r"404.*part-1\.0\.jar\.sha1"):
+        resolve(central.url, tmp_path)
+    assert not list(tmp_path.rglob("part*.jar"))
+
+
+SERVER = "/org/neo4j/neo4j/1.0/neo4j-1.0.jar"
+
+
+def test_a_listed_version_is_its_listed_files_alone_whatever_the_server_says(
+    central: Central, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = {
+        path.removeprefix("/"): hashlib.sha256(central.files[path]).hexdigest()
+        for path in (JAR, SERVER)
+    }
+    monkeypatch.setattr(maven, "locked_jars", lambda _: listed)
+    found = resolve(central.url, tmp_path)
+    assert [jar.read_bytes() for jar in found] == [b"a part of it", b"the server"]
+    assert sorted(central.asked) == sorted([JAR, SERVER]), "what it consists of is not asked"
+    resolve(central.url, tmp_path)
+    assert len(central.asked) == 2
+
+    other = b"another part"
+    central.files[JAR] = other
+    central.files[f"{JAR}.sha1"] = hashlib.sha1(other).hexdigest().encode()  # noqa: S324 - Maven's choice
+    found[0].write_bytes(other)
+    with pytest.raises(LocalStackError, match=r"part-1\.0\.jar arrived damaged"):
+        resolve(central.url, tmp_path)
+
+
 def test_an_unknown_version_is_named_at_once(central: Central, tmp_path: Path) -> None:
     with pytest.raises(LocalStackError, match=r"no Neo4j 9\.9: ask for 2026, 5\.26"):
         resolve(central.url, tmp_path, "9.9")

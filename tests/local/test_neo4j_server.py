@@ -13,7 +13,7 @@ import neo4j
 import pytest
 
 from drift.core.errors import LocalStackError
-from drift.local.stack.neo4j.home import Neo4jHome
+from drift.local.stack.neo4j.home import PUBLISHED_PASSWORD, Neo4jHome
 from drift.local.stack.neo4j.jars import exact_version, keep_listing
 from drift.local.stack.neo4j.server import Neo4jServer
 from tests.local.processes import runs, script, until
@@ -89,7 +89,7 @@ def test_servers_end_with_a_killed_parent_and_the_data_is_there_at_the_next_star
         assert until(lambda: not any(runs(int(pid)) for pid in pids))
     log = (tmp_path / "logs" / "debug.log").read_text()
     assert 'Checkpoint triggered by \\"Database shutdown\\"' in log  # it could end in order
-    assert stat.S_IMODE((tmp_path / "server.json").stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "login.json").stat().st_mode) == 0o600
     with Neo4jServer(folder=tmp_path, java_flags=QUICK) as second:
         assert second.password == password
         assert ask(second.uri, password, "MATCH (n:Kept) RETURN n.name") == ["Ada"]
@@ -103,6 +103,27 @@ def test_a_wrong_password_is_named_with_the_folder(neo4j_2026: Neo4jServer, tmp_
         impostor._login_fails(neo4j_2026.port)
 
 
+@pytest.mark.neo4j
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_a_folder_with_the_published_password_gets_one_of_its_own_and_keeps_its_data(
+    tmp_path: Path, neo4j_2026: Neo4jServer
+) -> None:
+    assert neo4j_2026.port  # its jars are there
+    with Neo4jServer(folder=tmp_path, password=PUBLISHED_PASSWORD, java_flags=QUICK) as before:
+        ask(before.uri, PUBLISHED_PASSWORD, "CREATE (:Kept {name: 'Ada'})")
+    (tmp_path / "login.json").rename(tmp_path / "server.json")
+    said: list[str] = []
+    with Neo4jServer(folder=tmp_path, java_flags=QUICK, say=said.append) as second:
+        assert second.password not in {PUBLISHED_PASSWORD, neo4j_2026.password}
+        assert json.loads((tmp_path / "login.json").read_text())["password"] == second.password
+        assert ask(second.uri, second.password, "MATCH (n:Kept) RETURN n.name") == ["Ada"]
+        with pytest.raises(neo4j.exceptions.AuthError):
+            ask(second.uri, PUBLISHED_PASSWORD, "RETURN 1")
+    assert said == [f"{tmp_path} had the password that everybody knows."]
+    assert Neo4jHome(tmp_path).prepare("2026.08.1", None) == second.password, "and no other"
+
+
 def test_a_port_that_is_taken_is_named(home: Path, taken_port: int, cache: Path) -> None:
     with pytest.raises(LocalStackError, match=f"Port {taken_port} .* is taken"):
         Neo4jServer(folder=home, port=taken_port, cache=cache).start()
@@ -110,7 +131,7 @@ def test_a_port_that_is_taken_is_named(home: Path, taken_port: int, cache: Path)
 
 def test_a_lost_password_is_named(home: Path, cache: Path) -> None:
     (home / "server.json").unlink()
-    with pytest.raises(LocalStackError, match=r"server\.json with its password is missing"):
+    with pytest.raises(LocalStackError, match=r"login\.json with its password is missing"):
         Neo4jServer(folder=home, cache=cache).start()
 
 
@@ -128,7 +149,7 @@ def test_data_of_a_version_that_does_not_fit_is_refused(
 
 def test_data_of_an_older_version_of_the_same_line_is_opened(home: Path) -> None:
     assert Neo4jHome(home).prepare("2026.09.0", None) == "remembered"
-    assert json.loads((home / "server.json").read_text())["version"] == "2026.09.0"
+    assert json.loads((home / "login.json").read_text())["version"] == "2026.09.0"
 
 
 def test_a_short_password_is_refused(tmp_path: Path) -> None:

@@ -158,6 +158,7 @@ def test_secrets_that_were_given_are_not_kept(options: StackOptions) -> None:
     with Stack(options):
         assert "given-password" not in (options.data_dir / "stack.json").read_text()
         assert stat.S_IMODE((options.data_dir / "stack.json").stat().st_mode) == 0o600
+        assert stat.S_IMODE(options.data_dir.stat().st_mode) == 0o700
 
 
 def test_a_second_command_attaches_and_leaves_the_servers_running(options: StackOptions) -> None:

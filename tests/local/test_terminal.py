@@ -44,6 +44,51 @@ def _steers(character: str) -> bool:
     )
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "drift.local.cli.exchange import _is_typed as ask; work = ask('mine')",
+        "drift.local.cli.chat import _asked as ask; work = ask()",
+    ],
+)
+def test_a_signal_ends_a_command_at_a_question(question: str, number: signal.Signals) -> None:
+    script = f"""
+import sys, typer
+from {question}
+from drift.local.cli.run import run, stoppable
+print("asks", flush=True)
+try:
+    run(stoppable(work))
+except typer.Exit as end:
+    sys.exit(end.exit_code)
+"""
+    ours, terminal = pty.openpty()
+    process = subprocess.Popen(  # noqa: S603 - our own script
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env=NO_SERVERS_GIVEN,
+        stdin=terminal,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout
+        assert process.stderr
+        assert process.stdout.readline() == "asks\n"
+        assert process.stderr.read(1), "it has said what it asks"
+        process.send_signal(number)
+        assert process.wait(PATIENCE_S) == 130
+        assert "Traceback" not in process.stderr.read()
+    finally:
+        process.kill()
+        process.communicate()
+        os.close(ours)
+        os.close(terminal)
+
+
 @given(st.text(st.characters(codec=None)))
 def test_nothing_that_steers_or_cannot_be_seen_is_left_of_any_text(text: str) -> None:
     assert not [

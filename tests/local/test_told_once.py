@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import shlex
 
 import pytest
 
@@ -11,6 +12,8 @@ from drift.core.errors import GraphUnavailableError
 from drift.core.logs import bound, log
 from drift.local.cli.console import LogLine, log_every_event, log_to_stderr, show_progress
 from drift.local.cli.work.asking import said_once
+from drift.local.cli.work.ingestion import say_report
+from drift.local.ingest.report import IngestReport
 
 SENTENCE = "The graph is gone."
 
@@ -69,3 +72,10 @@ def test_what_a_command_tells_itself_is_no_line_of_the_log_and_the_rest_is_in_wo
     log_every_event()
     log.warning("request_failed", exc_info=GraphUnavailableError(SENTENCE))
     assert "request_failed " in written.getvalue()
+
+
+def test_a_command_that_is_named_can_be_copied(capsys: pytest.CaptureFixture[str]) -> None:
+    source, project = "/home/ann/my notes", "it's mine"
+    say_report(IngestReport("/new", project, left={source: 2}))
+    command = capsys.readouterr().err.split("`")[1]
+    assert shlex.split(command) == ["drift", "remove", "--project", project, "--source", source]

@@ -10,8 +10,18 @@ from typing import Any
 import httpx2
 import pytest
 from anthropic import AsyncAnthropic, AsyncAnthropicFoundry
+from pydantic import BaseModel
 
-from drift.contracts.replies import AggregateReply
+from drift.contracts.replies import (
+    AggregateReply,
+    JointReply,
+    LastJointReply,
+    LastReply,
+    LocalReply,
+    PrimerReply,
+    QuickReply,
+)
+from drift.contracts.strict_schema import strict_schema
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, UnusableReplyError
 from drift.llm.anthropic.chat import AnthropicChat, build_client, provider_name
@@ -19,7 +29,9 @@ from drift.llm.caller import ModelCaller
 from drift.llm.chat import Chat
 from drift.llm.options import ChatOptions
 from drift.llm.retry import RetryPolicy
-from drift.local.model_server import anthropic_api
+from drift.local.ingest.by_model.facts import FactsReply
+from drift.local.ingest.by_model.reports import ReportReply
+from drift.local.model_server import anthropic_api, extractive
 from drift.model.calls import Tokens
 from drift.prompting import prompts
 from drift.search.scope import parse
@@ -95,6 +107,28 @@ async def test_a_request_has_a_cached_system_text_a_format_and_an_effort() -> No
     assert body["output_config"]["format"]["type"] == "json_schema"
     assert (body["output_config"]["effort"], body["temperature"]) == ("low", 0.5)
     assert body["max_tokens"] == 4000
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("primer_reply", PrimerReply),
+        ("local_reply", LocalReply),
+        ("local_reply", LastReply),
+        ("joint_reply", JointReply),
+        ("joint_reply", LastJointReply),
+        ("aggregate_reply", AggregateReply),
+        ("quick_reply", QuickReply),
+        ("report_reply", ReportReply),
+        ("facts_reply", FactsReply),
+    ],
+)
+def test_the_stand_in_knows_every_reply_by_its_schema(name: str, shape: type[BaseModel]) -> None:
+    form = {"format": {"type": "json_schema", "schema": strict_schema(shape)}}
+    body = {"max_tokens": 9, "messages": [], "output_config": form}
+    asked = anthropic_api.as_chat_completion(body)
+    assert asked["response_format"]["json_schema"]["name"] == name
+    assert name in extractive.REPLIES
 
 
 async def test_a_stream_is_told_as_it_grows_and_thoughts_never() -> None:

@@ -6,11 +6,10 @@ import asyncio
 import json
 import re
 import sys
-import threading
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -18,7 +17,7 @@ from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, LocalStackError
 from drift.local.cli import options
 from drift.local.cli.console import NOTHING_FOUND, problem_in_words, references, say, stderr
-from drift.local.cli.run import command
+from drift.local.cli.run import command, typed_line
 from drift.model.calls import Prompt
 from drift.prompting.markup import element, plain
 
@@ -54,13 +53,23 @@ Write = Callable[[str], object]
 @command()
 async def chat(
     stack_options: StackOptions,
-    project: options.Project = options.DEMO_PROJECT,
+    project: Annotated[
+        str | None,
+        typer.Option(
+            "--project",
+            "-p",
+            help="The project's id, with --rag.",
+            callback=options.checked_text,
+            show_default=options.DEMO_PROJECT,
+        ),
+    ] = None,
     rag: Annotated[
         bool, typer.Option("--rag", help="Answer from the project's documents, with references.")
     ] = False,
     depth: Annotated[
-        str, typer.Option(help="How far to go with --rag: `quick`, `auto` or `drift`.")
-    ] = "auto",
+        Literal["quick", "auto", "drift"] | None,
+        typer.Option(help="How far to go with --rag.", show_default="auto"),
+    ] = None,
 ) -> None:
     """Talk in the terminal; the answer is shown while it is written.
 
@@ -68,9 +77,10 @@ async def chat(
     that needs the ones before it is first written out in full. /new forgets what was said, /help
     lists these commands, /quit or Ctrl-D ends.
     """
-    if depth not in ("quick", "auto", "drift"):
-        message = f"quick, auto or drift is expected, not {depth!r}"
-        raise typer.BadParameter(message, param_hint="--depth")
+    for name, given in (("--project", project), ("--depth", depth)):
+        if given is not None and not rag:
+            message = "goes with --rag: without it the model is asked alone"
+            raise typer.BadParameter(message, param_hint=name)
 
     import httpx2
 
@@ -85,13 +95,13 @@ async def chat(
 
         model, _ = await asyncio.to_thread(wiring.build_models, values)
         async with httpx2.AsyncClient(base_url=url, timeout=TIMEOUT_S, trust_env=False) as client:
-            documents = Documents(client, model, project, depth)
+            documents = Documents(client, model, project or options.DEMO_PROJECT, depth or "auto")
             conversation = Conversation(
                 documents if rag else Model(model), partial(print, end="", flush=True)
             )
             if sys.stdin.isatty():
                 say(HELP)
-            async for line in _lines():
+            while line := await _asked():
                 if not await conversation.said(line):
                     break
 
@@ -253,28 +263,8 @@ class Conversation:
         self.turns.append(Turn(question, answer))
 
 
-async def _lines() -> AsyncIterator[str]:
-    """Yield what the user types, by lines; nobody waits for the thread that reads them."""
-    loop, lines = asyncio.get_running_loop(), asyncio.Queue[str | None]()
-    asked = threading.Semaphore(0)
-
-    def read() -> None:
-        while True:
-            asked.acquire()
-            try:
-                line = sys.stdin.readline()
-            except (OSError, ValueError):  # no text, or closed
-                line = ""
-            loop.call_soon_threadsafe(lines.put_nowait, line or None)
-            if not line:
-                return
-
-    threading.Thread(target=read, daemon=True).start()
-    while True:
-        if sys.stdin.isatty():
-            stderr.print("\n[bold]>[/] ", end="")
-        asked.release()
-        line = await lines.get()
-        if line is None:
-            return
-        yield line
+async def _asked() -> str:
+    """Return what the user types next; "" at the end of the input."""
+    if sys.stdin.isatty():
+        stderr.print("\n[bold]>[/] ", end="")
+    return await typed_line()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ import typer
 
 from drift.local.cli import options
 from drift.local.cli.console import say
-from drift.local.cli.run import command, stoppable
+from drift.local.cli.run import command, stoppable, typed_line
 
 if TYPE_CHECKING:
     from drift.local.cli.work.projects import Projects
@@ -130,8 +129,7 @@ async def _is_typed(project: str) -> bool:
         say("Without a terminal, --yes says that this is meant.")
         return False
     say("Type the project's name to delete it for good:")
-    typed: str = await asyncio.to_thread(sys.stdin.readline)
-    return typed.rstrip("\n") == project
+    return (await typed_line()).rstrip("\n") == project
 
 
 def _in_words(nodes: Mapping[str, int]) -> str:

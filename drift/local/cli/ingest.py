@@ -142,16 +142,25 @@ async def ingest(  # noqa: C901 - a branch for each kind of source
     the new one is complete.
     """
     paths = list(dict.fromkeys(paths or []))
-    if graphrag is not None and (paths or sample or scheduler or source_uri or dry_run):
-        raise typer.BadParameter("goes with --project alone", param_hint="--graphrag")
+    by_hand = knowledge is not None or knowledge_tokens is not None
+    if graphrag is not None and (
+        paths or sample or scheduler or source_uri or dry_run or yes or by_hand
+    ):
+        raise typer.BadParameter(
+            "goes with --project, --force, --wait and the calls and tokens a minute alone",
+            param_hint="--graphrag",
+        )
+    if knowledge == "none" and knowledge_tokens is not None:
+        raise typer.BadParameter("goes with reports or graph", param_hint="--knowledge-tokens")
     given = paths if graphrag is None else [str(graphrag)]
-    _check_usage(given, sample=sample, changed=changed, project=project, uri=source_uri)
+    _check_usage(given, sample=sample, changed=changed, project=project, uri=source_uri, yes=yes)
     project = options.DEMO_PROJECT if project is None else project
     _check(project, source_uri)
     if graphrag is not None:
         from drift.local.cli.work.importing import import_graphrag
 
-        document = await import_graphrag(stack_options, graphrag, project, force, wait)
+        pace = calls_a_minute, tokens_a_minute
+        document = await import_graphrag(stack_options, graphrag, project, force, wait, pace)
         if as_json:
             print_json(document)
         return
@@ -200,7 +209,9 @@ async def ingest(  # noqa: C901 - a branch for each kind of source
             told: list[dict[str, Any]] = []
             for path, documents in sources.items():
                 if dry_run:
-                    told.append(await plan(values, documents, project, by_model, place.stages))
+                    told.append(
+                        await plan(values, documents, project, by_model, place.stages, force=force)
+                    )
                     continue
                 report = await ingest_documents(
                     values,
@@ -228,19 +239,22 @@ def _check_usage(
     changed: bool,
     project: str | None,
     uri: str,
+    yes: bool,
 ) -> None:
     """Refuse options that do not go together."""
     if bool(paths) == sample:
         raise typer.BadParameter("give either a folder or file, or --sample")
     if project is None and not sample:
         raise typer.BadParameter("say which project the documents belong to: --project NAME")
-    if changed and len(paths) == 1:
+    if changed and len(paths) < 2:  # noqa: PLR2004 - the folder and a file
         raise typer.BadParameter("goes with files behind their folder", param_hint="--changed")
     if changed and paths[0].startswith(REMOTE):
         raise typer.BadParameter(
             "goes with a folder: what changed of a container is seen at once",
             param_hint="--changed",
         )
+    if yes and (sample or changed):
+        raise typer.BadParameter("goes with whole folders or files of yours", param_hint="--yes")
     if uri and (sample or (len(paths) > 1 and not changed)):
         raise typer.BadParameter("goes with one folder or file of yours", param_hint="--source-uri")
 

@@ -48,7 +48,7 @@ async def index(
 ) -> None:
     """Make nodes that stand in the graph searchable: embed their title and description.
 
-    A second run does only what is left.
+    A second run does only what is left; exit code 1 says that something is.
     """
     from drift.local.cli.work.servers import recommend_up, running
 
@@ -60,6 +60,7 @@ async def index(
         report = await tools.run(project, label, "unowned" if adopt else "unmarked")
         _tell([report], {}, as_json=as_json)
         recommend_up(stack)
+    _end([report], {})
 
 
 @command()
@@ -76,6 +77,8 @@ async def reconcile(
     Documents whose file is gone or changed or that are not whole, chunks without a document, what
     has no vector or one of another length, knowledge that is behind; then the nodes of your own,
     of the labels of RAG_LABELS, that have no vector or one of another text or model.
+
+    Exit code 1 says that something is left to mend.
     """
     from drift.local.cli.work.servers import recommend_up, running
 
@@ -88,6 +91,7 @@ async def reconcile(
         found = await tools.differences(values, project)
         _tell(reports, found, as_json=as_json)
         recommend_up(stack)
+    _end(reports, found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,3 +202,12 @@ def _tell(
             "No project has nodes of people's own with a label of RAG_LABELS. `drift nodes index` "
             "takes in nodes that stand in the graph."
         )
+
+
+def _end(reports: list[NodesReport], differences: dict[str, list[Difference]]) -> None:
+    """End with exit code 1 where another command, or this one again, has to mend something."""
+    from drift.nodes.reconciling import UNFINISHED
+
+    has_differences = any(one.mend for listed in differences.values() for one in listed)
+    if has_differences or any(report.outcome == UNFINISHED for report in reports):
+        raise typer.Exit(1)

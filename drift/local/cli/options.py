@@ -16,9 +16,6 @@ SERVE_PORT = 7071
 DEMO_PROJECT = "python-reference"
 DEMO_QUESTION = "How are default parameter values evaluated?"
 
-LOOPBACK_PASSWORD = "drift-on-loopback-only"  # noqa: S105 - stands in local.settings.json.example
-"""The password of a local Neo4j. It is no secret: the server listens on loopback only."""
-
 
 def checked_path(value: str | Path) -> Path:
     """Return a path; an empty one would be the current folder, which nobody asked for."""
@@ -115,6 +112,5 @@ def stack_options(
         neo4j_version=version,
         data_dir=data_dir,
         cache_dir=cache_dir,
-        neo4j_password=LOOPBACK_PASSWORD,
         given=given,
     )

@@ -62,6 +62,13 @@ async def reindex(
 
     if (model_version is None) == (drop is None):
         raise typer.BadParameter("give either --model-version or --drop")
+    if drop is not None and (dry_run or project is not None):
+        raise typer.BadParameter(
+            "goes with --model-version: without --yes, --drop only says what of all projects goes",
+            param_hint="--dry-run" if dry_run else "--project",
+        )
+    if drop is None and yes:
+        raise typer.BadParameter("goes with --drop", param_hint="--yes")
     if project is not None and not dry_run:
         raise typer.BadParameter("goes with --dry-run: a version is of all projects")
     if model_version is not None and not is_version_name(model_version):

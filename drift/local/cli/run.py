@@ -6,7 +6,10 @@ import asyncio
 import inspect
 import os
 import signal
+import sys
+import threading
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from functools import wraps
 from typing import Any, get_type_hints
 
@@ -136,3 +139,23 @@ async def until_stopped(work: Work) -> None:
         await task
     except asyncio.CancelledError:
         stderr.print("[dim]Stopped.[/]")
+
+
+async def typed_line() -> str:
+    """Return the next line of standard input, "" at its end.
+
+    Nobody waits for the thread that reads it, so that a signal ends a command at a question.
+    """
+    loop = asyncio.get_running_loop()
+    typed: asyncio.Future[str] = loop.create_future()
+
+    def read() -> None:
+        try:
+            line = sys.stdin.readline()
+        except (OSError, ValueError):  # no text, or closed
+            line = ""
+        with suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(lambda: typed.done() or typed.set_result(line))
+
+    threading.Thread(target=read, daemon=True).start()
+    return await typed

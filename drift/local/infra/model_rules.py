@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from shlex import quote
 
 from drift.http.settings import Settings
 from drift.http.settings_graph import KNOWN_EMBEDDING_DIMENSIONS
@@ -132,6 +133,6 @@ def place(values: Values) -> Iterator[Said]:
     if sku in {"Standard", "ProvisionedManaged"}:
         text = (
             f"{sku} is offered for few models: compare with `az cognitiveservices model list "
-            f"--location {location}`"
+            f"--location {quote(str(location))}`"
         )
         yield "chatSkuName", "note", text

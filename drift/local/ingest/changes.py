@@ -289,8 +289,11 @@ async def plan(changes: SourceChanges, graph: Neo4jWriter, by_model: ByModel | N
     if by_model is None:
         return Plan(changes.result, Estimate())
 
-    if not by_model.covers(state.fingerprint):
-        every = replace(changes, force=True, documents={}, replaced=set(), renamed={}, unusable={})
-        changed = [batch async for batch in every.compare(state, identity)]
+    asks_all = not by_model.covers(state.fingerprint)  # replies that are there are used again
+    if asks_all != changes.force:
+        asked = replace(
+            changes, force=asks_all, documents={}, replaced=set(), renamed={}, unusable={}
+        )
+        changed = [batch async for batch in asked.compare(state, identity)]
     sizes = [len(chunk.text) for batch in changed for chunk in batch.chunks]
     return Plan(changes.result, of_new_documents(by_model.tier, sizes, by_model.calls_at_once))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from shlex import quote
 
 from drift.core.errors import IngestError
 from drift.indexing.graph_records import DocumentRecord
@@ -61,7 +62,7 @@ def known_as(place: str, names: Iterable[str]) -> str:
 def require_own_graph(project_id: str, documents: Iterable[DocumentRecord]) -> None:
     """Raise IngestError where some documents were imported with a graph, which would be lost."""
     if source := next((one.source for one in documents if one.source.startswith(IMPORTED)), ""):
-        folder = source.removeprefix(IMPORTED)
+        folder = quote(source.removeprefix(IMPORTED))
         raise IngestError(
             f"Project {project_id} holds the graph that GraphRAG made of {folder}, which topics of "
             f"ours would replace: nothing was changed. Use another project (--project), import it "

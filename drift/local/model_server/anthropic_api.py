@@ -14,6 +14,8 @@ _REPLIES: Mapping[str, str] = {
     "evidence": "quick_reply",
     "sentences": "aggregate_reply",
     "citations": "local_reply",
+    "summary": "report_reply",
+    "entities": "facts_reply",
 }
 """By which field of its schema a reply is known, since this API gives a schema no name."""
 PIECE = 12

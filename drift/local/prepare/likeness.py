@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from drift.core.errors import GraphMisconfiguredError
@@ -19,6 +19,13 @@ _TEXTS = ("text", "content", "page_content", "body", "chunk")
 _SHORTEST = 20
 """Characters that the texts of chunks have in the mean, where no name tells them."""
 _LIGHT_RAG = frozenset({"entity_id", "source_id"})
+_DOCUMENTS = frozenset(
+    {"document", "documents", "doc", "docs", "file", "files", "source", "sources"}
+)
+"""Words of a label that may be one of documents."""
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_ONCE = 0.9
+"""Chunks by edges of which each chunk is said to have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +94,14 @@ def _suggested(facts: Facts) -> GraphMapping:
     embedding = "embedding" if "embedding" in has.vectors else min(has.vectors, default="embedding")
     named = [one for one in facts.labels if "communit" in one.casefold()]
     community = next((one for one in named if facts.has(one, "summary")), "")
-    named = [one for one in facts.labels if "doc" in one.casefold() or "file" in one.casefold()]
-    held = ((one, edge) for one in named for edge in facts.between(chunk, one))
-    document, part_of = next(held, (chunk, "PART_OF"))
+    held = (
+        (len(_words(one)), one, edge)
+        for one in facts.labels
+        if _words(one) & _DOCUMENTS
+        for edge in facts.between(chunk, one)
+        if facts.once(edge, chunk, one) >= _ONCE
+    )
+    _, document, part_of = min(held, default=(0, chunk, "PART_OF"))
     entity, mention = _entity(facts, chunk, {chunk, document, community})
     member = parent = "IN_COMMUNITY"
     if community:
@@ -110,16 +122,20 @@ def _suggested(facts: Facts) -> GraphMapping:
     )
 
 
+def _words(label: str) -> set[str]:
+    return {word.casefold() for word in _WORD.findall(label)}
+
+
 def _chunks(facts: Facts) -> tuple[str, str]:
-    """Return the label and the text of what looks like chunks: with vectors first, then longest."""
+    """Return label and text of what looks like chunks: with vectors, so called, then longest."""
     found = [
-        (bool(seen.vectors), seen.texts[text], label, text)
+        (bool(seen.vectors), "chunk" in label.casefold(), seen.texts[text], label, text)
         for label, seen in facts.labels.items()
         for text in _TEXTS
         if seen.texts.get(text, 0) >= _SHORTEST
     ]
     if found:
-        return max(found)[2:]
+        return max(found)[3:]
 
     labels = ", ".join(sorted(facts.labels)[:10]) or "none"
     if any(seen.texts.keys() >= _LIGHT_RAG for seen in facts.labels.values()):
@@ -145,7 +161,7 @@ def _entity(facts: Facts, chunk: str, others: set[str]) -> tuple[str, str]:
 
     mention = max(sorted(reached), key=lambda edge: len(reached[edge]))
     labels = sorted(reached[mention], key=lambda one: -facts.labels[one].nodes)
-    return (labels[0] if len(labels) == 1 or "ntity" in labels[0] else ""), mention
+    return (labels[0] if len(labels) == 1 or "entity" in _words(labels[0]) else ""), mention
 
 
 def _table(m: GraphMapping, facts: Facts, name: str) -> Iterator[str]:
@@ -187,12 +203,16 @@ class Seen:
     vectors: frozenset[str]
 
 
+_Pairs = defaultdict[tuple[str, str], Counter[str]]
+"""For each pair of labels how many edges lead from one to the other: their starts and ends too."""
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """Labels with what their nodes have, and from which label to which each type of edge leads."""
 
     labels: Mapping[str, Seen]
-    edges: Mapping[str, AbstractSet[tuple[str, str]]]
+    edges: Mapping[str, _Pairs]
 
     def has(self, label: str, text: str) -> bool:
         """Tell whether nodes of the label have such a text."""
@@ -203,6 +223,13 @@ class Facts:
         pairs = (pair for one in edge.types for pair in self.edges.get(one, ()))
         ordered = (pair if edge.is_forward else pair[::-1] for pair in pairs)
         return any(start in {"", a} and end in {"", b} for a, b in ordered)
+
+    def once(self, text: str, start: str, end: str) -> float:
+        """Return how many starts there are by edges, as a mapping writes those: 1 for one each."""
+        edge = Edge.read(text)
+        pair, of = ((start, end), "starts") if edge.is_forward else ((end, start), "ends")
+        seen = sum((self.edges[one][pair] for one in edge.types), Counter())
+        return seen[of] / max(1, seen["edges"])
 
     def between(self, start: str, end: str) -> Iterable[str]:
         """Yield how a mapping writes the edges between two labels; an empty one is any."""
@@ -219,11 +246,12 @@ async def _look_at(connection: Connection) -> Facts:
     for names in parts([row["label"] for row in rows if is_name(row["label"])], _AT_ONCE):
         labels |= await _seen(connection, names)
 
-    edges: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+    edges: defaultdict[str, _Pairs] = defaultdict(lambda: defaultdict(Counter))
     rows = await connection.rows(EDGE_TYPES)
     for names in parts([row["type"] for row in rows if is_name(row["type"])], _AT_ONCE):
         for row in await connection.rows(looking_statements.sample_edges(names), {"most": SAMPLED}):
-            edges[names[row["place"]]] |= {(a, b) for a in row["starts"] for b in row["ends"]}
+            counts = {name: row[name] for name in ("edges", "starts", "ends")}
+            edges[names[row["place"]]][row["start"], row["end"]] = Counter(counts)
     return Facts(labels, edges)
 
 

@@ -31,10 +31,15 @@ def _counted(names: Sequence[str], pattern: str) -> str:
 
 
 def sample_edges(types: Sequence[str]) -> str:
-    """Return the statement that shows between which labels the first `$most` of a type lead."""
-    some = "MATCH (a)-[r:{name}]->(b) WITH a, b LIMIT $most RETURN DISTINCT {place} AS place, "
-    ends = _of_each(types, f"{some}labels(a) AS starts, labels(b) AS ends")
-    return f"{ends}\nRETURN place, starts, ends"
+    """Return the statement that shows between which labels the first `$most` of a type lead.
+
+    Beside them how many edges these are, of how many starts and to how many ends.
+    """
+    some = "MATCH (a)-[r:{name}]->(b) WITH a, b LIMIT $most RETURN {place} AS place, a, b"
+    return f"""{_of_each(types, some)}
+UNWIND labels(a) AS start UNWIND labels(b) AS end
+RETURN place, start, end, count(*) AS edges, count(DISTINCT a) AS starts, count(DISTINCT b) AS ends
+"""
 
 
 def sample_properties(labels: Sequence[str]) -> str:

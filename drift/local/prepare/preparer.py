@@ -241,7 +241,8 @@ async def _derive(changes: Changes, bare: Sequence[str], surveyor: Surveyor) -> 
     await surveyor.projects.look_for_duplicates()
     if surveyor.survey.refusals:
         raise GraphMisconfiguredError(
-            f"{' '.join(surveyor.survey.refusals)} So far `project_id` was set, and nothing else."
+            f"{' '.join(surveyor.survey.refusals)} So far nothing but `project_id` and "
+            f"`{LEFT_OUT}` was set."
         )
 
 

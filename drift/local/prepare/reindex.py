@@ -5,7 +5,7 @@ Killed at any point, the old ones answer, and the next run goes on.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from drift.core.errors import IngestError
@@ -61,9 +61,9 @@ class Reindexing:
     ) -> None:
         """Give every text of every project a vector of this version, and have it used then.
 
-        IngestError where the name, or the model, is that of another version,
-        GraphMisconfiguredError where a newer release wrote the graph; other errors as the ports do.
-        What was written stays.
+        IngestError where the name, or the model, is that of another version, or texts have such
+        vectors of nobody knows which model; GraphMisconfiguredError where a newer release wrote the
+        graph; other errors as the ports do. What was written stays.
         """
         now = await self._begun(version)
         wanted = self._indexes(version)
@@ -116,6 +116,14 @@ class Reindexing:
                     "model another version, or drop that one first."
                 )
 
+        texts = (await self.count(version)).values()
+        if held := sum(one.number - one.lacking for one in texts):
+            raise IngestError(
+                f"{held:,} texts have `{version.vector_in(self.schema)}` already, and no version "
+                f"{version.name} is listed that says which model made it: give another name to "
+                "this one."
+            )
+
         begun = replace(version, state="building", built="nothing yet")
         await keep_version(self.connection, begun)
         return begun
@@ -123,7 +131,8 @@ class Reindexing:
     async def drop(self, name: str, *, say: Say, is_meant: bool = True) -> None:
         """Remove a version: first it is used no more, then its indexes and vectors go.
 
-        IngestError where there is none, no other one is whole, or it is not meant.
+        IngestError where there is none, a text would be left that no other one has a vector of, or
+        it is not meant.
         """
         known = {one.name: one for one in (await read_known_format(self.connection)).versions}
         known[FIRST.name] = FIRST
@@ -132,16 +141,13 @@ class Reindexing:
             raise IngestError(f"There is no version {name} of vectors. There are: {there}.")
 
         version = known.pop(name)
-        others = [one for one in known.values() if one.state == "whole"]
-        if others in ([], [FIRST]) and not (others and await self._has_first()):
-            raise IngestError(
-                f"{name} is the only version of vectors that is whole, and without it nothing is "
-                "found: nothing was removed."
-            )
+        if version.state == "whole":
+            await self._require_others(name, [v for v in known.values() if v.state == "whole"])
         if not is_meant:
+            texts = (await self.count(version)).values()
             raise IngestError(
-                f"This removes version {name}, its vectors and their indexes, with --yes: nothing "
-                "was removed."
+                f"This removes {sum(one.number - one.lacking for one in texts):,} vectors of "
+                f"version {name} and their indexes, with --yes: nothing was removed."
             )
 
         if version != FIRST:
@@ -164,6 +170,24 @@ class Reindexing:
         else:
             await keep_version(self.connection, version, gone=True)
 
-    async def _has_first(self) -> bool:
-        chunks = await Filling(self.connection, self.schema, FIRST).texts("__Chunk__")
-        return chunks.lacking < chunks.number
+    async def _require_others(self, name: str, others: Sequence[VectorVersion]) -> None:
+        """Check that one of the other versions has a vector of every text."""
+        if not others:
+            raise IngestError(
+                f"{name} is the only version of vectors that is whole, and without it nothing is "
+                "found: nothing was removed."
+            )
+
+        lacking = {
+            other.name: sum(one.lacking for one in (await self.count(other)).values())
+            for other in others
+        }
+        best = min(lacking, key=lacking.__getitem__)
+        if lacking[best]:
+            mend = f"`drift reindex --model-version {best}`"
+            if best == FIRST.name:
+                mend = "an ingest with its model (or `drift prepare --embed`)"
+            raise IngestError(
+                f"Without version {name} {lacking[best]:,} texts have no vector, for version "
+                f"{best} lacks them: nothing was removed. They get one by {mend}."
+            )

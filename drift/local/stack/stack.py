@@ -62,7 +62,6 @@ class StackOptions:
     data_dir: Path = Path(".drift")
     cache_dir: Path | None = None
     ports: Mapping[str, int] = field(default_factory=dict)
-    neo4j_password: str | None = None
     neo4j_memory: Memory | None = None
     given: Mapping[str, str] = field(default_factory=dict)
     say: Say = say_on_stderr
@@ -165,7 +164,8 @@ class Stack:
     def _make_folder(self) -> None:
         try:
             new = not self._folder.exists()
-            self._folder.mkdir(parents=True, exist_ok=True)  # another command may be as fast
+            # another command may be as fast; other users may not read what is stored
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if new:
                 (self._folder / ".gitignore").write_text("*\n")
         except OSError as error:
@@ -257,7 +257,7 @@ class Stack:
                 folder=self._folder / f"neo4j-{version.partition('.')[0]}",
                 port=ports.get("neo4j"),
                 preferred_port=preferred["neo4j"],
-                password=options.neo4j_password,
+                password=self.env.get("NEO4J_PASSWORD"),  # known to who takes over
                 cache=options.cache_dir,
                 java_home=Path(java_home) if java_home else None,
                 memory=options.neo4j_memory,

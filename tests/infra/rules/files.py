@@ -239,7 +239,7 @@ LOCAL = {
     "OAI_KEY": "local",
     "OAI_EMBED_MODEL_NAME": "wordllama-256",
     "NEO4J_URI": "bolt://127.0.0.1:17687",
-    "NEO4J_PASSWORD": "drift-on-loopback-only",
+    "NEO4J_PASSWORD": "what-drift-up-prints",
     "REDIS_URL": "redis://127.0.0.1:16379",
     "VECTOR_INDEX_DIMENSIONS": "256",
 }

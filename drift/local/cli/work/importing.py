@@ -32,8 +32,11 @@ async def import_graphrag(
     project: str,
     force: bool,
     wait_s: float,
+    pace: tuple[int, int],
 ) -> dict[str, Any]:
     """Import the index in a folder, say what that changed, and return it as JSON.
+
+    `pace` is how many calls and tokens the models may take in a minute, 0 for any.
 
     Raises:
         IngestError: it cannot be read or written, as `read_index` and `import_index` say.
@@ -45,7 +48,11 @@ async def import_graphrag(
 
     with ReadingProcess(memory_mb=None) as process:  # tables are read whole
         index = await asyncio.to_thread(read_index, folder, process.guarded)
-    async with running(stack_options) as (stack, values), placed(values) as place:
+    calls, tokens = pace
+    async with (
+        running(stack_options) as (stack, values),
+        placed(values, calls=calls, tokens=tokens) as place,
+    ):
         require_default_schema(values, "ingest")
         writer = build_writer(values)
         try:

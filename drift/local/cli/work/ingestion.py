@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from itertools import islice
+from shlex import quote
 from typing import Any
 
 from drift.core.errors import IngestError
@@ -208,8 +209,8 @@ def say_report(report: IngestReport) -> None:
     for source, number in report.left.items():
         say(
             f"Project {report.project_id} still holds {number} documents of {source} that are not "
-            f"there any more. `drift remove --project {report.project_id} --source {source}` "
-            f"removes that source."
+            f"there any more. `drift remove --project {quote(report.project_id)} --source "
+            f"{quote(source)}` removes that source."
         )
 
     if not report.wrote:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -11,6 +10,7 @@ from drift.http.page import STAND_IN
 from drift.http.settings import Settings
 from drift.indexing.records import embedding_of
 from drift.local.cli.console import say
+from drift.local.cli.run import typed_line
 from drift.local.cli.work.placing import Place
 from drift.local.ingest.by_model import Tier
 from drift.local.ingest.by_model.estimate import Estimate
@@ -60,10 +60,16 @@ def in_words(prices: PriceTable, model: str, estimate: Estimate) -> str:
 
 
 async def plan(
-    values: Settings, documents: Source, project: str, by_model: ByModel | None, stages: Stages
+    values: Settings,
+    documents: Source,
+    project: str,
+    by_model: ByModel | None,
+    stages: Stages,
+    *,
+    force: bool,
 ) -> dict[str, Any]:
     """Say what an ingestion would change and what a model would take; return it as JSON."""
-    planned = await _planned(values, documents, project, by_model, stages)
+    planned = await _planned(values, documents, project, by_model, stages, force=force)
     say(
         f"Project {project}: {len(planned.report.added)} documents would be added, "
         f"{len(planned.report.changed)} changed, {len(planned.report.removed)} removed."
@@ -102,14 +108,20 @@ async def confirmed(
         return None
 
     say("Shall it? [y/N]")
-    answer = await asyncio.to_thread(sys.stdin.readline)
+    answer = await typed_line()
     return by_model if answer.strip().casefold() in {"y", "yes"} else None
 
 
 async def _planned(
-    values: Settings, documents: Source, project: str, by_model: ByModel | None, stages: Stages
+    values: Settings,
+    documents: Source,
+    project: str,
+    by_model: ByModel | None,
+    stages: Stages,
+    *,
+    force: bool = False,
 ) -> Plan:
     embedding = embedding_of(values.oai_embed_model_name, values.vector_index_dimensions)
-    changes = SourceChanges(documents, project, embedding, stages=stages)
+    changes = SourceChanges(documents, project, embedding, force=force, stages=stages)
     async with closing(build_writer(values)) as writer:
         return await changes_planned(changes, writer, by_model)

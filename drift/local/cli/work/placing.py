@@ -6,10 +6,9 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 
-from pydantic import SecretStr
-
 from drift.http import wiring
 from drift.http.settings import Settings
+from drift.http.settings_search import ModelSettings
 from drift.indexing.reading_process import Guard, guarded
 from drift.llm.chat import Chat
 from drift.local.ingest.pacing import Pace, Paced
@@ -41,11 +40,26 @@ class Place:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ModelsOf:
-    """Makes the models of these settings, wherever it is called."""
+_SENT = (
+    *ModelSettings.model_fields,
+    "azure_client_id",
+    "max_reply_bytes",
+    "retry_backoff_base_sec",
+    "retry_backoff_factor",
+    "retry_backoff_max_sec",
+    "retry_max_attempts",
+    "vector_index_dimensions",
+)
+"""The settings that models are made by; workers are told no others."""
 
-    settings: Settings
+
+class ModelsOf:
+    """Makes the models of some settings, wherever it is called."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Keep of the settings what models are made by."""
+        told = {name: getattr(settings, name) for name in _SENT}
+        self.settings = Settings.model_construct(**told)
 
     def __call__(self) -> tuple[Chat, Embedder]:
         """Return the chat model, and the embedder of what is stored, of any number of texts."""
@@ -68,9 +82,7 @@ async def placed(
     Raises:
         IngestError: as for `workers`.
     """
-    # Nothing of a worker opens the graph, so it is not told how.
-    secret = {"neo4j_password": SecretStr(""), "redis_url": None, "project_keys": None}
-    make = ModelsOf(values.model_copy(update=secret))
+    make = ModelsOf(values)
     prices, (own_chat, own_embedder) = wiring.build_prices(values), make()
     names = own_chat.model, values.oai_embed_model_name
     async with workers(scheduler, make) if scheduler else nullcontext() as there:

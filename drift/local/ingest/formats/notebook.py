@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from drift.local.ingest.formats import NoDocumentError, Read
+from drift.local.ingest.formats import DamagedError, NoDocumentError, Read
 
 MOST_OUTPUT_CHARACTERS = 2_000
 """Of one cell."""
@@ -19,7 +19,9 @@ def read_notebook(content: bytes) -> Read:
         language = str(book.get("metadata", {}).get("language_info", {}).get("name", ""))
         parts = [part for one in cells for part in _of_cell(one, language)]
         title = str(book.get("metadata", {}).get("title", ""))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+    except ValueError as error:
+        raise DamagedError(f"is damaged, or no notebook ({error})") from error
+    except (TypeError, KeyError, AttributeError, RecursionError) as error:
         raise NoDocumentError(
             f"is no notebook of format 4 ({type(error).__name__}): save it by a newer Jupyter"
         ) from error

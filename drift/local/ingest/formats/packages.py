@@ -44,7 +44,7 @@ def opened(content: bytes, see: Callable[[Iterator[bytes]], None] | None = None)
                     deque(chunks, maxlen=0)
     except (zipfile.BadZipFile, zlib.error, ValueError, OverflowError, EOFError) as error:
         raise DamagedError(f"is damaged, or not what its ending says ({error})") from error
-    except (NotImplementedError, RuntimeError) as error:
+    except NotImplementedError as error:
         raise NoDocumentError(f"is packed in a way that is not read ({error})") from error
 
     return BytesIO(content)

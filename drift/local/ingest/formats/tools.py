@@ -90,7 +90,8 @@ def read_tools(content: bytes, name: str, updated_at: int | None) -> SourceDocum
     try:
         told = json.loads(found[0])
     except (ValueError, RecursionError):
-        return Skipped(name, "is not valid JSON: take out comments and commas behind the last one")
+        reason = "is not valid JSON: take out comments and commas behind the last one"
+        return Skipped(name, reason, unreadable=True)  # it may just be written
     tools = list(_tools(told))
     if not tools:
         return Skipped(name, "names no server or tool under mcpServers, servers or tools")

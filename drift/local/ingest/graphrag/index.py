@@ -202,7 +202,9 @@ class _Reader:
         self.note("community_reports", "reports are of no community that is there", strays)
         told = {key: row for key, row in reports.items() if row["summary"]}
         bare = [key for key in rows if key not in told]
-        self.note("communities", "communities have no report, and are not shown", bare)
+        self.note(
+            "communities", "communities have no report with a summary, and are not shown", bare
+        )
         own_entities = own_members(parents, heights, entities)
         own_chunks = own_members(parents, heights, chunks)
         for key, row in rows.items():

@@ -7,11 +7,15 @@ import json
 import os
 import secrets
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from drift.core.errors import LocalStackError
 from drift.local.stack.loopback import HOST
+
+PUBLISHED_PASSWORD = "drift-on-loopback-only"  # noqa: S105 - everybody knows it
+"""That of docker-compose.yml, which local servers had before each got one of its own."""
 
 _ROUNDS = 1024
 _SHORTEST_PASSWORD = 8
@@ -26,12 +30,15 @@ class Memory:
 
 
 class Neo4jHome:
-    """One such folder; its password and version stand in `server.json`, mode 0600."""
+    """One such folder; its password and version stand in `login.json`, mode 0600.
+
+    `server.json` was that before, and is left to who has the password of then.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Name the folder; nothing is read or made yet."""
         self.folder = folder
-        self._record = folder / "server.json"
+        self._record = folder / "login.json"
 
     @property
     def log(self) -> Path:
@@ -80,7 +87,7 @@ class Neo4jHome:
         (self.folder / "conf" / "neo4j.conf").write_text(lines)
 
     def _begin(self, version: str, password: str | None) -> str:
-        password = password or secrets.token_urlsafe(18)
+        password = password or _new_password()
         if len(password) < _SHORTEST_PASSWORD:
             raise LocalStackError(
                 f"Neo4j wants a password of at least {_SHORTEST_PASSWORD} characters: choose a "
@@ -96,7 +103,8 @@ class Neo4jHome:
         if not (password or known.get("password")):
             raise LocalStackError(
                 f"{self.folder} holds a database, but {self._record.name} with its password is "
-                "missing: give the password, or delete the folder to begin with an empty database."
+                'missing: write {"password": "..."} into that file, or delete the folder to begin '
+                "with an empty database."
             )
 
         written_by = known.get("version", version)
@@ -107,16 +115,20 @@ class Neo4jHome:
                 "start that version, name another folder, or delete this one."
             )
 
-        password = password or known["password"]
+        if not password:
+            password = known["password"]
+            if password == PUBLISHED_PASSWORD:  # the server gets the new one when it runs
+                password = _new_password()
         self._remember(version, password)
         return password
 
     def _recall(self) -> dict[str, str]:
-        try:
-            known: dict[str, str] = json.loads(self._record.read_text())
-        except (OSError, ValueError):
-            return {}
-        return known if isinstance(known, dict) else {}
+        for file in (self._record, self.folder / "server.json"):
+            with suppress(OSError, ValueError):
+                known: dict[str, str] = json.loads(file.read_text())
+                if isinstance(known, dict):
+                    return known
+        return {}
 
     def _remember(self, version: str, password: str) -> None:
         draft = self._record.with_suffix(".draft")
@@ -127,6 +139,10 @@ class Neo4jHome:
 
 
 _LTS = 5
+
+
+def _new_password() -> str:
+    return secrets.token_urlsafe(18)
 
 
 def _order(version: str) -> tuple[int, ...]:

@@ -1,4 +1,9 @@
-"""Resolves a Neo4j server from Maven Central with jgo, and fetches its jars."""
+"""Fetches the jars of a Neo4j server from Maven Central.
+
+Those of the versions that are tried are listed here by their SHA-256 (`neo4j-<version>.sha256`),
+and no other file is taken. Those of any other version are found with jgo, and compared with the
+checksum that the server has beside each.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +12,9 @@ import hashlib
 import os
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import httpx2
@@ -75,29 +81,69 @@ def resolve(
     raise _explained(failures, version, repository) from failures[0]
 
 
+def locked_jars(version: str) -> Mapping[str, str]:
+    """Return the SHA-256 of each jar of a version by path, as the class path has them, if known."""
+    file = Path(__file__).parent / f"neo4j-{version}.sha256"
+    lines = file.read_text().splitlines() if file.is_file() else []
+    return {path: digest for digest, path in map(str.split, lines)}
+
+
 def _resolve(
     version: str, repository: Path, progress: Progress, cancelled: threading.Event, central: str
 ) -> list[Path]:
     with httpx2.Client(timeout=_TIMEOUT_S, follow_redirects=True) as client:
-        resolver = _CarefulResolver(client, progress, cancelled)
-        context = MavenContext(
-            resolver=resolver, repo_cache=repository, remote_repos={"central": central}
-        )
-        server = context.create_dependency(f"{_GROUP}:{_ARTIFACT}:{version}")
-        inputs, transitive = resolver.resolve([server])
-        artifacts = [dependency.artifact for dependency in (*inputs, *transitive)]
-        resolver.expect(len(artifacts))
+        files = _Files(client, progress, cancelled)
+        fetches: list[Callable[[], Path]]
+        if locked := locked_jars(version):
+            fetches = [
+                partial(files.locked, f"{central}/{path}", repository / path, digest)
+                for path, digest in locked.items()
+            ]
+        else:
+            context = MavenContext(
+                resolver=_CarefulResolver(files),
+                repo_cache=repository,
+                remote_repos={"central": central},
+            )
+            server = context.create_dependency(f"{_GROUP}:{_ARTIFACT}:{version}")
+            inputs, transitive = context.resolver.resolve([server])
+            fetches = [dependency.artifact.resolve for dependency in (*inputs, *transitive)]
+
+        files.expect(len(fetches))
         with ThreadPoolExecutor(_CONNECTIONS) as pool:
-            return list(pool.map(resolver.jar, artifacts))
+            return list(pool.map(files.counted, fetches))
 
 
 class _CarefulResolver(PythonResolver):
     """jgo's resolver with downloads that never leave half a file, which it would take for good."""
 
+    def __init__(self, files: _Files) -> None:
+        super().__init__()
+        self._files = files
+
+    def download(self, artifact: Artifact) -> Path:
+        """Fetch one file into the repository."""
+        place = artifact.component.path_prefix
+        target: Path = artifact.context.repo_cache / place / artifact.filename
+        url = f"{artifact.context.remote_repos['central']}/{place.as_posix()}/{artifact.filename}"
+        try:
+            return self._files.fetch(url, target)
+        except httpx2.HTTPStatusError as error:
+            is_server = (artifact.groupId, artifact.artifactId) == (_GROUP, _ARTIFACT)
+            if is_server and error.response.status_code == httpx2.codes.NOT_FOUND:
+                raise UnknownVersionError(
+                    f"Maven Central has no Neo4j {artifact.version}: ask for 2026, 5.26 or a "
+                    f"version listed at {CENTRAL}/org/neo4j/neo4j/."
+                ) from error
+            raise
+
+
+class _Files:
+    """The files of one fetch, with its progress."""
+
     def __init__(
         self, client: httpx2.Client, progress: Progress, cancelled: threading.Event
     ) -> None:
-        super().__init__()
         self._client = client
         self._progress = progress
         self._cancelled = cancelled
@@ -109,62 +155,53 @@ class _CarefulResolver(PythonResolver):
         self._expected = jars
         self._progress(0, jars, self._bytes)
 
-    def jar(self, artifact: Artifact) -> Path:
-        """Return the file of one jar, fetched when it is not there."""
-        path: Path = artifact.resolve()
+    def counted(self, fetch: Callable[[], Path]) -> Path:
+        """Return one jar, fetched when it is not there."""
+        path = fetch()
         self._count(jars=1)
         return path
 
-    def download(self, artifact: Artifact) -> Path:
-        """Fetch one file into the repository: whole and verified, or not at all."""
-        place = artifact.component.path_prefix
-        target: Path = artifact.context.repo_cache / place / artifact.filename
-        url = f"{artifact.context.remote_repos['central']}/{place.as_posix()}/{artifact.filename}"
+    def locked(self, url: str, target: Path, sha256: str) -> Path:
+        """Return the one file that has this SHA-256, fetched when it is not there."""
+        if target.exists() and hashlib.sha256(target.read_bytes()).hexdigest() == sha256:
+            return target
+        return self.fetch(url, target, sha256)
 
+    def fetch(self, url: str, target: Path, sha256: str = "") -> Path:
+        """Fetch one file: whole and as its SHA-256, else the server, says; or not at all."""
         target.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=_DRAFT, dir=target.parent)
         draft = Path(name)
+        digest = hashlib.sha256() if sha256 else hashlib.sha1(usedforsecurity=False)
         try:
             with os.fdopen(handle, "wb") as file:
-                self._verify(url, self._copy(url, file.write))
+                self._copy(url, file.write, digest.update)
+            if (expected := sha256 or self._checksum(url)) != digest.hexdigest():
+                raise RuntimeError(
+                    f"{url} arrived damaged: its checksum is {digest.hexdigest()}, not {expected}"
+                )
             draft.chmod(0o644)
             draft.replace(target)
-        except httpx2.HTTPStatusError as error:
-            is_server = (artifact.groupId, artifact.artifactId) == (_GROUP, _ARTIFACT)
-            if is_server and error.response.status_code == httpx2.codes.NOT_FOUND:
-                raise UnknownVersionError(
-                    f"Maven Central has no Neo4j {artifact.version}: ask for 2026, 5.26 or a "
-                    f"version listed at {CENTRAL}/org/neo4j/neo4j/."
-                ) from error
-            raise
         finally:
             draft.unlink(missing_ok=True)
 
         return target
 
-    def _copy(self, url: str, write: Callable[[bytes], object]) -> str:
-        digest = hashlib.sha1(usedforsecurity=False)
+    def _copy(self, url: str, *takers: Callable[[bytes], object]) -> None:
         with self._client.stream("GET", url) as response:
             response.raise_for_status()
             for chunk in response.iter_bytes(_CHUNK):
                 if self._cancelled.is_set():
                     raise BrokenOffError
-                write(chunk)
-                digest.update(chunk)
+                for take in takers:
+                    take(chunk)
                 self._count(size=len(chunk))
 
-        return digest.hexdigest()
-
-    def _verify(self, url: str, digest: str) -> None:
+    def _checksum(self, url: str) -> str:
+        """Return what the server says; a file of which it says nothing is not taken."""
         response = self._client.get(f"{url}.sha1")
-        if response.status_code == httpx2.codes.NOT_FOUND:
-            return  # a few old files have none
-
         response.raise_for_status()
-        if response.text.split()[0].lower() != digest:
-            raise RuntimeError(
-                f"{url} arrived damaged: its checksum is {digest}, not {response.text.split()[0]}"
-            )
+        return response.text.split()[0].lower()
 
     def _count(self, *, jars: int = 0, size: int = 0) -> None:
         with self._counting:

