@@ -167,7 +167,11 @@ class SourceChanges:
         held = [one for one in (name, *others) if one in state.documents]
         key = state.documents[held[0]].key if held else self._free_key(name, state)
         make = partial(
-            read_chunks, project_id=self.project_id, name=name, owner=identity.owner, key=key
+            read_chunks,
+            namespace=state.namespace or self.project_id,
+            name=name,
+            owner=identity.owner,
+            key=key,
         )
         place = below(self.source.name, document.id)
         is_off = any(state.documents[one].is_off for one in held)
@@ -255,7 +259,7 @@ class SourceChanges:
 
 
 def read_chunks(
-    document: SourceFile | SourceDocument, project_id: str, name: str, owner: str, key: str
+    document: SourceFile | SourceDocument, namespace: str, name: str, owner: str, key: str
 ) -> Read | Skipped:
     """Return what is stored of a document, without vectors, or why it is not read."""
     read = document if isinstance(document, SourceDocument) else document.read()
@@ -263,7 +267,7 @@ def read_chunks(
         return read
     version = version_of(read.content_hash, read.source_uri, "")
     record = DocumentRecord(name, read.title, owner, version, read.updated_at, key, note=read.note)
-    return record, chunk_records(project_id, record, read)
+    return record, chunk_records(namespace, record, read)
 
 
 def _renamed(others: Sequence[str], version: DocumentVersion, state: ProjectState) -> str | None:

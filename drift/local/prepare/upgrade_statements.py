@@ -9,7 +9,8 @@ MATCH (p:__Project__ {id: $project_id})
 MATCH (d:__Document__ {project_id: $project_id})
 WHERE d.content_hash <> '' AND d.key IS NULL
 WITH p, d LIMIT $most
-RETURN d.id AS id, head(p.embedding_models) AS model, COLLECT {
+RETURN d.id AS id, head(p.embedding_models) AS model,
+  coalesce(p.chunk_namespace, p.id) AS namespace, COLLECT {
   MATCH (d)-[:HAS_CHUNK]->(ch:__Chunk__)
   WITH ch ORDER BY ch.ordinal
   RETURN {id: ch.id, text: ch.text, length: size(ch.embedding)}
