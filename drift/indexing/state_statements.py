@@ -33,7 +33,8 @@ RETURN coalesce(p.fingerprint, '') AS fingerprint, coalesce(p.generation, 0) AS 
 # its documents, where its first run broke.
 STANDING = f"""
 OPTIONAL MATCH (p:__Project__ {{id: $project_id}})
-RETURN p.chunk_namespace AS namespace, p.embedding_models AS models, CASE WHEN p.embedding_models IS NULL THEN COLLECT {{
+RETURN p.chunk_namespace AS namespace, p.embedding_models AS models,
+  CASE WHEN p.embedding_models IS NULL THEN COLLECT {{
     {DOCUMENTS} AND d.embedding_version IS NOT NULL
     RETURN DISTINCT d.embedding_version
   }} END AS versions, head(COLLECT {{

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from drift.core.errors import IngestError
 from drift.graph.vector_models import has_direction
-from drift.indexing.documents import Skipped, SourceDocument, is_file_name
+from drift.indexing.documents import Skipped, SourceDocument, ending_of, is_file_name
 from drift.indexing.graph_records import (
     DocumentBatch,
     DocumentRecord,
@@ -157,7 +157,7 @@ class SourceChanges:
                 self.documents[name] = stored
                 self.result.removed += others
                 return None
-            if stored is None and (former := _renamed(others, version, state)):
+            if stored is None and (former := _renamed(name, others, version, state)):
                 self.documents[name] = state.documents[former]
                 self.renamed[former] = name
                 self.result.moved.append(name)
@@ -270,8 +270,12 @@ def read_chunks(
     return record, chunk_records(namespace, record, read)
 
 
-def _renamed(others: Sequence[str], version: DocumentVersion, state: ProjectState) -> str | None:
-    same = (one for one in others if state.documents[one].version == version)
+def _renamed(
+    name: str, others: Sequence[str], version: DocumentVersion, state: ProjectState
+) -> str | None:
+    """Return the stored document that goes on under another name, and needs no reading for that."""
+    alike = (one for one in others if ending_of(one) == ending_of(name))  # which says how to read
+    same = (one for one in alike if state.documents[one].version == version)
     return next((one for one in same if not is_file_name(state.documents[one].title, one)), None)
 
 
