@@ -27,6 +27,7 @@ ALL_SLOW = re.compile(r"^pytestmark = (?:\[[^]]*)?pytest\.mark\.slow", re.MULTIL
 """What a file says whose tests are all slow."""
 
 settings.register_profile("project", max_examples=50, deadline=None)
+settings.register_profile("long", max_examples=100, deadline=None)
 settings.load_profile("project")
 
 

@@ -261,7 +261,8 @@ class ProjectState:
     """What a project holds, as the graph counts it.
 
     `documents` stand by their ids; one that is not whole has an empty version. `fingerprint` is ''
-    while the knowledge is unfinished or not whole. `communities` are counted by level.
+    while the knowledge is unfinished or not whole. `communities` are counted by level. `namespace`
+    is what its chunks are named after, where that is not its own id.
     """
 
     documents: Mapping[str, DocumentRecord]
@@ -271,6 +272,7 @@ class ProjectState:
     relations: int = 0
     communities: Mapping[int, int] = field(default_factory=dict)
     skipped: Mapping[str, tuple[DocumentVersion, str]] = field(default_factory=dict)
+    namespace: str = ""
 
     @property
     def sources(self) -> dict[str, str]:

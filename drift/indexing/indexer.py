@@ -106,12 +106,12 @@ class Indexer:
         inventory.require_dimensions(self.dimensions)
 
         record = self._record(document)
-        known, chunks = await self._held_document(document.id)
+        known, chunks, _ = await self._held_document(document.id)
         if not _are_same(known, record):
             async with self._holding(document.id) as project:
-                known, chunks = await self._held_document(document.id)
+                known, chunks, namespace = await self._held_document(document.id)
                 if not _are_same(known, record):
-                    return await self._write(project, record, document, known)
+                    return await self._write(project, namespace, record, document, known)
 
         return Indexed(record.id, record.title, "unchanged", chunks)
 
@@ -119,7 +119,7 @@ class Indexer:
         """Take a document out, with its chunks; NotFoundError for none, others as for `add`."""
         self._check_ids(document_id)
         async with self._holding(document_id) as project:
-            known, _ = await self._held_document(document_id)
+            known, *_ = await self._held_document(document_id)
             if known is None:
                 raise NotFoundError("The project holds nothing under this id.")
             await project.remove_documents([document_id])
@@ -128,6 +128,7 @@ class Indexer:
     async def _write(
         self,
         project: ProjectDocuments,
+        namespace: str,
         record: DocumentRecord,
         document: SourceDocument,
         known: DocumentRecord | None,
@@ -145,7 +146,7 @@ class Indexer:
                 f"the most: divide it, or ingest it as a file."
             )
 
-        chunks = await asyncio.to_thread(chunk_records, self.project_id, record, document)
+        chunks = await asyncio.to_thread(chunk_records, namespace, record, document)
 
         headings = await self._held_chunks(record.id) if known is not None else {}
         embedder = BatchEmbedder(self.embedder, self.dimensions)
@@ -185,8 +186,11 @@ class Indexer:
             await self.copy.changed(self.project_id, ids, before["at"], after["at"])
 
     # ------------------------------------------------------------------------------------- reading
-    async def _held_document(self, document_id: str) -> tuple[DocumentRecord | None, int]:
-        """Return the document under an id, and its chunks; ConflictError for another source's."""
+    async def _held_document(self, document_id: str) -> tuple[DocumentRecord | None, int, str]:
+        """Return the document under an id, its chunks, and what the project's are named after.
+
+        ConflictError for another source's document.
+        """
         values = await self._named(document_id)
         row = (await self.connection.write(state_statements.STANDING, values)).records[0]
         is_first = await self._own.version() == FIRST  # another version says its model itself
@@ -196,8 +200,9 @@ class Indexer:
                 f"The project's vectors were made by {' and '.join(others)}, and not by "
                 f"{self.model}: set OAI_EMBED_MODEL_NAME to {others[0]}, or ingest it all anew."
             )
+        namespace = row["namespace"] or self.project_id
         if row["document"] is None:
-            return None, 0
+            return None, 0, namespace
 
         document = stored_document(row["document"])
         if document.source != SOURCE:
@@ -205,7 +210,7 @@ class Indexer:
                 f"The project has a document {document_id!r} of another source already: change it "
                 "there and ingest it, or choose another id."
             )
-        return document, row["document"]["chunks"]
+        return document, row["document"]["chunks"], namespace
 
     async def _held_chunks(self, document_id: str) -> Mapping[str, str]:
         """Return the heading of each chunk that has its vector, by the chunk's id."""

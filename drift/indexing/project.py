@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from drift.graph.connection import WRITE_TIMEOUT_S, Statement
@@ -78,19 +79,23 @@ class ProjectDocuments:
     async def relocate(self, places: Mapping[str, tuple[str, str]]) -> None:
         """Give documents another id and source, by their ids; their chunks stay as they are."""
         moved = [{"id": id_, "to": to, "source": source} for id_, (to, source) in places.items()]
-        await self.rows(statements.RELOCATE, moved, ROWS)
-        renamed = [{"id": to} for id_, (to, _) in places.items() if id_ != to]
-        for part in parts(renamed, DOCUMENTS_REMOVED_AT_ONCE):
-            found = await self.once(state_statements.READ_WORDS, {**self._named, "rows": part})
-            words = [
-                {
-                    "id": r["id"],
-                    "document_id": r["document_id"],
-                    "name_words": found_by(r["title"], r["document_id"], r["heading"], r["text"]),
-                }
-                for r in found
-            ]
-            await self.rows(statements.NAME_CHUNKS, words, ROWS)
+        for part in parts(moved, DOCUMENTS_REMOVED_AT_ONCE):
+            await self._lease.transaction(partial(self._relocate, part))
+
+    async def _relocate(self, moved: Rows, run: Statement) -> None:
+        await run(statements.RELOCATE, {**self._named, "rows": moved})
+        renamed = [{"id": row["to"]} for row in moved if row["id"] != row["to"]]
+        found = await run(state_statements.READ_WORDS, {**self._named, "rows": renamed})
+        words = [
+            {
+                "id": r["id"],
+                "document_id": r["document_id"],
+                "name_words": found_by(r["title"], r["document_id"], r["heading"], r["text"]),
+            }
+            for r in found.records
+        ]
+        for rows in parts(words, ROWS):
+            await run(statements.NAME_CHUNKS, {**self._named, "rows": rows})
 
     async def switch(self, document_ids: Sequence[str], *, on: bool) -> None:
         """Have questions see these documents, or no more, and mark the knowledge as unfinished."""

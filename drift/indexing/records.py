@@ -47,9 +47,12 @@ def version_of(content_hash: str, source_uri: str, embedding: str) -> DocumentVe
     return DocumentVersion(content_hash, RULES, embedding, source_uri)
 
 
-def chunk_id(project_id: str, key: str, repeat: int, text: str) -> str:
-    """Return the id of a chunk: the `repeat`th of its document that has this text, from 1."""
-    return stable_id(project_id, key, str(repeat), text)
+def chunk_id(namespace: str, key: str, repeat: int, text: str) -> str:
+    """Return the id of a chunk: the `repeat`th of its document that has this text, from 1.
+
+    The `namespace` is the project's id, or the one that it had before it was restored.
+    """
+    return stable_id(namespace, key, str(repeat), text)
 
 
 def cut_up(document: SourceDocument) -> SourceDocument:
@@ -61,7 +64,7 @@ def cut_up(document: SourceDocument) -> SourceDocument:
 
 
 def chunk_records(
-    project_id: str, record: DocumentRecord, document: SourceDocument
+    namespace: str, record: DocumentRecord, document: SourceDocument
 ) -> tuple[ChunkRecord, ...]:
     """Return the chunks of a document, without vectors; one keeps its id while its words stay."""
     chunks: list[ChunkRecord] = []
@@ -75,7 +78,7 @@ def chunk_records(
         repeats[text] += 1
         chunks.append(
             ChunkRecord(
-                chunk_id(project_id, record.key, repeats[text], text),
+                chunk_id(namespace, record.key, repeats[text], text),
                 record.id,
                 ordinal,
                 piece.heading or record.title,

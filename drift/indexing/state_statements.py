@@ -18,6 +18,7 @@ PROJECT_STATE = f"""
 OPTIONAL MATCH (p:__Project__ {{id: $project_id}})
 RETURN coalesce(p.fingerprint, '') AS fingerprint, coalesce(p.generation, 0) AS generation,
   [p.entities, p.relations, p.communities] AS written, coalesce(p.skipped, []) AS skipped,
+  coalesce(p.chunk_namespace, '') AS namespace,
   COLLECT {{
     {DOCUMENTS}
     {_STORED}
@@ -28,11 +29,12 @@ RETURN coalesce(p.fingerprint, '') AS fingerprint, coalesce(p.generation, 0) AS 
   }} AS chunks
 """
 
-# One document, and the models of its project's vectors: those of its documents, where its first run
-# broke.
+# One document, what its project's chunks are named after, and the models of its vectors: those of
+# its documents, where its first run broke.
 STANDING = f"""
 OPTIONAL MATCH (p:__Project__ {{id: $project_id}})
-RETURN p.embedding_models AS models, CASE WHEN p.embedding_models IS NULL THEN COLLECT {{
+RETURN p.chunk_namespace AS namespace, p.embedding_models AS models,
+  CASE WHEN p.embedding_models IS NULL THEN COLLECT {{
     {DOCUMENTS} AND d.embedding_version IS NOT NULL
     RETURN DISTINCT d.embedding_version
   }} END AS versions, head(COLLECT {{

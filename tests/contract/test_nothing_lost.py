@@ -297,6 +297,31 @@ async def test_a_document_renamed_while_it_is_off_is_found_by_its_new_name(
     assert "ferry" not in words["zeppelin.md"].replace("https://harbour", "")
 
 
+async def test_a_rename_killed_anywhere_is_found_by_its_new_name_after_the_next_run(
+    backend: Neo4jBackend, project: str, folder: Path
+) -> None:
+    await run(backend.writer, project, folder)
+    name = "ferry"
+    for after in range(2, 18):
+        (folder / f"{name}.md").rename(folder / f"zeppelin{after}.md")
+        name = f"zeppelin{after}"
+        await killed(backend, project, after, lambda w: run(w, project, folder))
+        await run(backend.writer, project, folder)
+        words = {str(row[0]): str(row[4]) for row in await held(backend, project)}
+        assert name in words[f"{name}.md"], after
+
+
+async def test_a_file_with_another_ending_is_read_as_that_says(
+    backend: Neo4jBackend, project: str, folder: Path
+) -> None:
+    (folder / "lamp.md").write_text("Of the pier.\n\n# Lamp\n\nIt is lit at six.\n")
+    await run(backend.writer, project, folder)
+    (folder / "lamp.md").rename(folder / "lamp.txt")
+    await run(backend.writer, project, folder)
+    title = "MATCH (d:__Document__ {project_id: $p, id: 'lamp.txt'}) RETURN d.title AS title"
+    assert (await backend.connection.rows(title, {"p": project}))[0]["title"] == "lamp.txt"
+
+
 async def test_a_moved_folder_keeps_texts_apart_that_have_one_name(
     backend: Neo4jBackend, project: str, tmp_path: Path
 ) -> None:

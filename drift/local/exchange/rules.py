@@ -130,7 +130,7 @@ TYPES: Mapping[str, Mapping[str, str]] = {
     EARLIER: _named({_TEXT: "embedding_hash embedding_model"}),
     "__Project__": _named(
         {
-            _TEXT: "fingerprint vectors_at",
+            _TEXT: "fingerprint vectors_at chunk_namespace",
             _COUNT: "generation behind entities relations communities clustered_chunks",
             _TIME: "written_at derived_at vectors_noted",
             _TEXTS: "embedding_models",

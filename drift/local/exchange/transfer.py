@@ -272,6 +272,8 @@ class _Restore:
             return True
         kept = self._exported.properties
         properties = {name: kept[name] for name in kept.keys() - {*statements.OF_COPY}}
+        # Under another name its chunks keep their ids, and those that do not change their vectors.
+        properties.setdefault("chunk_namespace", self._exported.manifest.project_id)
         about = {"properties": properties, "generation": kept.get("generation")}
         await run(statements.END_RESTORE, {**self._about, **about})
         return False

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from drift.core.errors import IngestError
 from drift.graph.vector_models import has_direction
-from drift.indexing.documents import Skipped, SourceDocument, is_file_name
+from drift.indexing.documents import Skipped, SourceDocument, ending_of, is_file_name
 from drift.indexing.graph_records import (
     DocumentBatch,
     DocumentRecord,
@@ -157,7 +157,7 @@ class SourceChanges:
                 self.documents[name] = stored
                 self.result.removed += others
                 return None
-            if stored is None and (former := _renamed(others, version, state)):
+            if stored is None and (former := _renamed(name, others, version, state)):
                 self.documents[name] = state.documents[former]
                 self.renamed[former] = name
                 self.result.moved.append(name)
@@ -167,7 +167,11 @@ class SourceChanges:
         held = [one for one in (name, *others) if one in state.documents]
         key = state.documents[held[0]].key if held else self._free_key(name, state)
         make = partial(
-            read_chunks, project_id=self.project_id, name=name, owner=identity.owner, key=key
+            read_chunks,
+            namespace=state.namespace or self.project_id,
+            name=name,
+            owner=identity.owner,
+            key=key,
         )
         place = below(self.source.name, document.id)
         is_off = any(state.documents[one].is_off for one in held)
@@ -255,7 +259,7 @@ class SourceChanges:
 
 
 def read_chunks(
-    document: SourceFile | SourceDocument, project_id: str, name: str, owner: str, key: str
+    document: SourceFile | SourceDocument, namespace: str, name: str, owner: str, key: str
 ) -> Read | Skipped:
     """Return what is stored of a document, without vectors, or why it is not read."""
     read = document if isinstance(document, SourceDocument) else document.read()
@@ -263,11 +267,15 @@ def read_chunks(
         return read
     version = version_of(read.content_hash, read.source_uri, "")
     record = DocumentRecord(name, read.title, owner, version, read.updated_at, key, note=read.note)
-    return record, chunk_records(project_id, record, read)
+    return record, chunk_records(namespace, record, read)
 
 
-def _renamed(others: Sequence[str], version: DocumentVersion, state: ProjectState) -> str | None:
-    same = (one for one in others if state.documents[one].version == version)
+def _renamed(
+    name: str, others: Sequence[str], version: DocumentVersion, state: ProjectState
+) -> str | None:
+    """Return the stored document that goes on under another name, and needs no reading for that."""
+    alike = (one for one in others if ending_of(one) == ending_of(name))  # which says how to read
+    same = (one for one in alike if state.documents[one].version == version)
     return next((one for one in same if not is_file_name(state.documents[one].title, one)), None)
 
 

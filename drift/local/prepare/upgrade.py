@@ -72,7 +72,7 @@ async def _upgrade_some(lease: Lease) -> int:
             if chunks - one["chunks"] < CHUNKS_AT_ONCE
         ]
         documents = (await run(statements.DOCUMENTS, {**named, "ids": some})).records
-        chunks = [row for one in documents for row in _renamed(lease.project_id, one)]
+        chunks = [row for one in documents for row in _renamed(one)]
         # A new id may still be that of another chunk, so all of them are moved away first.
         away = [{"id": row["id"], "to": f"to be {row['to']}"} for row in chunks]
         back = [{"id": f"to be {row['to']}", "to": row["to"]} for row in chunks]
@@ -85,14 +85,14 @@ async def _upgrade_some(lease: Lease) -> int:
     return await lease.transaction(work, REVEAL_TIMEOUT_S)
 
 
-def _renamed(project_id: str, document: Row) -> Sequence[Row]:
+def _renamed(document: Row) -> Sequence[Row]:
     """Return the chunks of a document with the ids that this release gives them."""
     repeats: Counter[str] = Counter()
     rows = []
     for chunk in document["chunks"]:
         text = chunk["text"] or ""
         repeats[text] += 1
-        to = chunk_id(project_id, document["id"], repeats[text], text)
+        to = chunk_id(document["namespace"], document["id"], repeats[text], text)
         rows.append({"id": chunk["id"], "to": to})
     return rows
 

@@ -16,7 +16,8 @@ DOCUMENTS = """
 MATCH (p:__Project__ {id: $project_id})
 UNWIND $ids AS id
 MATCH (d:__Document__ {project_id: $project_id, id: id})
-RETURN d.id AS id, head(p.embedding_models) AS model, COLLECT {
+RETURN d.id AS id, head(p.embedding_models) AS model,
+  coalesce(p.chunk_namespace, p.id) AS namespace, COLLECT {
   MATCH (d)-[:HAS_CHUNK]->(ch:__Chunk__)
   WITH ch ORDER BY ch.ordinal
   RETURN {id: ch.id, text: ch.text, length: size(ch.embedding)}

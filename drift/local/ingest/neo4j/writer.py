@@ -117,6 +117,7 @@ class Neo4jWriter:
             relations=knowledge["relations"],
             communities=dict(sorted(levels.items())),
             skipped={place: (version, reason) for place, version, reason in skipped},
+            namespace=project["namespace"],
         )
 
     async def held_projects(self, project_id: str | None = None) -> tuple[HeldProject, ...]:
