@@ -22,6 +22,7 @@ ALLOWED = {
     "Apache-2.0": "permissive, grants patents: its notice stays in the package",
     "BSD-3-Clause": "permissive: its notice stays in the package",
     "CC0-1.0": "its rights are given up",
+    "ISC": "permissive: its notice stays in the package",
     "MIT": "permissive: its notice stays in the package",
     "MIT-0": "permissive, without any condition",
     "MPL-2.0": "copyleft for its own files only, and they are used unchanged",
