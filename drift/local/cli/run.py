@@ -149,13 +149,17 @@ async def typed_line() -> str:
     loop = asyncio.get_running_loop()
     typed: asyncio.Future[str] = loop.create_future()
 
+    def give(line: str) -> None:
+        if not typed.done():
+            typed.set_result(line)
+
     def read() -> None:
         try:
             line = sys.stdin.readline()
         except (OSError, ValueError):  # no text, or closed
             line = ""
         with suppress(RuntimeError):  # the loop has ended
-            loop.call_soon_threadsafe(lambda: typed.done() or typed.set_result(line))
+            loop.call_soon_threadsafe(give, line)
 
     threading.Thread(target=read, daemon=True).start()
     return await typed
