@@ -44,7 +44,6 @@ _LEADS_TO_A_WORD = re.compile(
     r"(?:\b(?:by|from|in|laut|of|per|see|selon|seg\u00fan|siehe|to)|gem\u00e4\u00df)\s*\Z",
     re.IGNORECASE,
 )
-_GAP = re.compile(r"(?<!\s)\s++(?=[.,;:!?]|\Z)|(?<=\S ) ++(?=\|)")
 _DEFINITION = re.compile(rf"{_BRACKETS}:")
 """A line of a list of what the numbers stand for."""
 _FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
@@ -139,7 +138,12 @@ def _segments(text: str) -> Iterator[Marked]:
 
 
 def _without(said: Iterable[Marked]) -> str:
-    return _GAP.sub("", "".join(words for words, _ in said))
+    kept, is_behind = "", False
+    for words, numbers in said:
+        closes_up = is_behind and (not words or not words[0].isalnum())
+        kept = (kept.rstrip() if closes_up else kept) + words
+        is_behind = bool(numbers)
+    return kept
 
 
 def _give(found: list[Marked], numbers: tuple[int, ...]) -> None:

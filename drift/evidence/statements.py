@@ -109,6 +109,7 @@ _LINE_RANKS = (
     (_Rank.DELIMITERS, re.compile(r"\A\|[ \t|:]*+-[ \t|:-]*+\Z")),
     (_Rank.ROW, re.compile(r"\A\|")),
 )
+_WITHIN_A_TABLE = frozenset({_Rank.TABLE_HEAD, _Rank.DELIMITERS, _Rank.ROW})
 _HEADING = re.compile(r"(#{1,6})[ \t]")
 
 
@@ -126,9 +127,11 @@ class _Layout:
         words = said.strip()
         space = said[: len(said) - len(said.lstrip())]
         before = self._lines[-1].rank if self._lines else _Rank.RULE
-        rank = _rank(words, before)
+        rank = _rank(words)
         if rank == _Rank.BOLD_LINE and (is_proven or ends_in_a_stop(words)):
             rank = _Rank.TEXT
+        if rank == _Rank.ROW and not (is_proven or before in _WITHIN_A_TABLE):
+            rank = _Rank.TABLE_HEAD
         marker = ""
         if rank == _Rank.TEXT and (found := _MARKER.match(words)) and (marker := found[0]):
             words = words[len(marker) :]
@@ -169,14 +172,11 @@ def _kind(rank: int) -> int:
     return sum(rank >= least for least in (_Rank.ITEM, _Rank.TABLE_HEAD, _Rank.CODE))
 
 
-def _rank(words: str, before: int) -> int:
-    """Return the rank of what is no item of a list, behind a line that has another."""
+def _rank(words: str) -> int:
+    """Return the rank of what is no item of a list."""
     if heading := _HEADING.match(words):
         return len(heading[1])
-    rank = next((rank for rank, form in _LINE_RANKS if form.match(words)), _Rank.TEXT)
-    if rank == _Rank.ROW and before not in {_Rank.TABLE_HEAD, _Rank.DELIMITERS, _Rank.ROW}:
-        return _Rank.TABLE_HEAD
-    return rank
+    return next((rank for rank, form in _LINE_RANKS if form.match(words)), _Rank.TEXT)
 
 
 # --------------------------------------------------------------------------------------- statements

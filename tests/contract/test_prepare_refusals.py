@@ -141,7 +141,8 @@ async def test_a_key_that_comes_twice_only_by_derived_projects_is_named_too(
     await cut_edges(database, "__Entity__")
     await database.write("MATCH (n:__Entity__) SET n.id = 'same'", {})
     with pytest.raises(
-        GraphMisconfiguredError, match=r"__Entity__ nodes .*'same' in 'north'.*`project_id` was set"
+        GraphMisconfiguredError,
+        match=r"__Entity__ nodes .*'same' in 'north'.*nothing but `project_id`",
     ):
         await preparer.prepare(DIMENSIONS)
 

@@ -17,8 +17,12 @@ Event = tuple[str, dict[str, Any]]
 TWO_SENTENCES = json.dumps(
     {
         "evidence": ["K1.1"],
-        "answer": "It is said there [1]. It is said there again [1]. Nobody says this. "
-        + "And so it goes on [1]. " * 40,
+        "sentences": [
+            ["It is said there.", 1],
+            ["It is said there again.", 1],
+            ["Nobody says this."],
+            *[["And so it goes on.", 1]] * 40,
+        ],
         "verdict": "answered",
         "confidence": 1,
         "residual_uncertainty": "",

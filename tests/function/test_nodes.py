@@ -137,16 +137,21 @@ async def test_another_program_s_nodes_are_neither_written_nor_in_the_way(
 
 
 async def test_a_node_of_an_earlier_release_is_found_changed_and_removed(
-    own: str, function: Caller, rows: Any
+    own: str,
+    environment: pytest.MonkeyPatch,  # noqa: ARG001 - set before the first request
+    corpus: Corpus,  # noqa: ARG001 - the graph is filled
+    model_server: ModelServerControl,  # noqa: ARG001 - without faults
+    rows: Any,
 ) -> None:
-    await create(function, own, id="ada")
+    async with serving() as url, calling(url) as function:
+        await create(function, own, id="ada")
     await rows(
         "MATCH (n:__DriftNode__ {project_id: $p}) SET n:__Node__ REMOVE n:__DriftNode__", p=own
     )
     await rows(OF_EARLIER_RELEASE)
     await rows("CALL db.awaitIndexes(60)")
-    assert await sources(function, own) == ["ada"]
     async with serving() as url, calling(url) as later:
+        assert await sources(later, own) == ["ada"]
         assert_is_problem(await create(later, own, id="ada"), 409, "conflict")
         assert (await change(later, own, **ADA | {"died": 1852})).json()["embedded"] is False
         assert await sources(later, own) == ["ada"]

@@ -319,8 +319,12 @@ async def test_an_answer_is_seen_while_it_is_written(
     reply = json.dumps(
         {
             "evidence": ["K1.1"],
-            "answer": "It is said there [1]. It is said there again [1]. "
-            + "And so it goes on [1]. " * 40,
+            "sentences": [
+                ["It is said there.", 1],
+                ["It is said there again.", 1],
+                ["Nobody says this."],
+                *[["And so it goes on.", 1]] * 40,
+            ],
             "verdict": "answered",
             "confidence": 1,
             "residual_uncertainty": "",
