@@ -176,7 +176,8 @@ def sentence(value: object) -> list[dict[str, object]]:
     said = text(value)
     if not isinstance(said, str) or not said.strip():
         return []
-    said = said[:_MOST_PROSE].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    said = said[:_MOST_PROSE].replace("\r\n", "\n")
+    said = said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if not facts:
         with nullcontext() if is_prose else suppress(ValueError):
             return [{"text": words, "facts": named} for words, named in marked_prose.read(said)]

@@ -123,6 +123,12 @@ def test_no_more_is_told_than_is_read() -> None:
     assert told == proven(whole.sentences, FACTS).text
 
 
+def test_line_ends_are_told_as_they_are_delivered() -> None:
+    rows: Rows = [["It runs.", 1], ["```\r\na\r\nb\r\n```", 2]]
+    told = growing().deliverable(reply_of(rows))
+    assert told == said_by(rows).text == "It runs.\n\n```\na\nb\n```"
+
+
 def test_a_reply_within_a_reply_is_not_told() -> None:
     one, reply = growing(), json.dumps({"reply": json.loads(reply_of([["It is so.", 1]]))})
     assert {one.deliverable(reply[:end]) for end in range(len(reply) + 1)} == {""}
