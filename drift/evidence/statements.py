@@ -132,6 +132,8 @@ class _Layout:
             rank = _Rank.TEXT
         if rank == _Rank.ROW and not (is_proven or before in _WITHIN_A_TABLE):
             rank = _Rank.TABLE_HEAD
+        if rank == _Rank.CODE and words[:3] not in words[3:].rpartition("\n")[2]:
+            words = f"{words}\n{words[:3]}"  # an open block would take in what follows
         marker = ""
         if rank == _Rank.TEXT and (found := _MARKER.match(words)) and (marker := found[0]):
             words = words[len(marker) :]

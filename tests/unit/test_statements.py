@@ -138,6 +138,13 @@ def test_a_row_is_told_as_its_cells_and_code_as_it_is() -> None:
     assert [one.ends for one in said.statements] == [24, len(said.text)]
 
 
+@pytest.mark.parametrize("code", ["```c\nx", "```\nx\n```", "~~~\nx", "```", "````\n```\n````"])
+def test_a_block_of_code_takes_in_nothing_that_follows(code: str) -> None:
+    text = said_by([[f"{code}\nx = 1", 1], ["It runs.", 2]]).text
+    fence = code[:3]
+    assert text.endswith(f"{fence}\n\nIt runs.")
+
+
 def test_numbers_that_were_never_given_prove_nothing() -> None:
     assert proven(sentences([["Dead.", 1]]), []).text == ""
     assert said_by([["It was so.", 99]]).left_out == ("It was so.",)
