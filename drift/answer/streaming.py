@@ -68,6 +68,7 @@ class Telling:
 
 
 Json = Mapping[str, Any]
+_MOST_DEPTH = 20  # of lists in lists: a reply that has more is none
 
 
 class GrowingAnswer:
@@ -92,11 +93,10 @@ class GrowingAnswer:
         self._is_over = False
         self._left = MAX_ANSWER_CHARS
         self._events = ijson.sendable_list()
-        self._sentences = ijson.sendable_list()
-        self._readers = (
-            ijson.kvitems_coro(self._events, "", use_float=True),
-            ijson.items_coro(self._sentences, "sentences.item", use_float=True),
-        )
+        self._reader = ijson.basic_parse_coro(self._events, use_float=True)
+        self._depth = 0
+        self._field = ""
+        self._value = ijson.ObjectBuilder()
 
     def deliverable(self, reply: str) -> str:
         """Return what can be delivered of a reply so far; one that does not go on begins anew."""
@@ -112,15 +112,40 @@ class GrowingAnswer:
     def _read(self, news: bytes) -> bool:
         """Read on; False where the reply has another shape, and is read when it is whole."""
         try:
-            for reader in self._readers:
-                reader.send(news)
+            self._reader.send(news)
         except (ijson.JSONError, StopIteration, ValueError):  # half a character, too
             return False
 
-        self._fields.update(self._events)
+        events = list(self._events)
         self._events.clear()
-        given, self._sentences[:] = list(self._sentences), []
-        return all(map(self._add, given))
+        return all(self._take(event, value) for event, value in events)
+
+    def _take(self, event: str, value: object) -> bool:
+        """Take a part of the reply; an item of `sentences` is added when it is closed."""
+        begins, ends = event.startswith("start_"), event.startswith("end_")
+        self._depth += begins - ends
+        if event == "map_key" and self._depth == 1:
+            self._field, self._value = str(value), ijson.ObjectBuilder()
+            return True
+        if self._depth > _MOST_DEPTH:
+            return False
+        is_outside = not (self._depth and self._field)
+        return is_outside or self._build(event, value, begins=begins)
+
+    def _build(self, event: str, value: object, *, begins: bool) -> bool:
+        """Build the value of a field, or an item of `sentences`, and take it when it is whole."""
+        is_item = self._field == "sentences"
+        if is_item and event in {"start_array", "end_array"} and self._depth == 1 + begins:
+            return True
+        self._value.event(event, value)
+        if begins or event == "map_key" or self._depth != 1 + is_item:
+            return True
+
+        given, self._value = self._value.value, ijson.ObjectBuilder()
+        if is_item:
+            return self._add(given)
+        self._fields[self._field] = given
+        return True
 
     def _add(self, given: object) -> bool:
         if not isinstance(given, list | dict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import pytest
 from hypothesis import given
@@ -76,6 +77,17 @@ def test_a_reply_that_is_no_json_tells_nothing_and_breaks_nothing(reply: str) ->
 def test_another_shape_is_told_when_it_is_whole(rows: object) -> None:
     one, reply = growing(), reply_of(rows)
     assert {one.deliverable(reply[:end]) for end in range(len(reply) + 1)} == {""}
+
+
+@pytest.mark.parametrize(
+    "reply", ["[" * 100_000, '{"a":' * 100_000, '{"sentences": ' + "[" * 100_000]
+)
+def test_lists_in_lists_take_memory_in_proportion_to_them(reply: str) -> None:
+    tracemalloc.start()
+    assert growing().deliverable(reply) == ""
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 1_000 * len(reply)
 
 
 def test_a_sentence_is_told_as_soon_as_its_list_is_closed() -> None:
