@@ -154,7 +154,8 @@ def require_reading_plan(planned: EagerResult, here: EagerResult) -> None:
 def require_own_functions(query: str) -> None:
     """Check the functions of a query; GraphMisconfiguredError for one that is not Cypher's own."""
     # Neo4j turns such escapes into letters before it reads anything
-    for text in {query, _CHARACTER.sub(lambda found: chr(int(found[1], 16)), query)}:
+    unescaped = _CHARACTER.sub(lambda found: chr(int(found[1], 16)), query)
+    for text in dict.fromkeys((unescaped, query)):
         code = _NO_CODE.sub(lambda found: found[0] if found[0][0] == "`" else " ", text)
         for named, is_called in _NAMED.findall(code):
             name = re.sub(r"[`\s]", "", named)
