@@ -174,12 +174,12 @@ def from_answers(nodes: Sequence[Node], facts: Sequence[Fact]) -> Proven:
 
 def joined_answers(nodes: Iterable[Node], facts: Sequence[Fact]) -> Proven:
     """Return the answers of these follow-ups that bring citations of their own, as paragraphs."""
-    by_span = {_span(fact.citation): fact for fact in reversed(facts)}
+    by_span = {fact.citation.key: fact for fact in reversed(facts)}
     told: set[Fact] = set()
     statements: dict[str, Statement] = {}
     again: list[Statement] = []
     for answer in (node.answer for node in nodes if node.answer and node.answer.text.strip()):
-        cited = dict.fromkeys(map(_span, answer.citations))
+        cited = dict.fromkeys(one.key for one in answer.citations)
         said = Statement(answer.text.strip(), tuple(by_span[s] for s in cited if s in by_span))
         if said.text in statements:
             again.append(said)
@@ -203,7 +203,3 @@ def _paragraphs(statements: Iterable[Statement]) -> Proven:
         text += f"\n\n{statement.text}" if text else statement.text
         placed.append(replace(statement, ends=len(text)))
     return Proven(text, tuple(placed))
-
-
-def _span(citation: Citation) -> tuple[str, str]:
-    return citation.chunk_id, citation.span

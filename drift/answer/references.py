@@ -66,7 +66,7 @@ def numbered(statements: Iterable[Statement]) -> dict[Key, Reference]:
     found: dict[Key, Reference] = {}
     for statement in statements:
         for fact in statement.facts:
-            key = _key(fact.citation)
+            key = fact.citation.key
             known = found.setdefault(key, Reference(len(found) + 1, fact.citation, fact.confidence))
             found[key] = replace(known, model=max(known.model, fact.confidence))
     return found
@@ -74,7 +74,7 @@ def numbered(statements: Iterable[Statement]) -> dict[Key, Reference]:
 
 def numbers_of(statement: Statement, found: Mapping[Key, Reference]) -> list[int]:
     """Return the numbers of a statement's references, ascending, each once."""
-    return sorted({found[_key(fact.citation)].number for fact in statement.facts})
+    return sorted({found[fact.citation.key].number for fact in statement.facts})
 
 
 def cited_chunks(statements: Iterable[Statement]) -> tuple[str, ...]:
@@ -146,10 +146,6 @@ def _gap(words: str) -> str:
     return " " if any(map(_ADDRESS.search, words.rsplit(None, 1)[-1:])) else ""
 
 
-def _key(citation: Citation) -> Key:
-    return citation.chunk_id, citation.span
-
-
 def _signals(
     statements: Sequence[Statement],
     found: Mapping[Key, Reference],
@@ -159,7 +155,7 @@ def _signals(
     for statement in statements:
         documents = {fact.citation.document for fact in statement.facts}
         for fact in statement.facts:
-            beside[_key(fact.citation)] |= documents
+            beside[fact.citation.key] |= documents
 
     signals = {}
     for key, one in found.items():
@@ -182,7 +178,7 @@ def _confidence(concluded: Conclusion, signals: Mapping[Key, SignalsOut]) -> flo
     """Return the mean over sentences of their surest reference, as far as the verdict lets it."""
     surest = []
     for statement in concluded.statements:
-        sure = (confidence(signals[_key(fact.citation)]) for fact in statement.facts)
+        sure = (confidence(signals[fact.citation.key]) for fact in statement.facts)
         surest.append(max(sure))
     mean = round(sum(surest) / len(surest), 2)
     return mean if concluded.verdict == "answered" else min(mean, MOST_OF_PARTLY)

@@ -138,6 +138,7 @@ _SAYING = ("text", "sentence", "statement", "row", "table", "code", "item", "hea
 _NAMING = ("facts", "fact", "numbers", "evidence", "citations", "references")
 _MOST_SENTENCES = 2_000
 _MOST_PROSE = 60_000  # characters, more than is delivered
+_TOO_MANY_DIGITS = 6  # of a number that is no fact's
 
 
 def sentences(value: object) -> object:
@@ -189,11 +190,12 @@ def _facts(value: object) -> list[int]:
     if isinstance(value, list | tuple):
         return [number for one in value[:_MOST_NUMBERS] for number in _facts(one)]
     if isinstance(value, str):
-        return [int(digits) for digits in re.findall(r"\d++", value[:200]) if len(digits) < _DIGITS]
+        return [
+            int(digits)
+            for digits in re.findall(r"\d++", value[:200])
+            if len(digits) < _TOO_MANY_DIGITS
+        ]
     return [value] if isinstance(value, int) and not isinstance(value, bool) else []
-
-
-_DIGITS = 6
 
 
 def listed(value: object) -> object:

@@ -127,7 +127,7 @@ def _segments(text: str) -> Iterator[Marked]:
     An index, as in `argv[1]`, is a mark only where no mark of the text has a blank before it.
     """
     marks = [mark for mark in _MARK.finditer(text) if not mark["code"]]
-    apart = [mark for mark in marks if not text[: mark.start()][-1:].isalnum()]
+    apart = [mark for mark in marks if not text[max(mark.start() - 1, 0) : mark.start()].isalnum()]
     start = 0
     for mark in apart or marks:
         pairs = [(int(low), int(high or low)) for low, high in _RANGE.findall(mark["marks"])]

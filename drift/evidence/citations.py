@@ -42,11 +42,11 @@ def check(
     each, counts = check_each(replies, answer, ids, retrieved)
     kept: dict[tuple[str, str], Citation] = {}
     for citation in chain.from_iterable(each):
-        kept.setdefault((citation.chunk_id, citation.span), citation)
+        kept.setdefault(citation.key, citation)
 
     standing = uncontradicted(answer, [span for _, span in kept])
     held = set(compress(kept, standing))
-    lost = sum(bool(one) and held.isdisjoint((c.chunk_id, c.span) for c in one) for one in each)
+    lost = sum(bool(one) and held.isdisjoint(c.key for c in one) for one in each)
     if lost:
         log.warning("citation_validation_contradicted", extra={"citations": lost})
         counts += CitationCounts(kept=-lost, dropped={"contradicted": lost})

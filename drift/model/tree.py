@@ -53,6 +53,11 @@ class Citation:
     document_id: str = field(default="", compare=False)
 
     @property
+    def key(self) -> tuple[str, str]:
+        """What makes two citations one: their chunk and its words."""
+        return self.chunk_id, self.span
+
+    @property
     def document(self) -> str:
         """What tells its document from others: its id, else its name."""
         return self.document_id or self.document_name
