@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import time
 import zipfile
@@ -172,6 +173,11 @@ def test_a_table_of_a_spreadsheet_in_utf16_is_read() -> None:
     document = read("a.csv", "Name\tOrt\nAnn\tKöln\n".encode("utf-16"))
     assert (document.text, document.note) == ("| Name | Ort |\n\n| Name: Ann | Ort: Köln |", "")
     assert "binary" in refused("a.csv", b"a,b\n\0,1")
+
+
+def test_a_small_table_leaves_other_readers_of_csv_their_long_fields() -> None:
+    read("a.csv", b"Name\nAnn\n")
+    assert len(next(csv.reader(["x" * 1_000_000]))[0]) == 1_000_000
 
 
 def test_a_bad_byte_costs_no_file() -> None:

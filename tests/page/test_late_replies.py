@@ -105,7 +105,7 @@ async def test_a_click_without_focus_has_a_way_back(visit: Visit) -> None:
     await visit.page.locator("#panel .beside button").evaluate(press)
     await visit.page.wait_for_selector("#panel-back:visible")
     await visit.page.keyboard.press("Escape")
-    assert await visit.page.evaluate("document.activeElement.className") == "cite"
+    await visit.page.wait_for_function("() => document.activeElement.className === 'cite'")
 
 
 async def test_so_many_answers_stay(visit: Visit) -> None:

@@ -20,6 +20,9 @@ _DELIMITERS = ",;\t|"
 _SAMPLE_CHARACTERS = 65_536
 _SAMPLE_ROWS = 20
 
+# The limit counts for all who read CSV in this process, so it is never a single file's.
+csv.field_size_limit(2**31 - 1)
+
 
 def read_workbook(content: bytes) -> Read:
     """Return the visible sheets of a workbook; formulas are their values."""
@@ -49,7 +52,6 @@ def read_csv(content: bytes) -> Read:
     if isinstance(found, Skipped):
         raise NoDocumentError(found.reason)
     text, note = found
-    csv.field_size_limit(len(text) + 1)
     return Read(as_text(_rows(text, _delimiter(text)), Growth.of(content)), note=note)
 
 
