@@ -30,14 +30,15 @@ from drift.graph.inventory import Probe
 from drift.graph.vector_copy import VectorCopy
 from drift.graph.vector_models import other_models
 from drift.graph.versions import FIRST, OwnVectors
-from drift.indexing import state_statements, statements
+from drift.graph.writing import document_statements as statements
+from drift.graph.writing import state_statements
+from drift.graph.writing.documents import CHUNKS_AT_ONCE, ProjectDocuments
+from drift.graph.writing.lease import Lease, holding
+from drift.graph.writing.records import DocumentBatch, DocumentRecord
+from drift.graph.writing.rows import stored_document
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.indexing.documents import Skipped, SourceDocument, document_of
-from drift.indexing.graph_records import DocumentBatch, DocumentRecord
-from drift.indexing.lease import Lease, holding
-from drift.indexing.project import CHUNKS_AT_ONCE, ProjectDocuments
 from drift.indexing.records import chunk_records, cut_up, embedding_of, version_of
-from drift.indexing.rows import stored_document
 from drift.ports import Embedder
 
 SOURCE = "api"

@@ -25,7 +25,7 @@ from drift.graph.indexes import IndexNames, read_indexes
 from drift.graph.node_store import Neo4jNodeStore
 from drift.graph.reader import Neo4jReader
 from drift.graph.versions import VectorVersion
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,

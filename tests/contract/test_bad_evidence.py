@@ -12,7 +12,7 @@ import pytest
 
 from drift.core.deadline import Deadline
 from drift.core.names import title_keys
-from drift.indexing.graph_records import ChunkRecord, EntityRecord
+from drift.graph.writing.records import ChunkRecord, EntityRecord
 from drift.llm import local_embedding as embedding
 from drift.llm.local_embedder import LocalEmbedder
 from drift.local.evals.comparison import half_and_half

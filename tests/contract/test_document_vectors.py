@@ -9,7 +9,7 @@ import pytest
 
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphMisconfiguredError, NotFoundError
-from drift.indexing import project as writing
+from drift.graph.writing import documents as writing
 from drift.indexing.documents import SourceDocument
 from drift.indexing.indexer import Indexer
 from drift.llm.local_embedder import LocalEmbedder

@@ -14,7 +14,7 @@ from drift.graph.connection import Connection
 from drift.graph.indexes import IndexNames
 from drift.graph.node_store import Neo4jNodeStore
 from drift.graph.versions import read_format
-from drift.indexing.lease import Lease, holding
+from drift.graph.writing.lease import Lease, holding
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.pipeline import remove
 from drift.local.prepare import upgrade as upgrading

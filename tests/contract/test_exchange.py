@@ -25,7 +25,7 @@ from drift.graph.connection import Connection
 from drift.graph.cypher.legs import EARLIER, PERSONAL
 from drift.graph.indexes import project_key
 from drift.graph.node_store import Neo4jNodeStore
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,
@@ -34,7 +34,7 @@ from drift.indexing.graph_records import (
     ModelReply,
     RelationRecord,
 )
-from drift.indexing.rows import skipped_line
+from drift.graph.writing.rows import skipped_line
 from drift.local.exchange import transfer
 from drift.local.exchange.folder import MANIFEST, NODES, Manifest
 from drift.local.exchange.transfer import delete_project, export_project, restore_project

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from drift.core.deadline import Deadline
-from drift.indexing import project as neo4j_project
+from drift.graph.writing import documents as neo4j_project
 from drift.indexing.documents import SourceDocument
 from drift.llm.local_embedder import LocalEmbedder
 from drift.local.ingest.pipeline import ingest

@@ -8,7 +8,7 @@ import pytest
 
 from drift.core.errors import GraphMisconfiguredError, IngestError
 from drift.graph.indexes import IndexNames
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkFacts,
     DocumentBatch,
     DocumentRecord,

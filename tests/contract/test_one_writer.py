@@ -12,13 +12,13 @@ from contextlib import suppress
 import pytest
 
 from drift.core.errors import LeaseLostError, ProjectBusyError
-from drift.indexing.graph_records import (
+from drift.graph.writing.lease import Lease
+from drift.graph.writing.records import (
     DocumentBatch,
     DocumentRecord,
     DocumentVersion,
     KnowledgeBatch,
 )
-from drift.indexing.lease import Lease
 from drift.local.ingest.neo4j.project import Neo4jProject
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from tests.contract.graph_backends import (

@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from drift.core.deadline import Deadline
-from drift.indexing.graph_records import DocumentBatch
+from drift.graph.writing.records import DocumentBatch
 from drift.llm.local_embedder import LocalEmbedder
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import read_source

@@ -40,8 +40,8 @@ from drift.core.errors import (
 from drift.graph.connection import Connection
 from drift.graph.indexes import IndexNames
 from drift.graph.node_store import Neo4jNodeStore
+from drift.graph.writing import documents
 from drift.indexing import chunking, records
-from drift.indexing import project as documents
 from drift.indexing.indexer import SOURCE, Indexer
 from drift.llm.local_embedder import LocalEmbedder
 from drift.local.exchange.differences import ProjectDifferences

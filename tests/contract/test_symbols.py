@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from drift.core.deadline import Deadline
-from drift.indexing import project as neo4j_project
+from drift.graph.writing import documents as neo4j_project
 from drift.llm.local_embedder import LocalEmbedder
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import read_source

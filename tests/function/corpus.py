@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from drift.core.deadline import Deadline
 from drift.core.source_uri import below
 from drift.graph.connection import Connection
+from drift.graph.writing.records import ChunkRecord, DocumentBatch, DocumentRecord, DocumentVersion
 from drift.http import wiring
 from drift.http.settings import Settings
 from drift.indexing.documents import SourceDocument
-from drift.indexing.graph_records import ChunkRecord, DocumentBatch, DocumentRecord, DocumentVersion
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import Source

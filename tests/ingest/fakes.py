@@ -12,7 +12,8 @@ import numpy as np
 
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphUnavailableError
-from drift.indexing.graph_records import (
+from drift.graph.writing.lease import MAX_WAIT_S
+from drift.graph.writing.records import (
     ChunkFacts,
     ChunkRecord,
     DocumentBatch,
@@ -24,8 +25,7 @@ from drift.indexing.graph_records import (
     Member,
     ProjectState,
 )
-from drift.indexing.lease import MAX_WAIT_S
-from drift.indexing.rows import read_skipped
+from drift.graph.writing.rows import read_skipped
 from drift.local.ingest.by_model.writing import embedded_text
 from drift.local.ingest.neo4j.project import Neo4jProject
 from drift.local.ingest.stamps import Comparison, Stamps, stamps_of

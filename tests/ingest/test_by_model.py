@@ -18,8 +18,8 @@ from drift.core.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
+from drift.graph.writing.records import EntityRecord
 from drift.indexing.documents import SourceDocument
-from drift.indexing.graph_records import EntityRecord
 from drift.local.ingest import pipeline
 from drift.local.ingest.by_model import estimate
 from drift.local.ingest.by_model.facts import ChunkFacts, FactsReply, checked

@@ -16,7 +16,7 @@ from drift.local.cli.terminal import on_one_line
 from drift.local.ingest.places import REMOTE, is_gone, is_inside, known_as
 
 if TYPE_CHECKING:
-    from drift.indexing.graph_records import HeldProject
+    from drift.graph.writing.records import HeldProject
     from drift.local.cli.work.projects import Projects
     from drift.local.ingest.report import IngestReport, Report
     from drift.local.stack.stack import StackOptions

@@ -12,9 +12,9 @@ from shlex import quote
 from drift.graph.connection import Connection
 from drift.graph.cypher.schema import DEFAULT
 from drift.graph.versions import VectorVersion
+from drift.graph.writing.records import DocumentRecord
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.indexing.documents import Skipped
-from drift.indexing.graph_records import DocumentRecord
 from drift.indexing.records import embedding_of
 from drift.local.exchange import statements
 from drift.local.exchange.folder import Row

@@ -21,9 +21,9 @@ from drift.graph.connection import Statement
 from drift.graph.indexes import project_key
 from drift.graph.node_store import Neo4jNodeStore
 from drift.graph.versions import VectorVersion
-from drift.indexing.clauses import OFF, STAGED
-from drift.indexing.project import REVEAL_TIMEOUT_S
-from drift.indexing.rows import ROWS, ROWS_WITH_VECTORS
+from drift.graph.writing.clauses import OFF, STAGED
+from drift.graph.writing.documents import REVEAL_TIMEOUT_S
+from drift.graph.writing.rows import ROWS, ROWS_WITH_VECTORS
 from drift.local.exchange import folder as files
 from drift.local.exchange import statements
 from drift.local.exchange.folder import FolderWriter, Manifest, Row

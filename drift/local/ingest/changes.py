@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from drift.core.errors import IngestError
 from drift.graph.vector_models import has_direction
-from drift.indexing.documents import Skipped, SourceDocument, ending_of, is_file_name
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     DocumentBatch,
     DocumentRecord,
     DocumentVersion,
     ProjectState,
 )
+from drift.indexing.documents import Skipped, SourceDocument, ending_of, is_file_name
 from drift.indexing.reading_process import Guard, guarded
 from drift.indexing.records import chunk_records, version_of
 from drift.local.ingest.by_model.estimate import Estimate, of_new_documents

@@ -11,15 +11,15 @@ import numpy as np
 
 from drift.core.deadline import task_group
 from drift.core.errors import IngestError
-from drift.indexing.batch_embedder import BatchEmbedder
-from drift.indexing.documents import Skipped
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     DocumentRecord,
     KnowledgeBatch,
     Member,
     ModelReply,
 )
+from drift.indexing.batch_embedder import BatchEmbedder
+from drift.indexing.documents import Skipped
 from drift.local.ingest.by_model.replies import outdated, part_of
 from drift.local.ingest.by_model.writing import (
     ByModel,

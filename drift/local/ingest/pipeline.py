@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 
 from drift.contracts.request import project_id_problem
 from drift.core.errors import IngestError
-from drift.indexing.lease import MAX_WAIT_S
+from drift.graph.writing.lease import MAX_WAIT_S
 from drift.indexing.reading_process import Guard, guarded
 from drift.indexing.records import embedding_of
 from drift.local.ingest.by_model.writing import ByModel

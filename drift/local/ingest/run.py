@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from drift.core.errors import IngestError
 from drift.graph.vector_models import other_models
-from drift.indexing.graph_records import DocumentBatch, ProjectState
+from drift.graph.writing.records import DocumentBatch, ProjectState
+from drift.graph.writing.rows import skipped_line
 from drift.indexing.records import batches
-from drift.indexing.rows import skipped_line
 from drift.local.ingest.derivation import Derivation
 from drift.local.ingest.identity import Identity
 from drift.local.ingest.report import STAGES, IngestReport

@@ -18,8 +18,8 @@ from drift.graph.connection import Connection
 from drift.graph.cypher.schema import DEFAULT, Schema, schema_named
 from drift.graph.indexes import IndexNames, project_key, read_indexes, unyielding
 from drift.graph.versions import keep_format, read_format, read_known_format
+from drift.graph.writing.rows import parts
 from drift.indexing.batch_embedder import BatchEmbedder
-from drift.indexing.rows import parts
 from drift.local.ingest.neo4j import document_statements as statement
 from drift.local.ingest.neo4j.ddl import schema_objects
 from drift.local.ingest.neo4j.document_vectors import fill_documents

@@ -28,8 +28,8 @@ from drift.graph.cypher.legs import GIVEN, PERSONAL, Leg
 from drift.graph.cypher.schema import DEFAULT, FALLBACK_VECTOR, V1, Schema
 from drift.graph.indexes import ENTITY_INDEX, IndexNames
 from drift.graph.versions import FIRST, VectorVersion
-from drift.indexing import clauses, lease_statements, state_statements
-from drift.indexing import statements as write
+from drift.graph.writing import clauses, lease_statements, state_statements
+from drift.graph.writing import document_statements as write
 from drift.local.exchange import statements as exchange
 from drift.local.ingest.neo4j import ddl, document_statements
 from drift.local.ingest.neo4j import statements as knowledge

@@ -30,8 +30,8 @@ from drift.graph.graph import Neo4jGraph
 from drift.graph.node_finder import LABELS
 from drift.graph.node_store import Neo4jNodeStore
 from drift.graph.reader import Neo4jReader
-from drift.indexing import project as neo4j_project
-from drift.indexing.graph_records import ModelReply, RelationRecord
+from drift.graph.writing import documents as neo4j_project
+from drift.graph.writing.records import ModelReply, RelationRecord
 from drift.indexing.indexer import Indexer
 from drift.llm.local_embedder import LocalEmbedder
 from drift.local.exchange import facts, transfer

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field, replace
 from drift.contracts.request import project_id_problem
 from drift.core.errors import IngestError
 from drift.core.folding import as_typed
-from drift.indexing.graph_records import (
+from drift.graph.writing.lease import MAX_WAIT_S
+from drift.graph.writing.records import (
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,
     KnowledgeBatch,
     ProjectState,
 )
-from drift.indexing.lease import MAX_WAIT_S
 from drift.indexing.records import batches, embedding_of
 from drift.local.ingest.by_model.writing import embedded_text
 from drift.local.ingest.derivation import reach_of

@@ -5,7 +5,7 @@ A document's vector is the mean of its chunks', so no model is asked.
 
 from __future__ import annotations
 
-from drift.indexing.clauses import set_mean_vector
+from drift.graph.writing.clauses import set_mean_vector
 
 _BARE = """MATCH (d:__Document__)
 WHERE d[$vector] IS NULL

@@ -6,14 +6,14 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict
 
 from drift.core.names import normalised_title
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     CommunityRecord,
     EntityRecord,
     KnowledgeBatch,
     ModelReply,
     RelationRecord,
 )
-from drift.indexing.rows import ROWS, ROWS_WITH_VECTORS, Row, Rows, stored
+from drift.graph.writing.rows import ROWS, ROWS_WITH_VECTORS, Row, Rows, stored
 from drift.local.ingest.neo4j import statements
 from drift.local.ingest.stamps import Comparison, Stamps
 

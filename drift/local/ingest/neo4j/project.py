@@ -14,10 +14,10 @@ from drift.core.deadline import task_group
 from drift.core.errors import GraphMisconfiguredError, IngestError
 from drift.graph.connection import Connection, Statement
 from drift.graph.versions import FIRST, VectorVersion
-from drift.indexing.graph_records import KnowledgeBatch, ModelReply
-from drift.indexing.lease import Lease
-from drift.indexing.project import REVEAL_TIMEOUT_S, ProjectDocuments
-from drift.indexing.rows import ROWS, require_one_length
+from drift.graph.writing.documents import REVEAL_TIMEOUT_S, ProjectDocuments
+from drift.graph.writing.lease import Lease
+from drift.graph.writing.records import KnowledgeBatch, ModelReply
+from drift.graph.writing.rows import ROWS, require_one_length
 from drift.local.ingest.neo4j import statements
 from drift.local.ingest.neo4j.knowledge_rows import knowledge_steps, reply_row, retire_steps
 from drift.local.ingest.stamps import Comparison, Stamps, stamps_of

@@ -10,7 +10,7 @@ from __future__ import annotations
 from drift.graph.cypher import clauses, legs, nearest
 from drift.graph.cypher.edges import MAX_LEVELS
 from drift.graph.cypher.expressions import of_generation
-from drift.indexing.clauses import DOCUMENTS, SET_VECTOR, one
+from drift.graph.writing.clauses import DOCUMENTS, SET_VECTOR, one
 
 KNOWLEDGE_STATE = f"""
 CALL () {{

@@ -14,8 +14,9 @@ from drift.graph.indexes import IndexNames
 from drift.graph.node_rows import score_threshold, threshold_properties
 from drift.graph.vector_copy import VectorCopy
 from drift.graph.versions import FIRST, OwnVectors, keep_format, read_known_format
-from drift.indexing import state_statements
-from drift.indexing.graph_records import (
+from drift.graph.writing import state_statements
+from drift.graph.writing.lease import LEASE_S, MAX_WAIT_S, Lease, holding
+from drift.graph.writing.records import (
     ChunkFacts,
     ChunkRecord,
     CommunityRecord,
@@ -27,9 +28,8 @@ from drift.indexing.graph_records import (
     ModelReply,
     ProjectState,
 )
-from drift.indexing.lease import LEASE_S, MAX_WAIT_S, Lease, holding
+from drift.graph.writing.rows import ROWS, parts, read_defines, read_skipped, stored_document
 from drift.indexing.records import embedding_of
-from drift.indexing.rows import ROWS, parts, read_defines, read_skipped, stored_document
 from drift.local.ingest.by_model.writing import embedded_text
 from drift.local.ingest.neo4j import statements
 from drift.local.ingest.neo4j.document_vectors import fill_documents

@@ -13,10 +13,11 @@ from typing import Any, TypeVar
 from drift.graph.connection import WRITE_TIMEOUT_S, Statement
 from drift.graph.indexes import project_key
 from drift.graph.versions import FIRST, VectorVersion
-from drift.indexing import state_statements, statements
-from drift.indexing.graph_records import DocumentBatch, DocumentRecord
-from drift.indexing.lease import Lease
-from drift.indexing.rows import (
+from drift.graph.writing import document_statements as statements
+from drift.graph.writing import state_statements
+from drift.graph.writing.lease import Lease
+from drift.graph.writing.records import DocumentBatch, DocumentRecord
+from drift.graph.writing.rows import (
     ROWS,
     ROWS_WITH_VECTORS,
     Chunks,

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from drift.core.errors import IngestError
 from drift.core.folding import words_as_typed
 from drift.core.names import name_words
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     Definition,
     DocumentBatch,

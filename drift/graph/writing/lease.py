@@ -31,7 +31,7 @@ from drift.core.errors import (
 )
 from drift.graph.connection import READ_TIMEOUT_S, WRITE_TIMEOUT_S, Connection, Statement
 from drift.graph.versions import read_known_format
-from drift.indexing import lease_statements
+from drift.graph.writing import lease_statements
 
 LEASE_S = 45.0
 """How long a project stays held after the last sign of life."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from drift.graph.cypher import clauses
 from drift.graph.cypher.expressions import of_generation
 from drift.graph.cypher.nearest import comparable
-from drift.indexing.clauses import OFF, SET_VECTOR, STAGED, one, set_mean_vector
+from drift.graph.writing.clauses import OFF, SET_VECTOR, STAGED, one, set_mean_vector
 
 # ---------------------------------------------------------------------------------------- documents
 _UNFINISHED = f"""MATCH (p:__Project__ {{id: $project_id}})
