@@ -20,9 +20,8 @@ from drift.graph.indexes import IndexNames, project_key, read_indexes, unyieldin
 from drift.graph.versions import keep_format, read_format, read_known_format
 from drift.graph.writing.rows import parts
 from drift.indexing.batch_embedder import BatchEmbedder
-from drift.local.ingest.neo4j import document_statements as statement
-from drift.local.ingest.neo4j.ddl import schema_objects
-from drift.local.ingest.neo4j.document_vectors import fill_documents
+from drift.local.ingest.neo4j import document_vectors
+from drift.local.ingest.neo4j.ddl import wanted_indexes
 from drift.local.ingest.neo4j.schema import ONLINE_WAIT_S, obstacles
 from drift.local.prepare import statements
 from drift.local.prepare.changes import Changes, PrepareReport, SchemaSteps
@@ -90,7 +89,7 @@ class Neo4jPreparer:
         said = await read_known_format(self.connection)
         version = said.of(self.model, dimensions)
         vector = version.vector_in(self.schema)
-        whole = schema_objects(self.schema, self.names.of(version), vector)
+        whole = wanted_indexes(self.schema, self.names.of(version), vector)
         wanted = unyielding(whole, stored)
         looked_at = wanted if self.schema.has_projects else whole
         surveyor = Surveyor(self.connection, self.schema, dimensions, say, vector)
@@ -147,7 +146,7 @@ class Neo4jPreparer:
         if not report.dry_run:
             vector = version.vector_in(self.schema)
             if self.schema.has_projects:
-                await fill_documents(self.connection, vector)
+                await document_vectors.fill_documents(self.connection, vector)
             surveyor = Surveyor(self.connection, self.schema, dimensions, say, vector)
             await surveyor.look_at_vectors()
             report.vectors = surveyor.survey.vectors
@@ -178,8 +177,10 @@ async def _prepare_projects(changes: Changes, schema: SchemaSteps, surveyor: Sur
 
 async def _fill_documents(changes: Changes, vector: str) -> None:
     """Give documents that lack one their vector, the mean of their chunks'."""
-    bare = (await changes.connection.rows(statement.COUNT_BARE, {"vector": vector}))[0]["documents"]
-    await changes.make(f"__Document__.{vector}", statement.FILL, bare, vector=vector)
+    bare = (await changes.connection.rows(document_vectors.COUNT_BARE, {"vector": vector}))[0][
+        "documents"
+    ]
+    await changes.make(f"__Document__.{vector}", document_vectors.FILL, bare, vector=vector)
 
 
 async def _prepare_mapped(changes: Changes, schema: SchemaSteps, s: Schema) -> None:
