@@ -13,6 +13,7 @@ from drift.core.deadline import Deadline
 from drift.core.errors import IngestError
 from drift.local.exchange.differences import Difference, ProjectDifferences
 from drift.local.exchange.facts import held_documents, project_facts, would_go
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.pipeline import ingest, switch
 from drift.local.ingest.sources import read_source
 from drift.model.calls import Embeddings
@@ -56,7 +57,9 @@ async def docs(backend: Neo4jBackend, project: str, tmp_path: Path) -> Path:
         (folder / f"{name}.md").write_text(TEXT.format(name=name))
     (folder / "empty.md").write_text("")
     source = read_source(folder)
-    await ingest(source, project, backend.writer, HashEmbedder(), DIMENSIONS, embedding_model=MODEL)
+    await ingest(
+        source, project, IngestContext(backend.writer, HashEmbedder(), DIMENSIONS, model=MODEL)
+    )
     return folder
 
 
@@ -64,11 +67,8 @@ async def turn(backend: Neo4jBackend, project: str, *names: str, on: bool) -> li
     report = await switch(
         names,
         project,
-        backend.writer,
-        HashEmbedder(),
-        DIMENSIONS,
+        IngestContext(backend.writer, HashEmbedder(), DIMENSIONS, model=MODEL),
         on=on,
-        embedding_model=MODEL,
     )
     return report.changed
 
@@ -92,7 +92,9 @@ async def test_documents_off_and_on_again_are_as_before_and_unknown_ones_change_
     assert facts["vector_bytes"] > 6 * 4 * DIMENSIONS
     assert await turn(backend, project, "pump.md", on=False) == []
     source = read_source(docs)
-    await ingest(source, project, backend.writer, HashEmbedder(), DIMENSIONS, embedding_model=MODEL)
+    await ingest(
+        source, project, IngestContext(backend.writer, HashEmbedder(), DIMENSIONS, model=MODEL)
+    )
     listed = await held_documents(project, backend.connection)
     assert {one["id"]: one["off"] for one in listed}["pump.md"], "an ingest leaves it off"
 

@@ -11,6 +11,7 @@ import pytest
 
 from drift.core.errors import GraphUnavailableError
 from drift.llm.local_embedder import LocalEmbedder
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.pipeline import ingest, remove
 from drift.local.ingest.sources import read_source
@@ -42,7 +43,7 @@ def _put(folder: Path, name: str, about: str) -> None:
 
 
 async def _ingest(writer: Neo4jWriter, project: str, folder: Path) -> None:
-    await ingest(read_source(folder), project, writer, LocalEmbedder(), DIMENSIONS)
+    await ingest(read_source(folder), project, IngestContext(writer, LocalEmbedder(), DIMENSIONS))
 
 
 def _made(folder: Path) -> Path:
@@ -131,5 +132,5 @@ async def test_nothing_is_left_of_a_project_of_which_all_is_removed(
     backend: Neo4jBackend, project: str, tmp_path: Path
 ) -> None:
     await _ingest(backend.writer, project, _made(tmp_path / "docs"))
-    await remove(None, project, backend.writer, LocalEmbedder(), DIMENSIONS)
+    await remove(None, project, IngestContext(backend.writer, LocalEmbedder(), DIMENSIONS))
     assert await _contents(backend, project) == ([], [])

@@ -15,6 +15,7 @@ from drift.graph.writing.records import ChunkRecord, DocumentBatch, DocumentReco
 from drift.http import wiring
 from drift.http.settings import Settings
 from drift.indexing.documents import SourceDocument
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import Source
@@ -92,7 +93,9 @@ async def fill_from(source: Source, project: str, settings: Settings) -> IngestR
     writer = build_writer(settings)
     _, embedder = wiring.build_models(settings)
     try:
-        return await ingest(source, project, writer, embedder, settings.vector_index_dimensions)
+        return await ingest(
+            source, project, IngestContext(writer, embedder, settings.vector_index_dimensions)
+        )
     finally:
         await writer.close()
         await embedder.client.close()

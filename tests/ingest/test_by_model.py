@@ -25,6 +25,7 @@ from drift.local.ingest.by_model import estimate
 from drift.local.ingest.by_model.facts import ChunkFacts, FactsReply, checked
 from drift.local.ingest.by_model.merging import merge, merge_alike
 from drift.local.ingest.by_model.writing import ByModel
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import Source
 from drift.local.model_server import extractive
@@ -87,12 +88,14 @@ async def ingest(
     return await pipeline.ingest(
         Source("letters", tuple(documents)),
         PROJECT,
-        writer,
-        HashEmbedder(),
-        DIMENSIONS,
-        embedding_model="hash",
-        by_model=by_model,
-        say=[].append if said is None else said.append,
+        IngestContext(
+            writer,
+            HashEmbedder(),
+            DIMENSIONS,
+            model="hash",
+            by_model=by_model,
+            say=[].append if said is None else said.append,
+        ),
     )
 
 
@@ -164,7 +167,7 @@ async def test_a_removed_document_takes_what_was_replied_about_it_with_it() -> N
     assert "Harlow 51 met" not in texts
     assert "Harlow 01 met" in texts
 
-    await pipeline.remove(None, PROJECT, writer, HashEmbedder(), DIMENSIONS)
+    await pipeline.remove(None, PROJECT, IngestContext(writer, HashEmbedder(), DIMENSIONS))
     assert not writer.replies
 
 

@@ -13,6 +13,7 @@ from drift.core.deadline import Deadline
 from drift.core.errors import IngestError
 from drift.indexing.documents import SourceDocument
 from drift.indexing.reading_process import ReadingProcess
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.graphrag.importing import import_index
 from drift.local.ingest.graphrag.index import read_index
 from drift.local.ingest.graphrag.placing import MOST_SEARCHES, placed
@@ -29,7 +30,9 @@ async def imported(
 ) -> IngestReport:
     say = (said if said is not None else []).append
     return await import_index(
-        read_index(folder), "p", writer, HashEmbedder(), DIMENSIONS, embedding_model="m", say=say
+        read_index(folder),
+        "p",
+        IngestContext(writer, HashEmbedder(), DIMENSIONS, model="m", say=say),
     )
 
 
@@ -166,17 +169,17 @@ async def test_an_imported_graph_and_our_own_are_kept_apart(tmp_path: Path) -> N
     writer = MemoryWriter()
     await imported(folder, writer)
     before = list(writer.writes)
-    asked = ("p", writer, HashEmbedder(), DIMENSIONS)
+    asked = ("p", IngestContext(writer, HashEmbedder(), DIMENSIONS, model="m"))
     with pytest.raises(IngestError, match="holds the graph that GraphRAG made of"):
-        await ingest(own, *asked, embedding_model="m")
+        await ingest(own, *asked)
     with pytest.raises(IngestError, match="holds the graph that GraphRAG made of"):
-        await switch(["d1"], *asked, on=False, embedding_model="m")
-    await switch([], *asked, on=True, embedding_model="m")  # nothing is behind
+        await switch(["d1"], *asked, on=False)
+    await switch([], *asked, on=True)  # nothing is behind
     assert writer.writes == before
 
-    await remove(f"graphrag:{folder.resolve()}", *asked, embedding_model="m")
+    await remove(f"graphrag:{folder.resolve()}", *asked)
     assert not writer.project("p").documents
-    await ingest(own, *asked, embedding_model="m")
+    await ingest(own, *asked)
     with pytest.raises(IngestError, match="holds documents of /docs"):
         await imported(folder, writer)
 

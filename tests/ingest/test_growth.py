@@ -11,6 +11,7 @@ import pytest
 from drift.indexing.documents import Skipped, SourceDocument
 from drift.indexing.records import cut_up
 from drift.local.ingest import pipeline
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.files import document_in
 from drift.local.ingest.sources import read_source
 from tests.ingest import made_files as made
@@ -152,7 +153,9 @@ async def test_what_a_file_said_stays_while_it_is_damaged_or_cannot_be_read_here
     async def ingested(content: bytes) -> tuple[str, list[str]]:
         file.write_bytes(content)
         source = read_source(tmp_path)
-        report = await pipeline.ingest(source, "p", writer, HashEmbedder(), DIMENSIONS)
+        report = await pipeline.ingest(
+            source, "p", IngestContext(writer, HashEmbedder(), DIMENSIONS)
+        )
         (chunk,) = writer.project("p").chunks["a.docx"]
         return chunk.text, report.kept
 

@@ -12,6 +12,7 @@ import pytest
 from drift.core.errors import GraphUnavailableError, IngestError
 from drift.indexing.documents import Skipped
 from drift.local.ingest import kinds
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.pipeline import ingest, remove
 from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import Source, read_source
@@ -48,12 +49,12 @@ def _link(path: Path, target: Path) -> None:
 
 async def _ingest(path: Path, writer: MemoryWriter, *, yes: bool = False) -> IngestReport:
     source = await asyncio.to_thread(read_source, path, may_be_empty=yes)
-    return await ingest(source, "p", writer, HashEmbedder(), DIMENSIONS)
+    return await ingest(source, "p", IngestContext(writer, HashEmbedder(), DIMENSIONS))
 
 
 async def _remove(source: Path | None, writer: MemoryWriter) -> IngestReport:
     name = None if source is None else str(source)
-    return await remove(name, "p", writer, HashEmbedder(), DIMENSIONS)
+    return await remove(name, "p", IngestContext(writer, HashEmbedder(), DIMENSIONS))
 
 
 async def _clean(*sources: Path) -> Project:
@@ -296,7 +297,7 @@ async def test_what_cannot_be_read_is_kept_also_with_yes(folder: Path) -> None:
     unreadable = tuple(Skipped(path, "cannot be read", unreadable=True) for path in (".", "a.md"))
     for skipped, kept in zip(unreadable, (sorted(TEXTS), ["a.md"]), strict=True):
         source = Source(str(folder), (), (skipped,))
-        report = await ingest(source, "p", writer, HashEmbedder(), DIMENSIONS)
+        report = await ingest(source, "p", IngestContext(writer, HashEmbedder(), DIMENSIONS))
         assert report.kept == kept
     assert report.removed == sorted(TEXTS.keys() - {"a.md"})
 

@@ -12,6 +12,7 @@ from drift.core.deadline import Deadline
 from drift.core.errors import GraphUnavailableError, IngestError, ModelMisconfiguredError
 from drift.indexing.documents import Skipped, SourceDocument
 from drift.local.cli.work.sample import sample_sources
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import Source, read_source
@@ -45,7 +46,8 @@ async def _run(
     source: Source | Path, writer: MemoryWriter, project: str = "p", **more: str
 ) -> IngestReport:
     source = await _read(source) if isinstance(source, Path) else source
-    return await ingest(source, project, writer, HashEmbedder(), DIMENSIONS, **more)
+    context = IngestContext(writer, HashEmbedder(), DIMENSIONS, **more)
+    return await ingest(source, project, context)
 
 
 async def _read(path: Path) -> Source:
@@ -105,11 +107,11 @@ async def test_chunks_whose_vector_is_of_zeros_are_told(folder: Path, lost: str)
             )
 
     writer, source = MemoryWriter(), await _read(folder)
-    report = await ingest(source, "p", writer, Zeros(), DIMENSIONS)
+    report = await ingest(source, "p", IngestContext(writer, Zeros(), DIMENSIONS))
     names = {name for name, text in TEXTS.items() if lost in text.partition("\n")[0].lower()}
     assert report.notes.keys() == names
     assert all("no search by vector finds them" in note for note in report.notes.values())
-    assert not (await ingest(source, "q", writer, HashEmbedder(), DIMENSIONS)).notes
+    assert not (await ingest(source, "q", IngestContext(writer, HashEmbedder(), DIMENSIONS))).notes
 
 
 async def test_every_chunk_is_in_one_topic_below_a_root() -> None:
@@ -140,7 +142,7 @@ async def test_a_second_run_writes_nothing(folder: Path) -> None:
     before = list(writer.writes)
     embedder = HashEmbedder()
 
-    report = await ingest(await _read(folder), "p", writer, embedder, DIMENSIONS)
+    report = await ingest(await _read(folder), "p", IngestContext(writer, embedder, DIMENSIONS))
 
     assert writer.writes == before
     assert embedder.texts == 0
@@ -294,9 +296,9 @@ async def test_a_first_run_broken_at_any_call_is_repaired_by_the_next(breaks_at:
 
 async def test_another_embedding_model_embeds_everything_anew(folder: Path) -> None:
     writer = MemoryWriter()
-    await _run(folder, writer, embedding_model="one")
+    await _run(folder, writer, model="one")
 
-    report = await _run(folder, writer, embedding_model="two")
+    report = await _run(folder, writer, model="two")
 
     assert report.changed == sorted(TEXTS)
 
@@ -306,7 +308,7 @@ async def test_vectors_of_another_length_are_refused_before_anything_is_written(
 ) -> None:
     writer = MemoryWriter()
     with pytest.raises(ModelMisconfiguredError, match=r"\[5\] floats.*8 floats each were expected"):
-        await ingest(await _read(folder), "p", writer, HashEmbedder(5), DIMENSIONS)
+        await ingest(await _read(folder), "p", IngestContext(writer, HashEmbedder(5), DIMENSIONS))
     assert not writer.writes
 
 
@@ -332,7 +334,9 @@ async def test_progress_never_falls_and_every_stage_ends_complete(folder: Path) 
         seen.setdefault(stage, []).append((done, total))
 
     await ingest(
-        await _read(folder), "p", MemoryWriter(), HashEmbedder(), DIMENSIONS, report=report
+        await _read(folder),
+        "p",
+        IngestContext(MemoryWriter(), HashEmbedder(), DIMENSIONS, report=report),
     )
 
     assert list(seen) == [

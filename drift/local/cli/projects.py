@@ -170,18 +170,21 @@ async def _remove_from(
     graph: Projects, project_id: str, source: str | None, wait_s: float
 ) -> IngestReport:
     from drift.local.ingest import pipeline
+    from drift.local.ingest.context import IngestContext
 
     async def work(embedder: Embedder, show: Report) -> IngestReport:
         return await pipeline.remove(
             source,
             project_id,
-            graph.writer,
-            embedder,
-            graph.values.vector_index_dimensions,
-            report=show,
-            embedding_model=graph.values.oai_embed_model_name,
-            wait_s=wait_s,
-            say=say,
+            IngestContext(
+                graph.writer,
+                embedder,
+                graph.values.vector_index_dimensions,
+                report=show,
+                model=graph.values.oai_embed_model_name,
+                wait_s=wait_s,
+                say=say,
+            ),
         )
 
     return await graph.changed(work)

@@ -19,6 +19,7 @@ from drift.indexing.records import embedding_of
 from drift.local.exchange import statements
 from drift.local.exchange.folder import Row
 from drift.local.ingest import pipeline
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.files import look_at
 from drift.local.ingest.identity import possible_files
 from drift.local.ingest.neo4j.writer import Neo4jWriter
@@ -127,13 +128,7 @@ class ProjectDifferences:
         return written
 
     async def _derive(self) -> None:
-        await pipeline.switch(
-            (),
-            self.project_id,
-            self.writer,
-            self.embedder,
-            self.dimensions,
-            on=True,
-            embedding_model=self.model,
-            say=self.say,
+        context = IngestContext(
+            self.writer, self.embedder, self.dimensions, self.model, say=self.say
         )
+        await pipeline.switch((), self.project_id, context, on=True)

@@ -144,13 +144,8 @@ def _write_node(kind: str, record: Row, generation: int, into: FolderWriter) -> 
 
 
 # ------------------------------------------------------------------------------------------ restore
-async def restore_project(  # noqa: PLR0913, PLR0917 - one argument a collaborator
-    folder: Path,
-    project_id: str | None,
-    writer: Neo4jWriter,
-    nodes: Neo4jNodeStore,
-    dimensions: int,
-    say: Say,
+async def restore_project(
+    folder: Path, project_id: str | None, writer: Neo4jWriter, dimensions: int, say: Say
 ) -> Manifest:
     """Make a project of an exported folder, and return what the folder says of itself.
 
@@ -174,7 +169,7 @@ async def restore_project(  # noqa: PLR0913, PLR0917 - one argument a collaborat
 
     await writer.prepare(dimensions)
     if any(manifest.nodes.get(kind) for kind in statements.OWN):
-        await nodes.prepare(dimensions)
+        await Neo4jNodeStore(writer.connection, writer.own).prepare(dimensions)
     async with writer.writing(exported.project_id, say=say, half_done=True) as project:
         await _Restore(project, exported, (await writer.own.said()).versions).write(say)
     await writer.fill_documents()  # those of an earlier release's folder have no vector

@@ -93,7 +93,9 @@ class Run(Derivation):
         if not names or self.changes.force:
             return batch
         embedding = self.changes.embedding
-        return batch.keeping(await self.graph.held_chunks(self.project_id, names, embedding))
+        return batch.keeping(
+            await self.context.graph.held_chunks(self.project_id, names, embedding)
+        )
 
     async def derive_knowledge(self, state: ProjectState) -> None:
         """Derive what the documents make together that the project is to hold now."""
@@ -107,7 +109,7 @@ class Run(Derivation):
 
     async def look_back(self) -> None:
         """Report what the graph holds now; IngestError when it is not what this run wrote."""
-        state = await self.graph.project_state(self.project_id)
+        state = await self.context.graph.project_state(self.project_id)
         lost = sorted(
             name
             for name, written in self.changes.documents.items()

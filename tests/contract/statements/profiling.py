@@ -282,8 +282,7 @@ async def _exchange(plain: Connection, profiler: Profiler) -> None:
     with TemporaryDirectory() as place:
         folder = Path(place) / "out"
         await transfer.export_project(MINE, folder, writer, str)
-        nodes = Neo4jNodeStore(profiler)
-        await transfer.restore_project(folder, copy, writer, nodes, DIMENSIONS, str)
+        await transfer.restore_project(folder, copy, writer, DIMENSIONS, str)
     await plain.write(
         "MATCH (d:__Document__ {project_id: $p})-[r:HAS_CHUNK]->() DELETE r", {"p": copy}
     )

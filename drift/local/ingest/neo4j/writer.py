@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import InitVar, dataclass, field
 
 import numpy as np
 from neo4j import Record
@@ -43,35 +44,34 @@ from drift.model.graph import Vector
 from drift.ports import VectorStore
 
 
+@dataclass(slots=True)
 class Neo4jWriter:
-    """Writes of one project at a time; building it opens nothing."""
+    """Writes of one project at a time, into the indexes of these names; building it opens nothing.
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what to write, and where
-        self,
-        connection: Connection,
-        names: IndexNames,
-        lease_s: float = LEASE_S,
-        model: str = "",
-        dimensions: int = 0,
-        store: VectorStore | None = None,
-    ) -> None:
-        """Write through the connection, into the indexes of these names.
+    A project stays held for `lease_s` seconds after a sign of life. Where the graph has a version
+    of this embedding model's vectors, that one is written and read. A `store` beside the graph
+    follows whenever a project is given back.
+    """
 
-        A project stays held for `lease_s` seconds after a sign of life. Where the graph has a
-        version of this embedding model's vectors, that one is written and read. A `store` beside
-        the graph follows whenever a project is given back.
-        """
-        self._connection = connection
-        self._names = names
-        self._lease_s = lease_s
-        self.own = OwnVectors(connection, model, dimensions, math.inf)
-        self.copy = VectorCopy(store, connection, self.own) if store else None
+    connection: Connection
+    names: IndexNames
+    lease_s: float = LEASE_S
+    model: InitVar[str] = ""
+    dimensions: InitVar[int] = 0
+    store: InitVar[VectorStore | None] = None
+    own: OwnVectors = field(init=False)
+    copy: VectorCopy | None = field(init=False)
+
+    def __post_init__(self, model: str, dimensions: int, store: VectorStore | None) -> None:
+        """Say which vectors are the model's, and what follows them."""
+        self.own = OwnVectors(self.connection, model, dimensions, math.inf)
+        self.copy = VectorCopy(store, self.connection, self.own) if store else None
 
     async def close(self) -> None:
         """Close the connection, and the store's."""
         if self.copy is not None:
             await self.copy.store.close()
-        await self._connection.close()
+        await self.connection.close()
 
     async def prepare(self, dimensions: int, wait_s: float = ONLINE_WAIT_S) -> tuple[str, ...]:
         """Create missing constraints and indexes, wait until all are online, and name them.
@@ -79,20 +79,20 @@ class Neo4jWriter:
         Several processes may do so at the same time. GraphMisconfiguredError where an index is not
         as needed, or a newer release wrote this graph.
         """
-        said = await read_known_format(self._connection)
+        said = await read_known_format(self.connection)
         self.own.forget()
         version = await self.own.version()
-        names = self._names.of(version)
-        created = await ensure_schema(self._connection, names, dimensions, wait_s, version.vector)
+        names = self.names.of(version)
+        created = await ensure_schema(self.connection, names, dimensions, wait_s, version.vector)
         if names.documents in created:
             await self.fill_documents()
         if said.number is None:
-            await keep_format(self._connection)
+            await keep_format(self.connection)
         return created
 
     async def fill_documents(self) -> None:
         """Give the documents of all projects that lack one their vector; no model is asked."""
-        await fill_documents(self._connection, (await self.own.version()).vector)
+        await fill_documents(self.connection, (await self.own.version()).vector)
 
     # ---------------------------------------------------------------------------------------- reads
     async def project_state(self, project_id: str) -> ProjectState:
@@ -123,9 +123,9 @@ class Neo4jWriter:
     async def held_projects(self, project_id: str | None = None) -> tuple[HeldProject, ...]:
         """Return what the graph's projects hold, by id; of one alone, if it is there."""
         values = {"project_id": project_id}
-        own = (await self._connection.write(statements.HELD_NODES, values)).records
+        own = (await self.connection.write(statements.HELD_NODES, values)).records
         nodes: dict[str | None, int] = {row["id"]: row["nodes"] for row in own}
-        result = await self._connection.write(statements.HELD_PROJECTS, values)
+        result = await self.connection.write(statements.HELD_PROJECTS, values)
         return tuple(
             HeldProject(
                 row["id"], dict(sorted(row["sources"])), row["chunks"], nodes.get(row["id"], 0)
@@ -257,7 +257,7 @@ class Neo4jWriter:
             "mean": version.named("mean"),
             "embedding": embedding_of(self.own.model, self.own.dimensions),
         }
-        return (await self._connection.write(text, values | more)).records
+        return (await self.connection.write(text, values | more)).records
 
     # --------------------------------------------------------------------------------------- writes
     @asynccontextmanager
@@ -274,9 +274,9 @@ class Neo4jWriter:
         One that is half restored or deleted is held where `half_done` says so, else an IngestError.
         """
         async with holding(
-            Lease(self._connection, project_id, self._lease_s), wait_s=wait_s, say=say
+            Lease(self.connection, project_id, self.lease_s), wait_s=wait_s, say=say
         ) as lease:
-            project = Neo4jProject(self._connection, lease, await self.own.version())
+            project = Neo4jProject(self.connection, lease, await self.own.version())
             if not half_done:
                 await project.settle()
             yield project
@@ -286,7 +286,7 @@ class Neo4jWriter:
     async def keep_threshold(self, project_id: str, threshold: ScoreThreshold) -> None:
         """Keep at the project's node what was measured; without such a node nothing is kept."""
         values = {"project_id": project_id, "threshold": threshold_properties(threshold)}
-        await self._connection.write(statements.KEEP_THRESHOLD, values)
+        await self.connection.write(statements.KEEP_THRESHOLD, values)
 
     async def write_documents(self, project_id: str, batch: DocumentBatch) -> None:
         """Hold the project and write documents into it; errors as for `writing` and there."""
