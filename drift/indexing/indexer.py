@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -32,7 +32,7 @@ from drift.graph.vector_models import other_models
 from drift.graph.versions import FIRST, OwnVectors
 from drift.graph.writing import document_statements as statements
 from drift.graph.writing import state_statements
-from drift.graph.writing.documents import CHUNKS_AT_ONCE, ProjectDocuments
+from drift.graph.writing.documents import CHUNKS_AT_ONCE, ProjectDocuments, held_headings
 from drift.graph.writing.lease import Lease, holding
 from drift.graph.writing.records import DocumentBatch, DocumentRecord
 from drift.graph.writing.rows import stored_document
@@ -108,10 +108,10 @@ class Indexer:
 
         record = self._record(document)
         known, chunks, _ = await self._held_document(document.id)
-        if not _are_same(known, record):
+        if not (known and known.is_made_of(record.version, record.title)):
             async with self._holding(document.id) as project:
                 known, chunks, namespace = await self._held_document(document.id)
-                if not _are_same(known, record):
+                if not (known and known.is_made_of(record.version, record.title)):
                     return await self._write(project, namespace, record, document, known)
 
         return Indexed(record.id, record.title, "unchanged", chunks)
@@ -149,13 +149,15 @@ class Indexer:
 
         chunks = await asyncio.to_thread(chunk_records, namespace, record, document)
 
-        headings = await self._held_chunks(record.id) if known is not None else {}
+        named = await self._named(record.id)
+        held = [] if known is None else [record.id]
+        headings = await held_headings(self.connection, held, named)
         embedder = BatchEmbedder(self.embedder, self.dimensions)
         batch = await embedder.embed_chunks(DocumentBatch((record,), chunks).keeping(headings))
 
         await project.write_documents(batch)
         about = {"model": self.model, "dimensions": self.dimensions, "careful": False}
-        await project.once(statements.JOIN_TOPICS, {**await self._named(record.id), **about})
+        await project.once(statements.JOIN_TOPICS, {**named, **about})
         outcome: Literal["added", "changed"] = "added" if known is None else "changed"
         return Indexed(record.id, record.title, outcome, len(chunks))
 
@@ -213,14 +215,8 @@ class Indexer:
             )
         return document, row["document"]["chunks"], namespace
 
-    async def _held_chunks(self, document_id: str) -> Mapping[str, str]:
-        """Return the heading of each chunk that has its vector, by the chunk's id."""
-        values = await self._named(document_id)
-        found = await self.connection.write(state_statements.HELD_CHUNKS, values)
-        return {record["id"]: record["heading"] for record in found.records}
-
     async def _named(self, document_id: str) -> dict[str, Any]:
-        named = {"id": document_id, "rows": [{"id": document_id}], "embedding": self._embedding}
+        named = {"id": document_id, "embedding": self._embedding}
         version = await self._own.version()
         about = {"vector": version.vector, "mean": version.named("mean")}
         return {"project_id": self.project_id, **named, **about}
@@ -233,10 +229,6 @@ class Indexer:
         for name, problem in problems.items():
             if problem:
                 raise IngestError(f"The {name} cannot be used: {problem}.")
-
-
-def _are_same(known: DocumentRecord | None, record: DocumentRecord) -> bool:
-    return known is not None and (known.version, known.title) == (record.version, record.title)
 
 
 def _read(name: str, content: str | bytes, title: str, source_uri: str) -> SourceDocument:

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from drift.graph.connection import Connection
+from drift.graph.cypher.schema import schema_named
 from drift.graph.graph import Neo4jGraph
 from drift.http.settings import Settings
 from drift.http.wiring import build_store, database, index_names
@@ -47,10 +48,9 @@ def writer_over(connection: Connection, settings: Settings) -> Neo4jWriter:
 
 def build_preparer(settings: Settings) -> Neo4jPreparer:
     """Return what prepares the graph for the schema of the settings."""
-    schema = settings.graph_schema
-    return Neo4jPreparer.connect(
-        *database(settings),
-        names=index_names(settings),
-        schema=schema,
-        model=settings.oai_embed_model_name,
+    return Neo4jPreparer(
+        Connection(*database(settings)),
+        index_names(settings),
+        schema_named(settings.graph_schema),
+        settings.oai_embed_model_name,
     )

@@ -35,6 +35,8 @@ from drift.graph.writing.records import (
     KnowledgeBatch,
     RelationRecord,
 )
+from drift.llm.local_embedder import LocalEmbedder
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.neo4j.ddl import vector_indexes
 from drift.local.ingest.neo4j.schema import create_missing, wait_until_online
 from drift.local.ingest.neo4j.writer import Neo4jWriter
@@ -233,6 +235,11 @@ async def prepare_once(connection: Connection) -> None:
 def project() -> str:
     """A tenant of the test's own."""
     return f"team-{uuid.uuid4().hex[:12]}"
+
+
+def context(writer: Neo4jWriter, model: str = "") -> IngestContext:
+    """What a run works with whose vectors are made here."""
+    return IngestContext(writer, LocalEmbedder(), DIMENSIONS, model)
 
 
 def twin(project_id: str) -> str:

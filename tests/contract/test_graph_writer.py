@@ -205,16 +205,6 @@ async def test_a_chunk_without_a_vector_and_a_document_without_chunks_take_the_p
     assert (counts["__Document__"], counts["__Chunk__"]) == (2, 1)
 
 
-async def test_removed_documents_go_with_their_chunks(backend: Backend, project: str) -> None:
-    await fill_all(backend, project)
-    await backend.writer.remove_documents(project, ["d1", "never there"])
-    counts = await backend.counts(project)
-    assert (counts["__Document__"], counts["__Chunk__"], counts["HAS_CHUNK"]) == (1, 1, 1)
-    state = await backend.writer.project_state(project)
-    assert (set(state.documents), state.fingerprint, state.chunks) == ({"d2"}, "", 1)
-    assert await backend.counts(twin(project)) == FULL
-
-
 async def test_a_chunk_of_two_documents_lives_until_the_last_is_gone(
     backend: Backend, project: str
 ) -> None:

@@ -25,7 +25,13 @@ from drift.local.ingest.context import IngestContext
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import Source, read_source
 from drift.model.calls import Embeddings
-from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, ask_followup, on_real_server
+from tests.contract.graph_backends import (
+    DIMENSIONS,
+    Neo4jBackend,
+    ask_followup,
+    context,
+    on_real_server,
+)
 from tests.function.corpus import TEXTS
 
 pytestmark = on_real_server
@@ -143,9 +149,7 @@ async def test_documents_of_other_sources_are_refused_and_an_ingest_leaves_those
     (tmp_path / "ferry.md").write_text(MENU)
     for _ in range(2):
         source = read_source(tmp_path)
-        await ingest(
-            source, project, IngestContext(backend.writer, LocalEmbedder(), DIMENSIONS, model=MODEL)
-        )
+        await ingest(source, project, context(backend.writer, model=MODEL))
         held = (await backend.writer.project_state(project)).sources
         assert held["ferry.md"] == SOURCE
         assert held[f"{tmp_path.name}/ferry.md"] == str(tmp_path)

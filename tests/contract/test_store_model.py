@@ -172,9 +172,8 @@ class World:
 
     async def reconcile(self, project: str, connection: Connection, model: str = MODEL) -> None:
         writer = Neo4jWriter(connection, self.backend.names)
-        await ProjectDifferences(
-            project, writer, connection, self.embedder, DIMENSIONS, model, lambda _: None
-        ).found()
+        context = IngestContext(writer, self.embedder, DIMENSIONS, model)
+        await ProjectDifferences(project, context).found()
 
     async def answers(self, project: str) -> list[object]:
         """Return the texts that each question finds, with the names of their documents."""

@@ -16,7 +16,7 @@ from drift.local.ingest.context import IngestContext
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import read_source
 from drift.model.calls import Embeddings
-from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, on_real_server
+from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, context, on_real_server
 
 pytestmark = on_real_server
 
@@ -121,7 +121,7 @@ async def test_addresses_are_shared_by_documents_and_tools_are_defined_in_one(
         await ingest(
             read_source(tmp_path),
             project,
-            IngestContext(backend.writer, LocalEmbedder(), DIMENSIONS),
+            context(backend.writer),
         )
         found = await backend.connection.write(LINKED, {"project_id": project})
         return [tuple(record.values()) for record in found.records]

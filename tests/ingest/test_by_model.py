@@ -25,13 +25,12 @@ from drift.local.ingest.by_model import estimate
 from drift.local.ingest.by_model.facts import ChunkFacts, FactsReply, checked
 from drift.local.ingest.by_model.merging import merge, merge_alike
 from drift.local.ingest.by_model.writing import ByModel
-from drift.local.ingest.context import IngestContext
 from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import Source
 from drift.local.model_server import extractive
 from drift.model.calls import ChatReply, Prompt, TextCallback, Tokens
 from drift.model.health import Readiness
-from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter
+from tests.ingest.fakes import MemoryWriter, context
 
 PROJECT = "people"
 Answer = Callable[[Prompt], str]
@@ -88,10 +87,8 @@ async def ingest(
     return await pipeline.ingest(
         Source("letters", tuple(documents)),
         PROJECT,
-        IngestContext(
+        context(
             writer,
-            HashEmbedder(),
-            DIMENSIONS,
             model="hash",
             by_model=by_model,
             say=[].append if said is None else said.append,
@@ -167,7 +164,7 @@ async def test_a_removed_document_takes_what_was_replied_about_it_with_it() -> N
     assert "Harlow 51 met" not in texts
     assert "Harlow 01 met" in texts
 
-    await pipeline.remove(None, PROJECT, IngestContext(writer, HashEmbedder(), DIMENSIONS))
+    await pipeline.remove(None, PROJECT, context(writer))
     assert not writer.replies
 
 

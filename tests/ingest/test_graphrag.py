@@ -13,7 +13,6 @@ from drift.core.deadline import Deadline
 from drift.core.errors import IngestError
 from drift.indexing.documents import SourceDocument
 from drift.indexing.reading_process import ReadingProcess
-from drift.local.ingest.context import IngestContext
 from drift.local.ingest.graphrag.importing import import_index
 from drift.local.ingest.graphrag.index import read_index
 from drift.local.ingest.graphrag.placing import MOST_SEARCHES, placed
@@ -21,7 +20,7 @@ from drift.local.ingest.graphrag.vectors import KINDS
 from drift.local.ingest.pipeline import ingest, remove, switch
 from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import Source
-from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, Project
+from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, Project, context
 from tests.ingest.graphrag_tables import BAKERY, MILL, Tables, tables, write
 
 
@@ -32,7 +31,7 @@ async def imported(
     return await import_index(
         read_index(folder),
         "p",
-        IngestContext(writer, HashEmbedder(), DIMENSIONS, model="m", say=say),
+        context(writer, model="m", say=say),
     )
 
 
@@ -150,26 +149,13 @@ async def test_the_same_index_again_writes_nothing_and_another_one_takes_its_pla
     assert writer.project("p").knowledge == clean.knowledge
 
 
-@pytest.mark.parametrize("breaks_at", range(4))
-async def test_an_import_that_broke_is_finished_by_the_next(tmp_path: Path, breaks_at: int) -> None:
-    folder = write(tmp_path, tables())
-    writer = MemoryWriter(breaks_at)
-    try:
-        await imported(folder, writer)
-    except Exception:  # noqa: BLE001 - it breaks where it is told to
-        await imported(folder, writer)
-    clean = await project_of(folder)
-    assert writer.project("p").documents == clean.documents
-    assert writer.project("p").knowledge == clean.knowledge
-
-
 async def test_an_imported_graph_and_our_own_are_kept_apart(tmp_path: Path) -> None:
     folder = write(tmp_path, tables())
     own = Source("/docs", (SourceDocument("a.md", "A", "# A\n\nText of ours.\n", "markdown"),))
     writer = MemoryWriter()
     await imported(folder, writer)
     before = list(writer.writes)
-    asked = ("p", IngestContext(writer, HashEmbedder(), DIMENSIONS, model="m"))
+    asked = ("p", context(writer, model="m"))
     with pytest.raises(IngestError, match="holds the graph that GraphRAG made of"):
         await ingest(own, *asked)
     with pytest.raises(IngestError, match="holds the graph that GraphRAG made of"):

@@ -11,11 +11,10 @@ import pytest
 from drift.indexing.documents import Skipped, SourceDocument
 from drift.indexing.records import cut_up
 from drift.local.ingest import pipeline
-from drift.local.ingest.context import IngestContext
 from drift.local.ingest.files import document_in
 from drift.local.ingest.sources import read_source
 from tests.ingest import made_files as made
-from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter
+from tests.ingest.fakes import MemoryWriter, context
 
 SHEET, STRINGS, TEXT = "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml", "word/document.xml"
 SLIDE = "ppt/slides/slide1.xml"
@@ -153,9 +152,7 @@ async def test_what_a_file_said_stays_while_it_is_damaged_or_cannot_be_read_here
     async def ingested(content: bytes) -> tuple[str, list[str]]:
         file.write_bytes(content)
         source = read_source(tmp_path)
-        report = await pipeline.ingest(
-            source, "p", IngestContext(writer, HashEmbedder(), DIMENSIONS)
-        )
+        report = await pipeline.ingest(source, "p", context(writer))
         (chunk,) = writer.project("p").chunks["a.docx"]
         return chunk.text, report.kept
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from drift.core.deadline import Deadline
-from drift.core.errors import GraphUnavailableError, IngestError, ModelMisconfiguredError
-from drift.indexing.documents import Skipped, SourceDocument
+from drift.core.errors import IngestError, ModelMisconfiguredError
+from drift.indexing.documents import Skipped
 from drift.local.cli.work.sample import sample_sources
 from drift.local.ingest.context import IngestContext
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import Source, read_source
 from drift.model.calls import Embeddings
-from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, Project, comparable
+from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, Project, comparable, context
 
 TEXTS = {
     "pump.md": "# Pump manual\n\nThe `Feed Pump` moves *cooling water*. See the Control "
@@ -46,8 +46,7 @@ async def _run(
     source: Source | Path, writer: MemoryWriter, project: str = "p", **more: str
 ) -> IngestReport:
     source = await _read(source) if isinstance(source, Path) else source
-    context = IngestContext(writer, HashEmbedder(), DIMENSIONS, **more)
-    return await ingest(source, project, context)
+    return await ingest(source, project, context(writer, **more))
 
 
 async def _read(path: Path) -> Source:
@@ -111,7 +110,7 @@ async def test_chunks_whose_vector_is_of_zeros_are_told(folder: Path, lost: str)
     names = {name for name, text in TEXTS.items() if lost in text.partition("\n")[0].lower()}
     assert report.notes.keys() == names
     assert all("no search by vector finds them" in note for note in report.notes.values())
-    assert not (await ingest(source, "q", IngestContext(writer, HashEmbedder(), DIMENSIONS))).notes
+    assert not (await ingest(source, "q", context(writer))).notes
 
 
 async def test_every_chunk_is_in_one_topic_below_a_root() -> None:
@@ -193,18 +192,6 @@ async def test_a_changed_file_replaces_only_its_own_chunks(folder: Path) -> None
     assert comparable(writer.project("p")) == comparable(await _clean(folder))
 
 
-async def test_a_removed_file_takes_its_chunks_and_what_only_it_named_with_it(folder: Path) -> None:
-    writer = MemoryWriter()
-    await _run(folder, writer)
-    (folder / "valve.md").unlink()
-
-    report = await _run(folder, writer)
-
-    assert report.removed == ["valve.md"]
-    assert writer.project("p").chunks == (await _clean(folder)).chunks
-    assert "Valve manual" not in str(writer.project("p").knowledge)
-
-
 async def test_two_folders_of_one_project_both_stay_and_knowledge_covers_both(
     folder: Path, tmp_path: Path
 ) -> None:
@@ -234,64 +221,6 @@ async def test_projects_do_not_share_ids(folder: Path) -> None:
     ids = [{c.id for own in writer.project(name).chunks.values() for c in own} for name in "pq"]
     assert ids[0]
     assert not ids[0] & ids[1]
-
-
-@pytest.mark.parametrize("breaks_at", range(9))
-async def test_a_run_broken_at_any_call_is_repaired_by_the_next(
-    folder: Path, breaks_at: int
-) -> None:
-    writer, whole = MemoryWriter(), MemoryWriter()
-    for one in (writer, whole):
-        await _run(folder, one)
-    (folder / "valve.md").unlink()
-    _put(folder / "pump.md", TEXTS["pump.md"] + "\nClose the `inlet_valve`.\n")
-    _put(folder / "new.rst", "Filter\n======\n\nThe ``Filter`` cleans *cooling water*.\n")
-    await _run(folder, whole)
-    writer.calls, writer.breaks_at = [], breaks_at
-
-    try:
-        await _run(folder, writer)
-    except GraphUnavailableError:
-        assert len(writer.calls) == breaks_at + 1
-    else:
-        assert len(writer.calls) <= breaks_at, "the run has fewer calls than the test breaks at"
-    writer.breaks_at = None
-    await _run(folder, writer)
-
-    assert writer.project("p") == whole.project("p")
-
-
-MANY = Source(
-    "many",
-    tuple(
-        SourceDocument(f"{n:03}", f"Part {n}", f"Part {n} fits the `bolt_{n % 7}`.", "text")
-        for n in range(300)
-    ),
-)
-"""Enough chunks for several batches."""
-
-
-@pytest.mark.parametrize("breaks_at", range(8))
-async def test_a_first_run_broken_at_any_call_is_repaired_by_the_next(breaks_at: int) -> None:
-    clean = MemoryWriter()
-    await _run(MANY, clean)
-    steps = [
-        "prepare",
-        "project_state",
-        *["write_documents"] * 3,
-        "read_members",
-        "write_knowledge",
-        "project_state",
-    ]
-    assert clean.calls == steps
-    writer = MemoryWriter(breaks_at)
-    with pytest.raises(GraphUnavailableError):
-        await _run(MANY, writer)
-    writer.breaks_at = None
-
-    await _run(MANY, writer)
-
-    assert writer.project("p") == clean.project("p")
 
 
 async def test_another_embedding_model_embeds_everything_anew(folder: Path) -> None:
@@ -336,7 +265,7 @@ async def test_progress_never_falls_and_every_stage_ends_complete(folder: Path) 
     await ingest(
         await _read(folder),
         "p",
-        IngestContext(MemoryWriter(), HashEmbedder(), DIMENSIONS, report=report),
+        context(MemoryWriter(), report=report),
     )
 
     assert list(seen) == [

@@ -22,11 +22,10 @@ from drift.indexing.readers import AT_ONCE, WAITING, Readers
 from drift.indexing.reading_process import ReadingProcess, Result
 from drift.indexing.records import cut_up
 from drift.local.ingest import pipeline
-from drift.local.ingest.context import IngestContext
 from drift.local.ingest.files import document_in
 from drift.local.ingest.sources import Source, read_source
 from tests.ingest import made_files as made
-from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter
+from tests.ingest.fakes import MemoryWriter, context
 
 WORD = "word/document.xml"
 _kept: list[bytearray] = []
@@ -179,9 +178,7 @@ async def test_a_document_that_takes_too_long_to_cut_is_skipped_and_its_earlier_
 ):
     writer = MemoryWriter()
     documents = [SourceDocument(f"{n}.md", n, f"text of {n}", "markdown") for n in "ab"]
-    await pipeline.ingest(
-        Source("s", tuple(documents)), "p", IngestContext(writer, HashEmbedder(), DIMENSIONS)
-    )
+    await pipeline.ingest(Source("s", tuple(documents)), "p", context(writer))
 
     def guard(
         name: str, work: Callable[[], Result], seconds: float | None = None
@@ -193,7 +190,7 @@ async def test_a_document_that_takes_too_long_to_cut_is_skipped_and_its_earlier_
     report = await pipeline.ingest(
         Source("s", tuple(newer)),
         "p",
-        IngestContext(writer, HashEmbedder(), DIMENSIONS, guard=guard),
+        context(writer, guard=guard),
     )
     assert (report.changed, report.kept) == (["a.md"], ["b.md"])
     assert [one.path for one in report.skipped] == ["b.md"]

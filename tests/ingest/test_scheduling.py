@@ -32,7 +32,7 @@ from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.scheduling import FILES_A_BATCH, read_all, workers
 from drift.local.ingest.sources import read_source
 from drift.model.calls import ChatReply, Prompt, Tokens
-from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter
+from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, context
 
 SECONDS = 60.0
 
@@ -73,7 +73,7 @@ async def test_workers_make_the_very_same_graph(scheduler: str, tmp_path: Path) 
     source = await asyncio.to_thread(read_source, tmp_path)
     (tmp_path / "gone.md").unlink()
     here, there = MemoryWriter(), MemoryWriter()
-    alone = await ingest(source, "p", IngestContext(here, HashEmbedder(), DIMENSIONS))
+    alone = await ingest(source, "p", context(here))
     async with workers(scheduler, models) as both:
         shared = await ingest(source, "p", IngestContext(there, both, DIMENSIONS, stages=both))
 

@@ -12,11 +12,10 @@ import pytest
 from drift.core.errors import IngestError
 from drift.local.cli.work.sample import sample_sources
 from drift.local.ingest import kinds
-from drift.local.ingest.context import IngestContext
 from drift.local.ingest.files import MAX_FILE_BYTES
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import read_source
-from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter
+from tests.ingest.fakes import MemoryWriter, context
 from tests.ingest.reading import read_whole
 
 GOOD = b"# Good\n\nSome text.\n"
@@ -167,9 +166,7 @@ async def test_a_folder_with_nothing_to_read_is_refused_by_name_with_the_reasons
     (tmp_path / "a.md").write_bytes(b"\0")
     (tmp_path / "b.c").write_bytes(GOOD)
     with pytest.raises(IngestError) as refused:
-        await ingest(
-            read_source(tmp_path), "p", IngestContext(MemoryWriter(), HashEmbedder(), DIMENSIONS)
-        )
+        await ingest(read_source(tmp_path), "p", context(MemoryWriter()))
     assert str(tmp_path) in refused.value.detail
     assert ".rst, .ts, .tsv, .tsx, .txt, .xhtml" in refused.value.detail
     assert "a.md: is a binary file" in refused.value.detail

@@ -6,11 +6,11 @@ Each step happens whole or not at all.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from drift.graph.connection import WRITE_TIMEOUT_S, Statement
+from drift.graph.connection import WRITE_TIMEOUT_S, Connection, Statement
 from drift.graph.indexes import project_key
 from drift.graph.versions import FIRST, VectorVersion
 from drift.graph.writing import document_statements as statements
@@ -39,6 +39,21 @@ DOCUMENTS_REMOVED_AT_ONCE = 50
 REVEAL_TIMEOUT_S = 5 * WRITE_TIMEOUT_S
 
 T = TypeVar("T")
+
+
+async def held_headings(
+    connection: Connection, document_ids: Iterable[str], named: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return the heading of each chunk of these documents that has its vector, by the chunk's id.
+
+    `named` are the project, the property of vectors, and the `embedding` that names them.
+    """
+    held: dict[str, str] = {}
+    for rows in parts(({"id": id_} for id_ in document_ids), ROWS):
+        # Asked of the server that writes: one that follows it may not have the last run yet.
+        found = await connection.write(state_statements.HELD_CHUNKS, {**named, "rows": rows})
+        held |= {record["id"]: record["heading"] for record in found.records}
+    return held
 
 
 class ProjectDocuments:

@@ -1,10 +1,11 @@
-"""Documents and chunks as rows of the statements: how many at once, and none of them twice."""
+"""Records as rows of the statements and back: how many at once, and none of them twice."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, fields
+from dataclasses import astuple, fields
+from itertools import islice
 from typing import Any, TypeVar
 
 from drift.core.errors import IngestError
@@ -30,9 +31,11 @@ Chunks = Mapping[str, ChunkRecord]
 """The chunks of a document by their ids."""
 
 
-def parts(rows: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    """Yield the rows in parts of at most `size`."""
-    return (rows[start : start + size] for start in range(0, len(rows), size))
+def parts(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    """Yield the items in parts of at most `size`."""
+    waiting = iter(items)
+    while part := list(islice(waiting, size)):
+        yield part
 
 
 def in_groups(
@@ -64,6 +67,18 @@ def require_one_length(vectors: Iterable[Vector]) -> None:
         )
 
 
+def properties(record: Any, *others: str) -> Row:  # noqa: ANN401 - any of the records
+    """Return what a record has stored under its own names, which are all but `others`.
+
+    What may be empty, and is so, is null.
+    """
+    told = {one: getattr(record, one.name) for one in fields(record) if one.name not in others}
+    return {
+        one.name: None if value in {"", ()} and value == one.default else value
+        for one, value in told.items()
+    }
+
+
 # ---------------------------------------------------------------------------------------- documents
 def chunks_by_document(batch: DocumentBatch) -> dict[str, dict[str, ChunkRecord]]:
     """Return the chunks by document and id, of two the last; IngestError for one of no document."""
@@ -80,16 +95,10 @@ def chunks_by_document(batch: DocumentBatch) -> dict[str, dict[str, ChunkRecord]
 
 def document_row(document: DocumentRecord, chunks: int) -> Row:
     """Return the row of a document with so many chunks."""
-    return {
-        "id": document.id,
-        "title": document.title,
-        "source": document.source,
-        "key": document.key,
-        **asdict(document.version),
-        "source_uri": document.version.source_uri or None,
-        "updated_at": document.updated_at,
-        "chunks": chunks,
-    }
+    told = properties(document, "id", "version", "updated_at", "is_off", "note")
+    told |= properties(document.version, "embedding") | {"path": document.id, "chunks": chunks}
+    version, updated_at = document.version.embedding, document.updated_at
+    return {"id": document.id, "properties": told, "embedding": version, "updated_at": updated_at}
 
 
 def found_by(title: str, document_id: str, heading: str, text: str) -> str:
@@ -99,21 +108,19 @@ def found_by(title: str, document_id: str, heading: str, text: str) -> str:
 
 def chunk_row(chunk: ChunkRecord, document: DocumentRecord) -> Row:
     """Return the row of a chunk of this document."""
+    others = ("id", "document_id", "embedding", "page", "title", "keeps_vector", "defines")
+    told = properties(chunk, *others)
     return {
         "id": chunk.id,
         "document_id": chunk.document_id,
-        "ordinal": chunk.ordinal,
-        "heading": chunk.heading,
-        "name_words": found_by(document.title, document.id, chunk.heading, chunk.text),
-        "text": chunk.text,
-        "start": chunk.start,
-        "end": chunk.end,
-        "first_line": chunk.first_line,
-        "page_number": chunk.page,
-        "defines": [json.dumps(astuple(one), ensure_ascii=False) for one in chunk.defines] or None,
-        "names": list(chunk.names) or None,
+        "properties": told
+        | {
+            "name_words": found_by(document.title, document.id, chunk.heading, chunk.text),
+            "page_number": chunk.page,
+            "defines": [_line(astuple(one)) for one in chunk.defines] or None,
+        },
         "keeps": chunk.keeps_vector,
-        "embedding": stored(chunk.embedding),
+        "embedding": chunk.embedding or None,
     }
 
 
@@ -138,7 +145,7 @@ def stored_document(row: Mapping[str, Any]) -> DocumentRecord:
 
 def skipped_line(place: str, version: DocumentVersion, reason: str) -> str:
     """Return what is remembered of a file that holds no document, on one line."""
-    return json.dumps([place, *astuple(version), reason], ensure_ascii=False)
+    return _line([place, *astuple(version), reason])
 
 
 def read_skipped(line: str) -> tuple[str, DocumentVersion, str]:
@@ -147,6 +154,5 @@ def read_skipped(line: str) -> tuple[str, DocumentVersion, str]:
     return place, DocumentVersion(*version), reason
 
 
-def stored(vector: Vector) -> list[float] | None:
-    """Return a vector as it is stored."""
-    return list(vector) or None
+def _line(told: Sequence[object]) -> str:
+    return json.dumps(told, ensure_ascii=False)

@@ -62,7 +62,7 @@ async def show(
 
     async with projects_of_graph(stack_options, "show") as graph:
         await graph.held(project)
-        facts = await project_facts(project, graph.writer, graph.connection)
+        facts = await project_facts(project, graph.writer)
 
     if as_json:
         print_json(facts)

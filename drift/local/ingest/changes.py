@@ -151,7 +151,7 @@ class SourceChanges:
         version = version_of(document.content_hash, document.source_uri, self.embedding)
         stored = state.documents.get(name)
         if not self.force:
-            if stored is not None and stored.version == version:
+            if stored is not None and stored.is_made_of(version):
                 is_own = stored.source == identity.owner
                 (self.result.unchanged if is_own else self.result.moved).append(name)
                 self.documents[name] = stored
@@ -275,7 +275,7 @@ def _renamed(
 ) -> str | None:
     """Return the stored document that goes on under another name, and needs no reading for that."""
     alike = (one for one in others if ending_of(one) == ending_of(name))  # which says how to read
-    same = (one for one in alike if state.documents[one].version == version)
+    same = (one for one in alike if state.documents[one].is_made_of(version))
     return next((one for one in same if not is_file_name(state.documents[one].title, one)), None)
 
 

@@ -113,7 +113,7 @@ class Run(Derivation):
         lost = sorted(
             name
             for name, written in self.changes.documents.items()
-            if name not in state.documents or state.documents[name].version != written.version
+            if name not in state.documents or not state.documents[name].is_made_of(written.version)
         )
         lost += sorted(state.documents.keys() & {*self.result.removed, *self.changes.replaced})
         if lost or state.fingerprint != self.stamp:

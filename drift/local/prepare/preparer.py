@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from typing import Self
 
 from drift.core.errors import GraphMisconfiguredError
 from drift.core.names import normalised_title
@@ -44,22 +43,6 @@ class Neo4jPreparer:
     names: IndexNames = field(default_factory=IndexNames)
     schema: Schema = DEFAULT
     model: str = ""
-
-    @classmethod
-    def connect(  # noqa: PLR0913 - what a connection takes, and what to prepare
-        cls,
-        uri: str,
-        username: str,
-        password: str,
-        database: str | None,
-        *,
-        names: IndexNames,
-        schema: str,
-        model: str = "",
-    ) -> Self:
-        """Return a preparer with a connection of its own, not opened yet."""
-        own = Connection(uri, username, password, database)
-        return cls(own, names, schema_named(schema), model)
 
     async def recognise(self) -> Likeness:
         """Say how the graph is built, and prepare it so from here on; errors as `recognise`."""

@@ -16,6 +16,7 @@ from drift.graph.node_rows import score_threshold, threshold_properties
 from drift.graph.vector_copy import VectorCopy
 from drift.graph.versions import FIRST, OwnVectors, keep_format, read_known_format
 from drift.graph.writing import state_statements
+from drift.graph.writing.documents import held_headings
 from drift.graph.writing.lease import LEASE_S, MAX_WAIT_S, Lease, holding
 from drift.graph.writing.records import (
     ChunkFacts,
@@ -138,12 +139,8 @@ class Neo4jWriter:
         self, project_id: str, document_ids: Sequence[str], embedding: str
     ) -> dict[str, str]:
         """Return the heading of each chunk that has a vector of this model, by the chunk's id."""
-        held: dict[str, str] = {}
-        for rows in parts([{"id": id_} for id_ in document_ids], ROWS):
-            about = {"embedding": embedding, "rows": rows}
-            found = await self._found(state_statements.HELD_CHUNKS, project_id, **about)
-            held |= {record["id"]: record["heading"] for record in found}
-        return held
+        named = await self._named(project_id) | {"embedding": embedding}
+        return await held_headings(self.connection, document_ids, named)
 
     async def read_members(self, project_id: str) -> tuple[list[Member], list[ChunkFacts]]:
         """Return every chunk that belongs to a document, in order of documents and places.
@@ -250,14 +247,17 @@ class Neo4jWriter:
 
     async def _found(self, text: str, project_id: str, **more: object) -> list[Record]:
         # Asked of the server that writes: one that follows it may not have the last run yet.
+        values = await self._named(project_id) | more
+        return (await self.connection.write(text, values)).records
+
+    async def _named(self, project_id: str) -> dict[str, object]:
         version = await self.own.version()
-        values = {
+        return {
             "project_id": project_id,
             "vector": version.vector,
             "mean": version.named("mean"),
             "embedding": embedding_of(self.own.model, self.own.dimensions),
         }
-        return (await self.connection.write(text, values | more)).records
 
     # --------------------------------------------------------------------------------------- writes
     @asynccontextmanager
@@ -276,7 +276,7 @@ class Neo4jWriter:
         async with holding(
             Lease(self.connection, project_id, self.lease_s), wait_s=wait_s, say=say
         ) as lease:
-            project = Neo4jProject(self.connection, lease, await self.own.version())
+            project = Neo4jProject(lease, await self.own.version())
             if not half_done:
                 await project.settle()
             yield project
