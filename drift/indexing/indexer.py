@@ -30,9 +30,12 @@ from drift.graph.inventory import Probe
 from drift.graph.vector_copy import VectorCopy
 from drift.graph.vector_models import other_models
 from drift.graph.versions import FIRST, OwnVectors
-from drift.graph.writing import document_statements as statements
-from drift.graph.writing import state_statements
-from drift.graph.writing.documents import CHUNKS_AT_ONCE, ProjectDocuments, held_headings
+from drift.graph.writing.documents import (
+    CHUNKS_AT_ONCE,
+    ProjectDocuments,
+    held_headings,
+    read_standing,
+)
 from drift.graph.writing.lease import Lease, holding
 from drift.graph.writing.records import DocumentBatch, DocumentRecord
 from drift.graph.writing.rows import stored_document
@@ -149,15 +152,13 @@ class Indexer:
 
         chunks = await asyncio.to_thread(chunk_records, namespace, record, document)
 
-        named = await self._named(record.id)
         held = [] if known is None else [record.id]
-        headings = await held_headings(self.connection, held, named)
+        headings = await held_headings(self.connection, held, await self._named(record.id))
         embedder = BatchEmbedder(self.embedder, self.dimensions)
         batch = await embedder.embed_chunks(DocumentBatch((record,), chunks).keeping(headings))
 
         await project.write_documents(batch)
-        about = {"model": self.model, "dimensions": self.dimensions, "careful": False}
-        await project.once(statements.JOIN_TOPICS, {**named, **about})
+        await project.join_topics(record.id, self.model, self.dimensions)
         outcome: Literal["added", "changed"] = "added" if known is None else "changed"
         return Indexed(record.id, record.title, outcome, len(chunks))
 
@@ -194,8 +195,7 @@ class Indexer:
 
         ConflictError for another source's document.
         """
-        values = await self._named(document_id)
-        row = (await self.connection.write(state_statements.STANDING, values)).records[0]
+        row = await read_standing(self.connection, await self._named(document_id))
         is_first = await self._own.version() == FIRST  # another version says its model itself
         models = row["models"] or [one.rpartition("/")[0] for one in row["versions"] or ()]
         if is_first and (others := other_models(models, self.model)):
@@ -216,10 +216,8 @@ class Indexer:
         return document, row["document"]["chunks"], namespace
 
     async def _named(self, document_id: str) -> dict[str, Any]:
-        named = {"id": document_id, "embedding": self._embedding}
-        version = await self._own.version()
-        about = {"vector": version.vector, "mean": version.named("mean")}
-        return {"project_id": self.project_id, **named, **about}
+        named = {"project_id": self.project_id, "id": document_id, "embedding": self._embedding}
+        return {**named, "vector": (await self._own.version()).vector}
 
     def _check_ids(self, document_id: str) -> None:
         problems = {

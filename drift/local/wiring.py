@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from drift.graph.connection import Connection
-from drift.graph.cypher.schema import schema_named
 from drift.graph.graph import Neo4jGraph
 from drift.http.settings import Settings
 from drift.http.wiring import build_store, database, index_names
@@ -51,6 +50,6 @@ def build_preparer(settings: Settings) -> Neo4jPreparer:
     return Neo4jPreparer(
         Connection(*database(settings)),
         index_names(settings),
-        schema_named(settings.graph_schema),
-        settings.oai_embed_model_name,
+        model=settings.oai_embed_model_name,
+        graph_schema=settings.graph_schema,
     )

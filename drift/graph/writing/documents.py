@@ -41,6 +41,12 @@ REVEAL_TIMEOUT_S = 5 * WRITE_TIMEOUT_S
 T = TypeVar("T")
 
 
+async def read_standing(connection: Connection, named: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what stands under a document's id, and what its project says of names and models."""
+    row: Mapping[str, Any] = (await connection.write(state_statements.STANDING, named)).records[0]
+    return row
+
+
 async def held_headings(
     connection: Connection, document_ids: Iterable[str], named: Mapping[str, Any]
 ) -> dict[str, str]:
@@ -117,6 +123,12 @@ class ProjectDocuments:
         """Have questions see these documents, or no more, and mark the knowledge as unfinished."""
         text = statements.SWITCH_ON if on else statements.SWITCH_OFF
         await self.rows(text, [{"id": id_} for id_ in document_ids], DOCUMENTS_REMOVED_AT_ONCE)
+
+    async def join_topics(self, document_id: str, model: str, dimensions: int) -> None:
+        """Have the chunks of a document that are in no topic yet join the nearest."""
+        about = {"id": document_id, "mean": self._version.named("mean"), "model": model}
+        about |= {"dimensions": dimensions, "careful": False}
+        await self.once(statements.JOIN_TOPICS, {**self._named, **about})
 
     async def keep_skipped(self, skipped: Sequence[str]) -> None:
         """Remember which files hold no document, as `rows.skipped_line` tells them."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 
 from drift.core.errors import GraphMisconfiguredError
 from drift.core.names import normalised_title
@@ -43,6 +43,13 @@ class Neo4jPreparer:
     names: IndexNames = field(default_factory=IndexNames)
     schema: Schema = DEFAULT
     model: str = ""
+    graph_schema: InitVar[str] = ""
+    """A value of GRAPH_SCHEMA, in the place of the schema."""
+
+    def __post_init__(self, graph_schema: str) -> None:
+        """Read the setting, where it is given."""
+        if graph_schema:
+            self.schema = schema_named(graph_schema)
 
     async def recognise(self) -> Likeness:
         """Say how the graph is built, and prepare it so from here on; errors as `recognise`."""
