@@ -78,13 +78,6 @@ async def test_a_folder_becomes_documents_chunks_and_topics(
     assert report.communities == {0: 1}
     assert (project.knowledge.entities, project.knowledge.relations) == ((), ())
     assert project.knowledge.fingerprint
-
-
-async def test_everything_stored_has_a_vector_and_chunks_say_which_slices_of_their_files_they_are(
-    folder: Path,
-) -> None:
-    project = await _clean(folder)
-
     for name, own in project.chunks.items():
         assert own
         assert all(c.text == TEXTS[name][c.start : c.end] for c in own)
@@ -165,17 +158,6 @@ async def test_an_address_is_written_when_it_changes_and_else_costs_nothing(fold
 
     assert (await _run(folder, writer)).changed == sorted(TEXTS)
     assert writer.project("p").documents == plain
-
-
-async def test_a_copy_of_a_source_is_seen_also_when_it_has_another_address(
-    folder: Path, tmp_path: Path
-) -> None:
-    copy = await asyncio.to_thread(shutil.copytree, folder, tmp_path / "copy")
-    writer = MemoryWriter()
-    await _run(folder, writer)
-    addressed = await asyncio.to_thread(read_source, copy, "https://docs.example.com")
-    with pytest.raises(IngestError, match="holds the same documents already"):
-        await _run(addressed, writer)
 
 
 async def test_a_changed_file_replaces_only_its_own_chunks(folder: Path) -> None:
@@ -280,39 +262,30 @@ async def test_progress_never_falls_and_every_stage_ends_complete(folder: Path) 
         assert steps[-1][0] == steps[-1][1] > 0
 
 
-@pytest.mark.parametrize("moved", ["elsewhere", "elsewhere/docs"])
-async def test_a_folder_that_was_moved_or_copied_is_refused_before_anything_is_written(
-    folder: Path, tmp_path: Path, moved: str
+@pytest.mark.parametrize("address", ["", "https://docs.example.com"])
+@pytest.mark.parametrize("moved", ["elsewhere", "elsewhere/docs", "beside another"])
+async def test_a_folder_that_was_copied_is_refused_before_anything_is_written(
+    folder: Path, tmp_path: Path, moved: str, address: str
 ) -> None:
     writer = MemoryWriter()
+    if moved == "beside another":  # so that it is stored as docs/pump.md and so on
+        for name in TEXTS:
+            _put(tmp_path / "other" / name, f"# Another {name}\n")
+        await _run(tmp_path / "other", writer)
     await _run(folder, writer)
     before = list(writer.writes)
     copy = tmp_path / moved
     await asyncio.to_thread(shutil.copytree, folder, copy)
     _put(copy / "new.md", "# New")
+    source = await asyncio.to_thread(read_source, copy, address)
 
     with pytest.raises(IngestError, match="holds the same documents already") as refused:
-        await _run(copy, writer)
+        await _run(source, writer)
 
     assert str(folder) in refused.value.detail
     assert "--project" in refused.value.detail
     assert writer.writes == before
-    assert (await _run(copy, writer, "another project")).added == sorted([*TEXTS, "new.md"])
-
-
-async def test_a_second_copy_is_seen_also_where_its_names_had_to_be_changed(
-    folder: Path, tmp_path: Path
-) -> None:
-    writer = MemoryWriter()
-    other = tmp_path / "other"
-    for name in TEXTS:
-        _put(other / name, f"# Another {name}\n")
-    await _run(other, writer)
-    await _run(folder, writer)  # stored as docs/pump.md and so on
-    copy = tmp_path / "copy"
-    await asyncio.to_thread(shutil.copytree, folder, copy)
-    with pytest.raises(IngestError, match="holds the same documents already"):
-        await _run(copy, writer)
+    assert (await _run(source, writer, "another project")).added == sorted([*TEXTS, "new.md"])
 
 
 async def test_folders_that_share_a_few_files_go_into_one_project(

@@ -259,22 +259,6 @@ def test_comments_are_dropped_and_lone_brackets_are_text(tmp_path: Path) -> None
     assert document.text == "1 < 2 and 3 < 4"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "part",
-    [
-        "<a ",
-        "<!--",
-        "&",
-        "<p><b>",
-    ],
-)
-def test_a_large_page_of_broken_html_does_not_hang(tmp_path: Path, part: str) -> None:
-    (tmp_path / "page.html").write_text("<p>before</p>" + part * (300_000 // len(part)))
-    ((document,), _) = read_whole(tmp_path)
-    assert document.text.startswith("before")
-
-
 def test_the_sample_is_the_manual_that_comes_with_python() -> None:
     source = sample_sources()
     titles = {d.id: d.title for d in source.documents}
