@@ -55,7 +55,7 @@ async def held_headings(
     `named` are the project, the property of vectors, and the `embedding` that names them.
     """
     held: dict[str, str] = {}
-    for rows in parts(({"id": id_} for id_ in document_ids), ROWS):
+    for rows in parts([{"id": id_} for id_ in document_ids], ROWS):
         # Asked of the server that writes: one that follows it may not have the last run yet.
         found = await connection.write(state_statements.HELD_CHUNKS, {**named, "rows": rows})
         held |= {record["id"]: record["heading"] for record in found.records}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, fields
-from itertools import islice
 from typing import Any, TypeVar
 
 from drift.core.errors import IngestError
@@ -31,11 +30,9 @@ Chunks = Mapping[str, ChunkRecord]
 """The chunks of a document by their ids."""
 
 
-def parts(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
-    """Yield the items in parts of at most `size`."""
-    waiting = iter(items)
-    while part := list(islice(waiting, size)):
-        yield part
+def parts(rows: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    """Yield the rows in parts of at most `size`."""
+    return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
 def in_groups(
@@ -120,7 +117,7 @@ def chunk_row(chunk: ChunkRecord, document: DocumentRecord) -> Row:
             "defines": [_line(astuple(one)) for one in chunk.defines] or None,
         },
         "keeps": chunk.keeps_vector,
-        "embedding": chunk.embedding or None,
+        "embedding": stored(chunk.embedding),
     }
 
 
@@ -152,6 +149,11 @@ def read_skipped(line: str) -> tuple[str, DocumentVersion, str]:
     """Return what a line remembers: the file's place, its version, and the reason."""
     place, *version, reason = json.loads(line)
     return place, DocumentVersion(*version), reason
+
+
+def stored(vector: Vector) -> list[float] | None:
+    """Return a vector as it is stored."""
+    return list(vector) or None
 
 
 def _line(told: Sequence[object]) -> str:

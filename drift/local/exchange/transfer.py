@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
+from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from neo4j.exceptions import DriverError
 
@@ -21,7 +23,7 @@ from drift.graph.node_store import Neo4jNodeStore
 from drift.graph.versions import VectorVersion
 from drift.graph.writing.clauses import OFF, STAGED
 from drift.graph.writing.documents import REVEAL_TIMEOUT_S
-from drift.graph.writing.rows import ROWS, ROWS_WITH_VECTORS, parts
+from drift.graph.writing.rows import ROWS, ROWS_WITH_VECTORS
 from drift.local.exchange import folder as files
 from drift.local.exchange import statements
 from drift.local.exchange.folder import FolderWriter, Manifest, Row
@@ -41,6 +43,7 @@ AT_ONCE = 20_000
 """Documents, chunks and own nodes that are shown, or hidden, in one transaction: a project of more
 is so in several."""
 
+_T = TypeVar("_T")
 _FIRST: tuple[str | float, ...] = ("", float("-inf"))
 """What keys stand behind: those that are text, and those that are numbers."""
 _OF_PROJECT_KEY = ("__Chunk__", OFF, "__Entity__")
@@ -102,7 +105,7 @@ async def _nodes_of(project: Neo4jProject, kind: str, about: Row) -> AsyncIterat
     text = statements.page(kind)
     if kind in statements.LISTED:
         found = await project.once(statements.places(kind), about)
-        for places in parts((one["place"] for one in found), ROWS_WITH_VECTORS):
+        for places in _batches((one["place"] for one in found), ROWS_WITH_VECTORS):
             for record in await project.once(text, {**about, "places": places}):
                 yield record
         return
@@ -201,14 +204,14 @@ class _Restore:
             raise
 
     async def _fill(self) -> None:
-        for rows in parts(self._exported.nodes(), ROWS_WITH_VECTORS):
+        for rows in _batches(self._exported.nodes(), ROWS_WITH_VECTORS):
             put = [{**self._row(row), "place": place} for place, row in enumerate(rows)]
             found = await self._project.once(statements.PUT_NODES, {**self._about, "rows": put})
             for record in found:
                 row = rows[record["place"]]
                 self._ids[row["kind"], row["key"]] = record["id"]
 
-        for rows in parts(self._exported.edges(self._require_ends), ROWS):
+        for rows in _batches(self._exported.edges(self._require_ends), ROWS):
             put = [
                 row | {end: self._ids[tuple(row[end])] for end in ("from", "to")} for row in rows
             ]
@@ -269,6 +272,12 @@ class _Restore:
         about = {"properties": properties, "generation": kept.get("generation")}
         await run(statements.END_RESTORE, {**self._about, **about})
         return False
+
+
+def _batches(rows: Iterable[_T], size: int) -> Iterator[list[_T]]:
+    waiting = iter(rows)
+    while batch := list(islice(waiting, size)):
+        yield batch
 
 
 # ------------------------------------------------------------------------------------------- delete

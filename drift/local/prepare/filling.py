@@ -71,7 +71,7 @@ class Filling:
         return [
             [row["id"] for row in part]
             for _, level in groupby(rows, key=itemgetter("level"))
-            for part in parts(level, size)
+            for part in parts(list(level), size)
         ]
 
     async def write(self, label: str, keys: Sequence[str], embedder: BatchEmbedder) -> int:

@@ -156,7 +156,7 @@ def _pairs(entities: Sequence[EntityRecord]) -> list[tuple[int, int]]:
                     near[one, other] = None
 
     alike: list[tuple[int, int]] = []
-    for pairs in parts(near, PAIRS_AT_ONCE):
+    for pairs in parts(list(near), PAIRS_AT_ONCE):
         ends = ([entities[at].embedding for at in end] for end in zip(*pairs, strict=True))
         are_alike = cosines(*ends) >= ALIKE
         alike += (pair for pair, is_alike in zip(pairs, are_alike, strict=True) if is_alike)

@@ -12,7 +12,7 @@ from drift.graph.writing.records import (
     ModelReply,
     RelationRecord,
 )
-from drift.graph.writing.rows import ROWS, ROWS_WITH_VECTORS, Row, Rows, properties
+from drift.graph.writing.rows import ROWS, ROWS_WITH_VECTORS, Row, Rows, properties, stored
 from drift.local.ingest.neo4j import statements
 from drift.local.ingest.stamps import Comparison, Stamps
 
@@ -94,7 +94,7 @@ def _entity_row(entity: EntityRecord, stamps: Stamps) -> Row:
     return {
         "properties": told | keys,
         "label": entity.label,
-        "embedding": entity.embedding or None,
+        "embedding": stored(entity.embedding),
     }
 
 
@@ -115,8 +115,8 @@ def _relation_rows(relations: Iterable[RelationRecord], kept: Stamps) -> Rows:
 def _community_row(community: CommunityRecord, stamps: Stamps, mean: str) -> Row:
     told = properties(community, "parent", "entity_ids", "chunk_ids", "embedding", "mean")
     stamp, chunks = stamps.communities[community.community], len(community.chunk_ids)
-    told |= {"stamp": stamp, "chunks": chunks, mean: community.mean or None}
-    return {"properties": told, "embedding": community.embedding or None}
+    told |= {"stamp": stamp, "chunks": chunks, mean: stored(community.mean)}
+    return {"properties": told, "embedding": stored(community.embedding)}
 
 
 def reply_row(reply: ModelReply) -> Row:
