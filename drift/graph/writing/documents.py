@@ -126,8 +126,8 @@ class ProjectDocuments:
 
     async def join_topics(self, document_id: str, model: str, dimensions: int) -> None:
         """Have the chunks of a document that are in no topic yet join the nearest."""
-        about = {"id": document_id, "mean": self._version.named("mean"), "model": model}
-        about |= {"dimensions": dimensions, "careful": False}
+        of_vectors = {"model": model, "dimensions": dimensions, "careful": False}
+        about = {"id": document_id, "mean": self._version.named("mean"), **of_vectors}
         await self.once(statements.JOIN_TOPICS, {**self._named, **about})
 
     async def keep_skipped(self, skipped: Sequence[str]) -> None:
