@@ -21,7 +21,6 @@ from drift.graph.writing.records import (
     ProjectState,
 )
 from drift.indexing.documents import Skipped, SourceDocument, ending_of, is_file_name
-from drift.indexing.reading_process import Guard, guarded
 from drift.indexing.records import chunk_records, version_of
 from drift.local.ingest.by_model.estimate import Estimate, of_new_documents
 from drift.local.ingest.by_model.writing import ByModel
@@ -67,7 +66,6 @@ class SourceChanges:
     project_id: str
     embedding: str
     report: Report = say_nothing
-    guard: Guard = guarded
     force: bool = False
     stages: Stages = field(default_factory=InProcess)
     expected: int = 0
@@ -86,16 +84,6 @@ class SourceChanges:
             skipped=self.source.skipped,
             ignored=self.source.ignored,
         )
-
-    @property
-    def model(self) -> str:
-        """The embedding model."""
-        return self.embedding.rpartition("/")[0]
-
-    @property
-    def dimensions(self) -> int:
-        """Floats of its vectors."""
-        return int(self.embedding.rpartition("/")[2])
 
     async def identity(self, state: ProjectState) -> Identity:
         """Return what the documents that were read are in the project.

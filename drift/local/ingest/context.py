@@ -45,6 +45,4 @@ class IngestContext:
     def changes(self, source: Source, project_id: str, *, force: bool = False) -> SourceChanges:
         """Return what a source changes in a project; nothing is read yet."""
         stages = self.stages or InProcess(self.guard)
-        return SourceChanges(
-            source, project_id, self.embedding, self.report, self.guard, force, stages
-        )
+        return SourceChanges(source, project_id, self.embedding, self.report, force, stages)

@@ -56,10 +56,10 @@ class Derivation:
     calls: BatchEmbedder = field(init=False)
 
     def __post_init__(self) -> None:
-        changes, stages = self.changes, self.changes.stages
-        self.clock = Clock(changes.result.seconds)
+        context, stages = self.context, self.changes.stages
+        self.clock = Clock(self.result.seconds)
         self.calls = BatchEmbedder(
-            self.context.embedder, changes.dimensions, stages.at_once, stages.texts_a_call
+            context.embedder, context.dimensions, stages.at_once, stages.texts_a_call
         )
 
     @property
@@ -81,8 +81,8 @@ class Derivation:
         project's. `held` is the fingerprint of the knowledge that is there. IngestError when the
         topics cannot be found, or the graph was imported.
         """
-        report = self.changes.report
-        self.stamp = fingerprint(seen, self.changes.embedding)
+        report = self.context.report
+        self.stamp = fingerprint(seen, self.context.embedding)
         if self._is_written(held) and not (self.changes.force or removed):
             self.stamp = held
             return
@@ -110,7 +110,7 @@ class Derivation:
         with self.clock.timed(EMBED):
             if defined := entities.result():
                 knowledge = await asyncio.to_thread(with_entities, knowledge, defined)
-            knowledge = replace(knowledge, embedding_model=self.changes.model)
+            knowledge = replace(knowledge, embedding_model=self.context.model)
             compared = await self.writer.compare(knowledge)
             knowledge = await self._embed_new(knowledge, compared.kept)
 
@@ -132,10 +132,10 @@ class Derivation:
         self, members: Sequence[Member], *, is_read_whole: bool
     ) -> tuple[KnowledgeBatch, list[ChunkRecord]]:
         """Return the topics of these chunks, and the chunks read: of changed topics, or all."""
-        project_id, dimensions = self.project_id, self.changes.dimensions
+        project_id, dimensions = self.project_id, self.context.dimensions
         kept = None
         if not self.changes.force:
-            kept = await self.context.graph.read_topics(project_id, self.changes.model)
+            kept = await self.context.graph.read_topics(project_id, self.context.model)
 
         assignment = None
         if kept is not None:
@@ -152,7 +152,7 @@ class Derivation:
 
         # In a thread, so that the loop goes on renewing the lease on the project.
         work = partial(derive, members, chunks, self.stamp, kept, assignment)
-        knowledge = await asyncio.to_thread(self.changes.guard, "knowledge", work, None)
+        knowledge = await asyncio.to_thread(self.context.guard, "knowledge", work, None)
         if isinstance(knowledge, Skipped):
             raise IngestError(
                 f"The knowledge of project {project_id} {knowledge.reason}. Its documents "
@@ -163,21 +163,21 @@ class Derivation:
     async def _embed_new(self, knowledge: KnowledgeBatch, kept: Stamps) -> KnowledgeBatch:
         """Return the knowledge with the vectors of what is not as it was before."""
         new = len(knowledge.communities) - len(kept.communities)
-        self.changes.report(EMBED, 0, new)
+        self.context.report(EMBED, 0, new)
 
         bare = [e for e in knowledge.entities if not e.embedding and e.id not in kept.entities]
         if bare:
             # By title: what moved with its file has another id, and says the same.
             titles = list({entity.title for entity in bare})
             known = await self.context.graph.read_entity_vectors(
-                self.project_id, self.changes.model, titles
+                self.project_id, self.context.model, titles
             )
             made = {one.id: one for one in await embed_entities(bare, known, self.calls)}
             entities = tuple(made.get(entity.id, entity) for entity in knowledge.entities)
             knowledge = replace(knowledge, entities=entities)
 
         embedded = await embed_communities(self.calls, knowledge, kept.communities)
-        self.changes.report(EMBED, new, new)
+        self.context.report(EMBED, new, new)
         return embedded
 
     async def _with_replies(
@@ -187,7 +187,7 @@ class Derivation:
         held: Sequence[ModelReply],
     ) -> tuple[KnowledgeBatch, int]:
         """Return the knowledge with what a model writes and wrote before, and its reports."""
-        known = await self.context.graph.read_entity_vectors(self.project_id, self.changes.model)
+        known = await self.context.graph.read_entity_vectors(self.project_id, self.context.model)
         knowledge, is_whole, reports = await write_by_model(
             knowledge,
             chunks,
@@ -196,7 +196,7 @@ class Derivation:
             keep=self.writer.keep_replies,
             embedder=self.calls,
             by_model=self.context.by_model,
-            done=partial(self.changes.report, ASK),
+            done=partial(self.context.report, ASK),
             say=self.context.say,
         )
         if self.context.by_model is not None and is_whole:

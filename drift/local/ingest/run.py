@@ -27,7 +27,7 @@ class Run(Derivation):
         """Take all steps in order, and return what they did."""
         others = {one for claimed in identity.others.values() for one in claimed}
         written = {*identity.names.values(), *identity.gone, *others}
-        refuse_two_models(self.project_id, state, self.changes.embedding, written)
+        refuse_two_models(self.project_id, state, self.context.embedding, written)
         with self.clock.timed(CHUNKS):
             await self.write_documents(state, identity)
         self.clock.add(READ, self.changes.waited_s)
@@ -78,9 +78,9 @@ class Run(Derivation):
                 if batch is not None:
                     await self.writer.write_documents(batch)
                     self.result.chunks += len(batch.chunks)
-                    self.changes.report(CHUNKS, self.result.chunks, self.changes.expected)
+                    self.context.report(CHUNKS, self.result.chunks, self.changes.expected)
 
-        self.changes.report(CHUNKS, self.result.chunks, self.result.chunks)
+        self.context.report(CHUNKS, self.result.chunks, self.result.chunks)
 
     async def _with_kept_vectors(self, batch: DocumentBatch, state: ProjectState) -> DocumentBatch:
         """Return the documents; chunks whose words stay are not embedded again."""
@@ -92,7 +92,7 @@ class Run(Derivation):
         ]
         if not names or self.changes.force:
             return batch
-        embedding = self.changes.embedding
+        embedding = self.context.embedding
         return batch.keeping(
             await self.context.graph.held_chunks(self.project_id, names, embedding)
         )
