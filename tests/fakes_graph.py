@@ -22,7 +22,8 @@ from drift.core.errors import (
     ProjectBusyError,
 )
 from drift.graph.rows import with_named
-from drift.indexing.graph_records import (
+from drift.graph.writing.lease import MAX_WAIT_S
+from drift.graph.writing.records import (
     ChunkFacts,
     ChunkRecord,
     DocumentBatch,
@@ -33,7 +34,6 @@ from drift.indexing.graph_records import (
     ModelReply,
     ProjectState,
 )
-from drift.indexing.lease import MAX_WAIT_S
 from drift.local.ingest.neo4j.project import Neo4jProject
 from drift.local.ingest.stamps import Comparison, Stamps, stamps_of
 from drift.local.ingest.topics import Points

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from drift.indexing.graph_records import EntityRecord, RelationRecord
+from drift.graph.writing.records import EntityRecord, RelationRecord
 from drift.model.graph import Candidate, Candidates, Relationship
 from tests.fakes_project import Project, rarity_of
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from drift.core.errors import GraphMisconfiguredError
 from drift.core.names import name_parts, name_words, normalised_title, search_terms, title_keys
 from drift.core.source_uri import first_shown
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     CommunityRecord,
     DocumentRecord,

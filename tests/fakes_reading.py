@@ -23,7 +23,7 @@ from drift.contracts.reading import (
 )
 from drift.core.deadline import Deadline
 from drift.core.source_uri import first_shown
-from drift.indexing.graph_records import ChunkRecord, CommunityRecord, EntityRecord
+from drift.graph.writing.records import ChunkRecord, CommunityRecord, EntityRecord
 from drift.model.reading import (
     MOST_NAMED,
     MOST_TOLD,

@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal, TypeVar
 
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.cypher import statements
+from drift.graph.cypher.index_creation import Kind, creations
 from drift.graph.versions import VectorVersion
 from drift.model.health import Index
 
@@ -23,8 +23,6 @@ ENTITY_INDEX, NODE_INDEX = "drift_entity_index", "drift_own_node_index"
 """Of the vectors of entities, and of people's own nodes."""
 EARLIER_NODE_INDEX = "drift_node_index"
 """Of people's own nodes as an earlier release labelled them."""
-
-Kind = Literal["constraint", "range", "vector", "fulltext"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +66,11 @@ class WantedIndex:
     setting: str = ""
     optional: tuple[str, ...] = ()
     yields: bool = False
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """Ways to create it, the best first; older servers refuse the first ones."""
+        return creations(self.name, self.kind, self.label, (*self.properties, *self.optional))
 
     @property
     def place(self) -> str:
@@ -132,10 +135,7 @@ def find_index(wanted: WantedIndex, stored: Sequence[Index]) -> FoundIndex:
     )
 
 
-_Wanted = TypeVar("_Wanted", bound=WantedIndex)
-
-
-def unyielding(wanted: Sequence[_Wanted], stored: Sequence[Index]) -> tuple[_Wanted, ...]:
+def unyielding(wanted: Sequence[WantedIndex], stored: Sequence[Index]) -> tuple[WantedIndex, ...]:
     """Return what is still wanted beside the stored indexes."""
     return tuple(
         one for one in wanted if not (one.yields and find_index(one, stored).rival is not None)
@@ -188,14 +188,14 @@ async def speaks_cypher_25(connection: Connection) -> bool:
     return False
 
 
-async def create_one_of(connection: Connection, texts: Sequence[str], dimensions: int) -> bool:
-    """Run the first of these statements that the server knows; False when it changed nothing."""
-    for place, text in enumerate(texts, 1):
+async def create_best(connection: Connection, wanted: WantedIndex, dimensions: int) -> bool:
+    """Create it in the best form that the server knows; False when it was there."""
+    for place, text in enumerate(wanted.statements, 1):
         values = {"dimensions": dimensions} if "$dimensions" in text else {}
         try:
             counters = (await connection.write(text, values)).summary.counters
         except GraphMisconfiguredError:
-            if place == len(texts):
+            if place == len(wanted.statements):
                 raise
         else:
             return counters.indexes_added + counters.constraints_added > 0

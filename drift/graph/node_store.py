@@ -20,8 +20,7 @@ from drift.graph.connection import WRITE_TIMEOUT_S, Connection, Statement
 from drift.graph.cypher import node_writing as statements
 from drift.graph.cypher import vector_copy
 from drift.graph.cypher.legs import PERSONAL
-from drift.graph.cypher.vector_indexes import create_key, create_range, create_vector_index
-from drift.graph.indexes import NODE_INDEX, create_one_of
+from drift.graph.indexes import NODE_INDEX, WantedIndex, create_best
 from drift.graph.vector_copy import VectorCopy
 from drift.graph.versions import FIRST, OwnVectors, VectorVersion, read_known_format, require_known
 from drift.model.nodes import Embedded, LabelledNode, OwnNode, StoredNode, Taking
@@ -184,13 +183,14 @@ class Neo4jNodeStore:
         if name in self._indexed:
             return
 
-        forms = create_vector_index(name, PERSONAL, is_filtered=True, vector=vector)
-        keys = (create_key("drift_own_node_key", PERSONAL, "project_id", "id"),)
-        # A key finds only nodes that have an id.
-        of_projects = (create_range("drift_own_node_project", PERSONAL, "project_id"),)
-        for texts in (keys, of_projects, forms):
+        for wanted in (
+            WantedIndex("drift_own_node_key", "constraint", PERSONAL, ("project_id", "id")),
+            # A key finds only nodes that have an id.
+            WantedIndex("drift_own_node_project", "range", PERSONAL, ("project_id",)),
+            WantedIndex(name, "vector", PERSONAL, (vector, "project_id")),
+        ):
             try:
-                await create_one_of(self._connection, texts, dimensions)
+                await create_best(self._connection, wanted, dimensions)
             except GraphMisconfiguredError:  # the login may not
                 log.warning("node_index_not_created", extra={"label": PERSONAL})
         self._indexed.add(name)

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from drift.core.folding import as_typed
 from drift.graph.vector_models import has_direction
-from drift.indexing.graph_records import DocumentBatch
+from drift.graph.writing.records import DocumentBatch
 from drift.model.graph import Vector
 from drift.nodes.embedding_calls import CALLS_IN_FLIGHT, TEXTS_A_CALL, EmbeddingCalls
 from drift.ports import Embedder

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from drift.graph.writing.records import Definition
 from drift.indexing.blocks import MAX_TITLE_CHARS, Format, first_heading
 from drift.indexing.cleaning import clean, is_crawled
-from drift.indexing.graph_records import Definition
 from drift.indexing.links import Link, PlacedLink, links_in, place_links
 from drift.indexing.pages import without_running_heads
 

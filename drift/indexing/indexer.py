@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -30,14 +30,18 @@ from drift.graph.inventory import Probe
 from drift.graph.vector_copy import VectorCopy
 from drift.graph.vector_models import other_models
 from drift.graph.versions import FIRST, OwnVectors
-from drift.indexing import state_statements, statements
+from drift.graph.writing.documents import (
+    CHUNKS_AT_ONCE,
+    ProjectDocuments,
+    held_headings,
+    read_standing,
+)
+from drift.graph.writing.lease import Lease, holding
+from drift.graph.writing.records import DocumentBatch, DocumentRecord
+from drift.graph.writing.rows import stored_document
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.indexing.documents import Skipped, SourceDocument, document_of
-from drift.indexing.graph_records import DocumentBatch, DocumentRecord
-from drift.indexing.lease import Lease, holding
-from drift.indexing.project import CHUNKS_AT_ONCE, ProjectDocuments
 from drift.indexing.records import chunk_records, cut_up, embedding_of, version_of
-from drift.indexing.rows import stored_document
 from drift.ports import Embedder
 
 SOURCE = "api"
@@ -107,10 +111,10 @@ class Indexer:
 
         record = self._record(document)
         known, chunks, _ = await self._held_document(document.id)
-        if not _are_same(known, record):
+        if not (known and known.is_made_of(record.version, record.title)):
             async with self._holding(document.id) as project:
                 known, chunks, namespace = await self._held_document(document.id)
-                if not _are_same(known, record):
+                if not (known and known.is_made_of(record.version, record.title)):
                     return await self._write(project, namespace, record, document, known)
 
         return Indexed(record.id, record.title, "unchanged", chunks)
@@ -148,13 +152,13 @@ class Indexer:
 
         chunks = await asyncio.to_thread(chunk_records, namespace, record, document)
 
-        headings = await self._held_chunks(record.id) if known is not None else {}
+        held = [] if known is None else [record.id]
+        headings = await held_headings(self.connection, held, await self._named(record.id))
         embedder = BatchEmbedder(self.embedder, self.dimensions)
         batch = await embedder.embed_chunks(DocumentBatch((record,), chunks).keeping(headings))
 
         await project.write_documents(batch)
-        about = {"model": self.model, "dimensions": self.dimensions, "careful": False}
-        await project.once(statements.JOIN_TOPICS, {**await self._named(record.id), **about})
+        await project.join_topics(record.id, self.model, self.dimensions)
         outcome: Literal["added", "changed"] = "added" if known is None else "changed"
         return Indexed(record.id, record.title, outcome, len(chunks))
 
@@ -191,8 +195,7 @@ class Indexer:
 
         ConflictError for another source's document.
         """
-        values = await self._named(document_id)
-        row = (await self.connection.write(state_statements.STANDING, values)).records[0]
+        row = await read_standing(self.connection, await self._named(document_id))
         is_first = await self._own.version() == FIRST  # another version says its model itself
         models = row["models"] or [one.rpartition("/")[0] for one in row["versions"] or ()]
         if is_first and (others := other_models(models, self.model)):
@@ -212,17 +215,9 @@ class Indexer:
             )
         return document, row["document"]["chunks"], namespace
 
-    async def _held_chunks(self, document_id: str) -> Mapping[str, str]:
-        """Return the heading of each chunk that has its vector, by the chunk's id."""
-        values = await self._named(document_id)
-        found = await self.connection.write(state_statements.HELD_CHUNKS, values)
-        return {record["id"]: record["heading"] for record in found.records}
-
     async def _named(self, document_id: str) -> dict[str, Any]:
-        named = {"id": document_id, "rows": [{"id": document_id}], "embedding": self._embedding}
-        version = await self._own.version()
-        about = {"vector": version.vector, "mean": version.named("mean")}
-        return {"project_id": self.project_id, **named, **about}
+        named = {"project_id": self.project_id, "id": document_id, "embedding": self._embedding}
+        return {**named, "vector": (await self._own.version()).vector}
 
     def _check_ids(self, document_id: str) -> None:
         problems = {
@@ -232,10 +227,6 @@ class Indexer:
         for name, problem in problems.items():
             if problem:
                 raise IngestError(f"The {name} cannot be used: {problem}.")
-
-
-def _are_same(known: DocumentRecord | None, record: DocumentRecord) -> bool:
-    return known is not None and (known.version, known.title) == (record.version, record.title)
 
 
 def _read(name: str, content: str | bytes, title: str, source_uri: str) -> SourceDocument:

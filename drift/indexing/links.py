@@ -8,7 +8,7 @@ from itertools import islice
 from urllib.parse import urlsplit
 
 from drift.core.source_uri import MOST_CHARACTERS, is_shown
-from drift.indexing.graph_records import Definition
+from drift.graph.writing.records import Definition
 
 URL = "URL"
 """The label of an address in the graph."""

@@ -8,15 +8,15 @@ from collections.abc import AsyncIterable, AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from drift.indexing.chunking import CHUNKING_VERSION, cut
-from drift.indexing.documents import DECODING_VERSION, Piece, SourceDocument
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     Definition,
     DocumentBatch,
     DocumentRecord,
     DocumentVersion,
 )
+from drift.indexing.chunking import CHUNKING_VERSION, cut
+from drift.indexing.documents import DECODING_VERSION, Piece, SourceDocument
 from drift.indexing.links import addresses_in
 
 CHUNKS_A_BATCH = 128

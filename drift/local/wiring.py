@@ -47,10 +47,9 @@ def writer_over(connection: Connection, settings: Settings) -> Neo4jWriter:
 
 def build_preparer(settings: Settings) -> Neo4jPreparer:
     """Return what prepares the graph for the schema of the settings."""
-    schema = settings.graph_schema
-    return Neo4jPreparer.connect(
-        *database(settings),
-        names=index_names(settings),
-        schema=schema,
+    return Neo4jPreparer(
+        Connection(*database(settings)),
+        index_names(settings),
         model=settings.oai_embed_model_name,
+        graph_schema=settings.graph_schema,
     )

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from drift.graph.writing.records import ChunkRecord, DocumentRecord
 from drift.indexing.batch_embedder import MAX_EMBEDDED_CHARS
 from drift.indexing.documents import SourceDocument
-from drift.indexing.graph_records import ChunkRecord, DocumentRecord
 from drift.indexing.records import chunk_records
 from drift.local.cli.console import say
 from drift.local.evals.comparison import mean

@@ -22,6 +22,7 @@ from pathlib import Path
 from drift.http import settings as configuration
 from drift.indexing.reading_process import ReadingProcess
 from drift.llm.local_embedder import LocalEmbedder
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.pipeline import ingest, remove
 from drift.local.ingest.sources import read_source
@@ -72,11 +73,9 @@ async def measure(folder: Path, writer: Neo4jWriter) -> list[dict[str, object]]:
             report = await ingest(
                 source,
                 project,
-                writer,
-                LocalEmbedder(),
-                DIMENSIONS,
-                embedding_model=MODEL,
-                guard=process.guarded,
+                IngestContext(
+                    writer, LocalEmbedder(), DIMENSIONS, model=MODEL, guard=process.guarded
+                ),
             )
             rows.append(
                 {
@@ -86,7 +85,7 @@ async def measure(folder: Path, writer: Neo4jWriter) -> list[dict[str, object]]:
                     "stages": {stage: round(spent, 3) for stage, spent in report.seconds.items()},
                 }
             )
-        await remove(None, project, writer, LocalEmbedder(), DIMENSIONS, embedding_model=MODEL)
+        await remove(None, project, IngestContext(writer, LocalEmbedder(), DIMENSIONS, model=MODEL))
     return rows
 
 

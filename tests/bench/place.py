@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from drift.core.deadline import Deadline
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,

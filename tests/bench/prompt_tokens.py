@@ -15,7 +15,7 @@ from typing import Any
 
 from drift.contracts.request import Depth, ProjectRequest
 from drift.core.deadline import Deadline
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     CommunityRecord,
     EntityRecord,
     KnowledgeBatch,

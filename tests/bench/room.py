@@ -18,7 +18,7 @@ import numpy as np
 import psutil
 
 from drift.graph.indexes import IndexNames
-from drift.indexing.graph_records import DocumentBatch
+from drift.graph.writing.records import DocumentBatch
 from drift.indexing.records import batches
 from drift.local.ingest.changes import read_chunks
 from drift.local.ingest.neo4j.writer import Neo4jWriter

@@ -21,8 +21,8 @@ from distributed.deploy.subprocess import SubprocessCluster
 
 from drift.core.deadline import Deadline
 from drift.core.errors import LocalStackError
+from drift.graph.writing.records import DocumentBatch, ProjectState
 from drift.indexing.batch_embedder import BatchEmbedder
-from drift.indexing.graph_records import DocumentBatch, ProjectState
 from drift.indexing.reading_process import ReadingProcess
 from drift.indexing.records import RULES, batches
 from drift.llm.local_embedder import DIMENSIONS, LocalEmbedder, _embed

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,

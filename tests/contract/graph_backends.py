@@ -21,11 +21,11 @@ from drift.core.deadline import Deadline
 from drift.graph.connection import READS, Connection
 from drift.graph.cypher.schema import DEFAULT
 from drift.graph.graph import Neo4jGraph
-from drift.graph.indexes import IndexNames, read_indexes
+from drift.graph.indexes import IndexNames
 from drift.graph.node_store import Neo4jNodeStore
 from drift.graph.reader import Neo4jReader
 from drift.graph.versions import VectorVersion
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
@@ -35,8 +35,10 @@ from drift.indexing.graph_records import (
     KnowledgeBatch,
     RelationRecord,
 )
+from drift.llm.local_embedder import LocalEmbedder
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.neo4j.ddl import vector_indexes
-from drift.local.ingest.neo4j.schema import create, missing, wait_until_online
+from drift.local.ingest.neo4j.schema import create_missing, wait_until_online
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.graph import (
@@ -224,8 +226,7 @@ async def prepare_once(connection: Connection) -> None:
     await Neo4jWriter(connection, names).prepare(DIMENSIONS)
     await Neo4jNodeStore(connection).prepare(DIMENSIONS)
     second = vector_indexes(DEFAULT, names.of(local), local.vector_in(DEFAULT))
-    for index in missing(second, await read_indexes(connection)):
-        await create(connection, index, DIMENSIONS)
+    await create_missing(connection, second, DIMENSIONS)
     await wait_until_online(connection, second, DIMENSIONS)
     _prepared.add(connection._uri)
 
@@ -234,6 +235,11 @@ async def prepare_once(connection: Connection) -> None:
 def project() -> str:
     """A tenant of the test's own."""
     return f"team-{uuid.uuid4().hex[:12]}"
+
+
+def context(writer: Neo4jWriter, model: str = "") -> IngestContext:
+    """What a run works with whose vectors are made here."""
+    return IngestContext(writer, LocalEmbedder(), DIMENSIONS, model)
 
 
 def twin(project_id: str) -> str:

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from drift.graph.cypher.expressions import of_generation
+from drift.graph.writing.rows import found_by
 from drift.indexing.indexer import SOURCE
 from drift.indexing.records import possible_ids
-from drift.indexing.rows import found_by
 from tests.contract.graph_backends import Neo4jBackend
 
 NODES = """

@@ -14,7 +14,7 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,

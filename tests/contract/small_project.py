@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from drift.indexing.graph_records import KnowledgeBatch, RelationRecord
+from drift.graph.writing.records import KnowledgeBatch, RelationRecord
 from tests.contract.graph_backends import (
     Backend,
     ask_followup,

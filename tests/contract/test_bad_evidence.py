@@ -12,10 +12,11 @@ import pytest
 
 from drift.core.deadline import Deadline
 from drift.core.names import title_keys
-from drift.indexing.graph_records import ChunkRecord, EntityRecord
+from drift.graph.writing.records import ChunkRecord, EntityRecord
 from drift.llm import local_embedding as embedding
 from drift.llm.local_embedder import LocalEmbedder
 from drift.local.evals.comparison import half_and_half
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import read_source
 from drift.model.graph import Candidates, FollowupQuery, Vector
@@ -95,7 +96,9 @@ async def ask_folder(backend: Backend, project: str, folder: Path, pages: dict[s
     for name, text in pages.items():
         (folder / name).write_text(text, encoding="utf-8")
     await ingest(
-        read_source(folder), project, backend.writer, LocalEmbedder(), embedding.DIMENSIONS
+        read_source(folder),
+        project,
+        IngestContext(backend.writer, LocalEmbedder(), embedding.DIMENSIONS),
     )
     for question, vector in zip(QUESTIONS, vectors(QUESTIONS), strict=True):
         found = await ask(backend, project, question, vector)

@@ -12,8 +12,8 @@ import pytest
 
 from drift.core.errors import GraphUnavailableError
 from drift.graph.connection import READ_TIMEOUT_S, Connection
-from drift.indexing import project as neo4j_project
-from drift.indexing.graph_records import (
+from drift.graph.writing import documents as neo4j_project
+from drift.graph.writing.records import (
     DocumentBatch,
     DocumentRecord,
     DocumentVersion,

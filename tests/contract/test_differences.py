@@ -13,6 +13,7 @@ from drift.core.deadline import Deadline
 from drift.core.errors import IngestError
 from drift.local.exchange.differences import Difference, ProjectDifferences
 from drift.local.exchange.facts import held_documents, project_facts, would_go
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.pipeline import ingest, switch
 from drift.local.ingest.sources import read_source
 from drift.model.calls import Embeddings
@@ -56,19 +57,20 @@ async def docs(backend: Neo4jBackend, project: str, tmp_path: Path) -> Path:
         (folder / f"{name}.md").write_text(TEXT.format(name=name))
     (folder / "empty.md").write_text("")
     source = read_source(folder)
-    await ingest(source, project, backend.writer, HashEmbedder(), DIMENSIONS, embedding_model=MODEL)
+    await ingest(source, project, hashed(backend))
     return folder
+
+
+def hashed(backend: Neo4jBackend) -> IngestContext:
+    return IngestContext(backend.writer, HashEmbedder(), DIMENSIONS, MODEL)
 
 
 async def turn(backend: Neo4jBackend, project: str, *names: str, on: bool) -> list[str]:
     report = await switch(
         names,
         project,
-        backend.writer,
-        HashEmbedder(),
-        DIMENSIONS,
+        hashed(backend),
         on=on,
-        embedding_model=MODEL,
     )
     return report.changed
 
@@ -85,14 +87,14 @@ async def test_documents_off_and_on_again_are_as_before_and_unknown_ones_change_
     assert await turn(backend, project, "pump.md", on=False) == ["pump.md"]
     listed = await held_documents(project, backend.connection)
     assert {one["id"]: one["off"] for one in listed}["pump.md"]
-    facts = await project_facts(project, backend.writer, backend.connection)
+    facts = await project_facts(project, backend.writer)
     assert (facts["documents"], facts["chunks"], facts["off"]["first"]) == (6, 5, ["pump.md"])
     assert (facts["documents_behind"], facts["is_behind"]) == (0, False)
     assert facts["skipped"]["first"] == [{"file": f"{docs}/empty.md", "reason": "is empty"}]
     assert facts["vector_bytes"] > 6 * 4 * DIMENSIONS
     assert await turn(backend, project, "pump.md", on=False) == []
     source = read_source(docs)
-    await ingest(source, project, backend.writer, HashEmbedder(), DIMENSIONS, embedding_model=MODEL)
+    await ingest(source, project, hashed(backend))
     listed = await held_documents(project, backend.connection)
     assert {one["id"]: one["off"] for one in listed}["pump.md"], "an ingest leaves it off"
 
@@ -104,15 +106,7 @@ async def test_documents_off_and_on_again_are_as_before_and_unknown_ones_change_
 async def test_what_differs_is_named_and_what_needs_no_file_is_mended(
     backend: Neo4jBackend, project: str, docs: Path
 ) -> None:
-    own = ProjectDifferences(
-        project,
-        backend.writer,
-        backend.connection,
-        HashEmbedder(),
-        DIMENSIONS,
-        MODEL,
-        lambda _: None,
-    )
+    own = ProjectDifferences(project, hashed(backend))
     assert await own.found() == []
     whole = await snapshot(backend, project, "embedding", "mean")
     made = await would_go(project, str(docs), backend.connection)

@@ -9,11 +9,12 @@ import pytest
 
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphMisconfiguredError, NotFoundError
-from drift.indexing import project as writing
+from drift.graph.writing import documents as writing
 from drift.indexing.documents import SourceDocument
 from drift.indexing.indexer import Indexer
 from drift.llm.local_embedder import LocalEmbedder
 from drift.local import prompt_builder
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import Source
 from drift.local.retrieval.documents import DocumentFinder, FoundDocument
@@ -38,7 +39,7 @@ async def put(backend: Neo4jBackend, project: str, texts: dict[str, str]) -> Non
     )
     source = Source("/nowhere/harbour", documents)
     embedder, writer = LocalEmbedder(), backend.writer
-    await ingest(source, project, writer, embedder, DIMENSIONS, embedding_model=MODEL)
+    await ingest(source, project, IngestContext(writer, embedder, DIMENSIONS, model=MODEL))
 
 
 async def search(

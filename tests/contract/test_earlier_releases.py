@@ -14,7 +14,8 @@ from drift.graph.connection import Connection
 from drift.graph.indexes import IndexNames
 from drift.graph.node_store import Neo4jNodeStore
 from drift.graph.versions import read_format
-from drift.indexing.lease import Lease, holding
+from drift.graph.writing.lease import Lease, holding
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.pipeline import remove
 from drift.local.prepare import upgrade as upgrading
@@ -123,7 +124,7 @@ async def test_a_newer_format_is_read_and_never_written(graph: Connection) -> No
     reindexing = Reindexing(graph, IndexNames(), "default")
     for write in (
         lambda: put(graph, model, {}),
-        lambda: remove("handbook", "harbour", writer, model, model.dimensions),
+        lambda: remove("handbook", "harbour", IngestContext(writer, model, model.dimensions)),
         lambda: writer.remove_documents("harbour", ["ferry.md"]),
         lambda: Neo4jPreparer(graph).prepare(model.dimensions),
         lambda: Neo4jNodeStore(graph).prepare(model.dimensions),

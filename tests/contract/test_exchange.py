@@ -24,8 +24,7 @@ from drift.core.errors import GraphMisconfiguredError, GraphUnavailableError, In
 from drift.graph.connection import Connection
 from drift.graph.cypher.legs import EARLIER, PERSONAL
 from drift.graph.indexes import project_key
-from drift.graph.node_store import Neo4jNodeStore
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,
@@ -34,7 +33,7 @@ from drift.indexing.graph_records import (
     ModelReply,
     RelationRecord,
 )
-from drift.indexing.rows import skipped_line
+from drift.graph.writing.rows import skipped_line
 from drift.local.exchange import transfer
 from drift.local.exchange.folder import MANIFEST, NODES, Manifest
 from drift.local.exchange.transfer import delete_project, export_project, restore_project
@@ -146,8 +145,7 @@ async def folder(backend: Neo4jBackend, project: str, tmp_path: Path) -> Path:
 async def restore(
     backend: Neo4jBackend, folder: Path, name: str | None = None, say: Callable[[str], object] = str
 ) -> Manifest:
-    nodes = Neo4jNodeStore(backend.connection)
-    return await restore_project(folder, name, backend.writer, nodes, DIMENSIONS, say)
+    return await restore_project(folder, name, backend.writer, DIMENSIONS, say)
 
 
 async def left(backend: Neo4jBackend, project: str) -> int:
@@ -249,9 +247,8 @@ async def test_a_folder_that_is_damaged_or_of_another_version_is_refused_by_name
             await restore(backend, folder, f"{project}-x")
         for name, content in whole.items():
             (folder / name).write_bytes(content)
-    nodes = Neo4jNodeStore(backend.connection)
     with pytest.raises(IngestError, match="256 floats, and those of this database 128"):
-        await restore_project(folder, f"{project}-x", backend.writer, nodes, 128, str)
+        await restore_project(folder, f"{project}-x", backend.writer, 128, str)
     with pytest.raises(IngestError, match="has to be a new folder"):
         await export_project(project, folder, backend.writer, str)
     assert await left(backend, f"{project}-x") == 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from drift.indexing.graph_records import KnowledgeBatch
+from drift.graph.writing.records import KnowledgeBatch
 from tests.contract.graph_backends import (
     Backend,
     Neo4jBackend,

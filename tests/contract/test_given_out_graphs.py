@@ -14,7 +14,7 @@ from drift.graph.cypher.schema import DEFAULT
 from drift.graph.errors import translated
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
-from drift.local.ingest.neo4j.ddl import schema_objects
+from drift.local.ingest.neo4j.ddl import wanted_indexes
 from drift.local.ingest.neo4j.schema import create
 from drift.local.prepare.preparer import Neo4jPreparer
 from drift.model.graph import PrimerQuery
@@ -57,6 +57,6 @@ async def test_a_reader_on_a_server_of_any_name_asks_and_prepares_what_is_prepar
     assert (known.server, known.search_index) == ("Neo4j/5.27-aura", "graphrag_chunk_index")
 
     with pytest.raises(GraphMisconfiguredError) as refused:
-        await create(prepared, schema_objects(DEFAULT, IndexNames())[-1], DIMENSIONS)
+        await create(prepared, wanted_indexes(DEFAULT, IndexNames())[-1], DIMENSIONS)
     for says in ("could not be created", "`GRANT ROLE architect TO` the user", PRIVILEGE):
         assert says in refused.value.detail

@@ -11,7 +11,7 @@ from itertools import permutations
 import pytest
 
 from drift.core.errors import GraphMisconfiguredError
-from drift.indexing.graph_records import KnowledgeBatch, RelationRecord
+from drift.graph.writing.records import KnowledgeBatch, RelationRecord
 from drift.model.graph import CommunityId, Vector
 from tests.contract.damage import alter, bare_relations, nest
 from tests.contract.graph_backends import (

@@ -7,22 +7,21 @@ from typing import Any
 import pytest
 
 from drift.core.deadline import Deadline
-from drift.indexing import project as neo4j_project
+from drift.graph.writing import documents as neo4j_project
 from drift.indexing.documents import SourceDocument
-from drift.llm.local_embedder import LocalEmbedder
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import Source
 from drift.model.graph import Chunk, FollowupQuery
 from drift.model.passages import PassagesQuery
 from drift.search.ranking import ranked
 from tests.contract.graph_backends import (
-    DIMENSIONS,
     Backend,
     Neo4jBackend,
     ask_followup,
     ask_primer,
     axis,
     chunk,
+    context,
     fill,
     on_real_server,
 )
@@ -44,7 +43,7 @@ async def ingested(backend: Backend, project: str, *, force: bool = False, **tol
     """Have the project hold one document of several chunks, of which this is `told`."""
     document = SourceDocument("docs/mill.md", "Mill", TEXT, "markdown", **told)
     source = Source("/a/folder/of/this/machine", (document,))
-    await ingest(source, project, backend.writer, LocalEmbedder(), DIMENSIONS, force=force)
+    await ingest(source, project, context(backend.writer), force=force)
 
 
 async def ask(backend: Backend, project: str, *, located: bool = True) -> tuple[Chunk, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drift.indexing.graph_records import RelationRecord
+from drift.graph.writing.records import RelationRecord
 from tests.contract.damage import alter
 from tests.contract.graph_backends import (
     CHUNKS,

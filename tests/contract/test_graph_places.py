@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from drift.indexing.graph_records import ChunkRecord
+from drift.graph.writing.records import ChunkRecord
 from drift.model.graph import Chunk
 from tests.contract.damage import alter
 from tests.contract.graph_backends import (

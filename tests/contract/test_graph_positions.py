@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from drift.core.deadline import Deadline
-from drift.indexing.graph_records import ChunkRecord
+from drift.graph.writing.records import ChunkRecord
 from drift.model.graph import Beside, Candidates, FollowupQuery, Position
 from drift.search.ranking import ranked
 from tests.contract.damage import alter

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from drift.auth.caller import EVERYBODY, Caller, Grant, Project
 from drift.contracts.reading import DocumentName
 from drift.core.deadline import Deadline
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,

@@ -10,7 +10,7 @@ from drift.core.deadline import Deadline
 from drift.graph.connection import Connection
 from drift.graph.cypher.schema import V1
 from drift.graph.reader import Neo4jReader
-from drift.indexing.graph_records import RelationRecord
+from drift.graph.writing.records import RelationRecord
 from drift.model.reading import Page, PageQuery
 from tests.contract import v1_graphs
 from tests.contract.graph_backends import axis, chunk, community

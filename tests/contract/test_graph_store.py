@@ -11,7 +11,7 @@ import pytest
 
 from drift.core.deadline import Deadline
 from drift.core.errors import DeadlineError
-from drift.indexing.graph_records import RelationRecord
+from drift.graph.writing.records import RelationRecord
 from drift.model.graph import PrimerQuery
 from tests.contract.graph_backends import (
     CHUNKS,

@@ -7,7 +7,7 @@ import pytest
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph.graph import Neo4jGraph
-from drift.indexing.graph_records import CommunityRecord, KnowledgeBatch
+from drift.graph.writing.records import CommunityRecord, KnowledgeBatch
 from drift.model.graph import TopicsQuery
 from tests.contract.graph_backends import Neo4jBackend, axis, fill
 from tests.contract.small_project import CHUNKS

@@ -13,7 +13,7 @@ from drift.core.deadline import Deadline
 from drift.graph.connection import Connection
 from drift.graph.cypher.schema import V1
 from drift.graph.graph import Neo4jGraph
-from drift.indexing.graph_records import RelationRecord
+from drift.graph.writing.records import RelationRecord
 from drift.model.found_nodes import NodesQuery
 from drift.nodes.threshold import pairs
 from tests.contract import graph_backends

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from drift.graph.connection import Connection
-from drift.indexing.graph_records import ChunkRecord, RelationRecord
+from drift.graph.writing.records import ChunkRecord, RelationRecord
 from tests.contract.graph_backends import CHUNKS, axis, chunk, community, entity, ids
 from tests.contract.test_graph_locations import FOREIGN, WRITTEN, where
 from tests.contract.test_passages import known

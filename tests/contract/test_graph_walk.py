@@ -9,7 +9,7 @@ import random
 
 import pytest
 
-from drift.indexing.graph_records import ChunkRecord, EntityRecord, RelationRecord
+from drift.graph.writing.records import ChunkRecord, EntityRecord, RelationRecord
 from tests.contract.graph_backends import (
     Backend,
     FakeBackend,

@@ -8,7 +8,7 @@ import pytest
 
 from drift.core.errors import GraphMisconfiguredError, IngestError
 from drift.graph.indexes import IndexNames
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkFacts,
     DocumentBatch,
     DocumentRecord,
@@ -203,16 +203,6 @@ async def test_a_chunk_without_a_vector_and_a_document_without_chunks_take_the_p
     await backend.writer.write_documents(project, empty)
     counts = await backend.counts(project)
     assert (counts["__Document__"], counts["__Chunk__"]) == (2, 1)
-
-
-async def test_removed_documents_go_with_their_chunks(backend: Backend, project: str) -> None:
-    await fill_all(backend, project)
-    await backend.writer.remove_documents(project, ["d1", "never there"])
-    counts = await backend.counts(project)
-    assert (counts["__Document__"], counts["__Chunk__"], counts["HAS_CHUNK"]) == (1, 1, 1)
-    state = await backend.writer.project_state(project)
-    assert (set(state.documents), state.fingerprint, state.chunks) == ({"d2"}, "", 1)
-    assert await backend.counts(twin(project)) == FULL
 
 
 async def test_a_chunk_of_two_documents_lives_until_the_last_is_gone(

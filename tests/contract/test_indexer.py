@@ -21,10 +21,17 @@ from drift.core.errors import (
 from drift.indexing.documents import SourceDocument
 from drift.indexing.indexer import SOURCE, Indexed, Indexer
 from drift.llm.local_embedder import LocalEmbedder
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import Source, read_source
 from drift.model.calls import Embeddings
-from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, ask_followup, on_real_server
+from tests.contract.graph_backends import (
+    DIMENSIONS,
+    Neo4jBackend,
+    ask_followup,
+    context,
+    on_real_server,
+)
 from tests.function.corpus import TEXTS
 
 pytestmark = on_real_server
@@ -60,7 +67,7 @@ async def ingest_texts(backend: Neo4jBackend, project: str) -> None:
     documents = tuple(SourceDocument(f"{t}.md", t, text, "markdown") for t, text in TEXTS.items())
     source = Source("/nowhere/harbour", documents)
     embedder = LocalEmbedder()
-    await ingest(source, project, backend.writer, embedder, DIMENSIONS, embedding_model=MODEL)
+    await ingest(source, project, IngestContext(backend.writer, embedder, DIMENSIONS, model=MODEL))
 
 
 async def row(backend: Neo4jBackend, text: str, **values: Any) -> Any:
@@ -142,9 +149,7 @@ async def test_documents_of_other_sources_are_refused_and_an_ingest_leaves_those
     (tmp_path / "ferry.md").write_text(MENU)
     for _ in range(2):
         source = read_source(tmp_path)
-        await ingest(
-            source, project, backend.writer, LocalEmbedder(), DIMENSIONS, embedding_model=MODEL
-        )
+        await ingest(source, project, context(backend.writer, model=MODEL))
         held = (await backend.writer.project_state(project)).sources
         assert held["ferry.md"] == SOURCE
         assert held[f"{tmp_path.name}/ferry.md"] == str(tmp_path)

@@ -11,7 +11,7 @@ import pytest
 
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphMisconfiguredError
-from drift.indexing.graph_records import CommunityRecord, EntityRecord, RelationRecord
+from drift.graph.writing.records import CommunityRecord, EntityRecord, RelationRecord
 from drift.local.ingest.thresholds import COPIES, measure_and_keep
 from drift.model.calls import Embeddings
 from drift.model.found_nodes import FoundNode, NodesQuery, RelatedNode, Sampled, ScoreThreshold

@@ -14,10 +14,11 @@ from drift.indexing.documents import SourceDocument
 from drift.indexing.indexer import Indexer
 from drift.llm.local_embedder import LocalEmbedder
 from drift.local.exchange.differences import ProjectDifferences
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.pipeline import ingest, remove, switch
 from drift.local.ingest.sources import Source, read_source
-from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, on_real_server
+from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, context, on_real_server
 from tests.contract.test_broken_writes import BrokenConnection
 
 pytestmark = on_real_server
@@ -58,7 +59,7 @@ async def held(backend: Neo4jBackend, project: str) -> list[tuple[object, ...]]:
 
 
 async def run(writer: Neo4jWriter, project: str, folder: Path) -> None:
-    await ingest(read_source(folder), project, writer, LocalEmbedder(), DIMENSIONS)
+    await ingest(read_source(folder), project, context(writer))
 
 
 def indexer(backend: Neo4jBackend, project: str, model: str = "") -> Indexer:
@@ -68,7 +69,7 @@ def indexer(backend: Neo4jBackend, project: str, model: str = "") -> Indexer:
 async def remove_all(backend: Neo4jBackend, project: str) -> None:
     """Leave no vectors of another model to what others ask of the server."""
     embedder = LocalEmbedder()
-    await remove(None, project, backend.writer, embedder, DIMENSIONS, embedding_model="ada")
+    await remove(None, project, IngestContext(backend.writer, embedder, DIMENSIONS, model="ada"))
 
 
 async def run_again(backend: Neo4jBackend, project: str, folder: Path) -> None:
@@ -163,12 +164,12 @@ async def test_a_document_that_was_deleted_and_handed_over_again_has_its_edges(
 
     await index.remove("api.md")
     await index.add("api.md", TEXTS["ferry.md"])
-    await switch((), project, backend.writer, LocalEmbedder(), DIMENSIONS, on=True)
+    await switch((), project, context(backend.writer), on=True)
     assert await held(backend, project) == whole
 
     await index.add("api.md", "Another text.\n")
     await index.add("api.md", TEXTS["ferry.md"])
-    await switch((), project, backend.writer, LocalEmbedder(), DIMENSIONS, on=True)
+    await switch((), project, context(backend.writer), on=True)
     assert await held(backend, project) == whole
 
 
@@ -180,11 +181,16 @@ async def test_a_document_switched_off_and_on_again_has_its_edges(
     whole = await held(backend, project)
 
     async def off(writer: Neo4jWriter) -> object:
-        return await switch(["notes.txt"], project, writer, LocalEmbedder(), DIMENSIONS, on=False)
+        return await switch(["notes.txt"], project, context(writer), on=False)
 
     await killed(backend, project, after, off)
     with suppress(IngestError):
-        await switch(["notes.txt"], project, backend.writer, LocalEmbedder(), DIMENSIONS, on=True)
+        await switch(
+            ["notes.txt"],
+            project,
+            context(backend.writer),
+            on=True,
+        )
     assert await held(backend, project) == whole
 
 
@@ -215,17 +221,20 @@ async def test_no_run_relabels_the_vectors_of_another_model(
     backend: Neo4jBackend, project: str, folder: Path
 ) -> None:
     await ingest(
-        read_source(folder), project, backend.writer, LocalEmbedder(), DIMENSIONS,
-        embedding_model="ada",
-    )  # fmt: skip
+        read_source(folder),
+        project,
+        context(backend.writer, model="ada"),
+    )
     whole = await held(backend, project)
     lacking = "MATCH (ch:__Chunk__ {project_id: $p}) WITH ch LIMIT 1 REMOVE ch.embedding"
 
     async def switched(ids: Sequence[str], *, on: bool) -> None:
         await switch(
-            ids, project, backend.writer, LocalEmbedder(), DIMENSIONS, on=on,
-            embedding_model="other",
-        )  # fmt: skip
+            ids,
+            project,
+            context(backend.writer, model="other"),
+            on=on,
+        )
 
     for ids, on in ((["notes.txt"], False), ([], True)):
         with pytest.raises(IngestError, match="vectors of ada/"):
@@ -234,11 +243,8 @@ async def test_no_run_relabels_the_vectors_of_another_model(
 
     await backend.connection.write(lacking, {"p": project})
     whole = await held(backend, project)
-    differences = ProjectDifferences(
-        project, backend.writer, backend.connection, LocalEmbedder(), DIMENSIONS, "other", print
-    )
     with pytest.raises(IngestError, match="vectors of ada/"):
-        await differences.found()
+        await ProjectDifferences(project, context(backend.writer, "other")).found()
     assert await held(backend, project) == whole
     models = "MATCH (p:__Project__ {id: $p}) RETURN p.embedding_models AS models"
     assert (await backend.connection.rows(models, {"p": project}))[0]["models"] == ["ada"]
@@ -250,9 +256,7 @@ async def test_a_document_beside_vectors_of_a_first_run_that_broke_is_refused(
 ) -> None:
     async def first(writer: Neo4jWriter) -> object:
         source = read_source(folder)
-        return await ingest(
-            source, project, writer, LocalEmbedder(), DIMENSIONS, embedding_model="ada"
-        )
+        return await ingest(source, project, context(writer, model="ada"))
 
     await killed(backend, project, 17, first)
     documents = "MATCH (d:__Document__ {project_id: $p}) RETURN count(d) AS n"
@@ -288,10 +292,15 @@ async def test_a_document_renamed_while_it_is_off_is_found_by_its_new_name(
     backend: Neo4jBackend, project: str, folder: Path
 ) -> None:
     await run(backend.writer, project, folder)
-    await switch(["ferry.md"], project, backend.writer, LocalEmbedder(), DIMENSIONS, on=False)
+    await switch(["ferry.md"], project, context(backend.writer), on=False)
     (folder / "ferry.md").rename(folder / "zeppelin.md")
     await run(backend.writer, project, folder)
-    await switch(["zeppelin.md"], project, backend.writer, LocalEmbedder(), DIMENSIONS, on=True)
+    await switch(
+        ["zeppelin.md"],
+        project,
+        context(backend.writer),
+        on=True,
+    )
     words = {str(row[0]): str(row[4]) for row in await held(backend, project)}
     assert "zeppelin" in words["zeppelin.md"]
     assert "ferry" not in words["zeppelin.md"].replace("https://harbour", "")
@@ -330,7 +339,7 @@ async def test_a_moved_folder_keeps_texts_apart_that_have_one_name(
         return Source(str(tmp_path / "proj"), tuple(documents))
 
     async def made(texts: dict[str, str]) -> dict[str, str]:
-        await ingest(source(texts), project, backend.writer, LocalEmbedder(), DIMENSIONS)
+        await ingest(source(texts), project, context(backend.writer))
         return {str(row[0]): str(row[1]) for row in await held(backend, project)}
 
     first = {"x/notes.txt": "The pier is long.", "notes.txt": "The quay is wide."}

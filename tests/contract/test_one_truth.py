@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 from drift.core.errors import GraphUnavailableError
-from drift.llm.local_embedder import LocalEmbedder
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.pipeline import ingest, remove
 from drift.local.ingest.sources import read_source
-from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, on_real_server
+from tests.contract.graph_backends import Neo4jBackend, context, on_real_server
 from tests.contract.test_broken_writes import BrokenConnection
 
 pytestmark = on_real_server
@@ -42,7 +41,7 @@ def _put(folder: Path, name: str, about: str) -> None:
 
 
 async def _ingest(writer: Neo4jWriter, project: str, folder: Path) -> None:
-    await ingest(read_source(folder), project, writer, LocalEmbedder(), DIMENSIONS)
+    await ingest(read_source(folder), project, context(writer))
 
 
 def _made(folder: Path) -> Path:
@@ -92,9 +91,15 @@ async def test_a_run_killed_at_any_point_is_completed_to_what_it_would_have_been
 ) -> None:
     first = _made(tmp_path / "docs")
     projects = [f"{project} {point}" for point in (*points, "whole")]
+    unlock = "MATCH (p:__Project__ {id: $p}) REMOVE p.writer"
+    for point, one in zip(points, projects, strict=False):
+        await _killed(backend, point, lambda w, one=one: _ingest(w, one, first))
+        await backend.connection.write(unlock, {"p": one})
     for one in projects:
         await _ingest(backend.writer, one, first)
     before = await _contents(backend, projects[-1])
+    for one in projects:
+        assert await _contents(backend, one) == before
     _change(first)
     await _ingest(backend.writer, projects[-1], first)
     whole = await _contents(backend, projects[-1])
@@ -102,7 +107,7 @@ async def test_a_run_killed_at_any_point_is_completed_to_what_it_would_have_been
 
     for point, one in zip(points, projects, strict=False):
         was_killed = await _killed(backend, point, lambda w, one=one: _ingest(w, one, first))
-        await backend.connection.write("MATCH (p:__Project__ {id: $p}) REMOVE p.writer", {"p": one})
+        await backend.connection.write(unlock, {"p": one})
         await _ingest(backend.writer, one, first)
         assert await _contents(backend, one) == whole, f"killed after {point}: {was_killed}"
 
@@ -131,5 +136,5 @@ async def test_nothing_is_left_of_a_project_of_which_all_is_removed(
     backend: Neo4jBackend, project: str, tmp_path: Path
 ) -> None:
     await _ingest(backend.writer, project, _made(tmp_path / "docs"))
-    await remove(None, project, backend.writer, LocalEmbedder(), DIMENSIONS)
+    await remove(None, project, context(backend.writer))
     assert await _contents(backend, project) == ([], [])

@@ -12,13 +12,13 @@ from contextlib import suppress
 import pytest
 
 from drift.core.errors import LeaseLostError, ProjectBusyError
-from drift.indexing.graph_records import (
+from drift.graph.writing.lease import Lease
+from drift.graph.writing.records import (
     DocumentBatch,
     DocumentRecord,
     DocumentVersion,
     KnowledgeBatch,
 )
-from drift.indexing.lease import Lease
 from drift.local.ingest.neo4j.project import Neo4jProject
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from tests.contract.graph_backends import (
@@ -61,17 +61,6 @@ async def test_a_second_writer_is_refused_or_waits_until_the_first_has_ended(
         assert not waiting.done()
     await waiting
     assert len(told) == 1
-    assert (await backend.writer.project_state(project)).documents == {}
-
-
-async def test_a_write_of_its_own_waits_for_the_holder_as_well(
-    backend: Backend, project: str
-) -> None:
-    async with backend.writer.writing(project) as own:
-        other = asyncio.create_task(backend.writer.remove_documents(project, ["d1"]))
-        await own.write_documents(BATCH)
-        assert not other.done()
-    await other
     assert (await backend.writer.project_state(project)).documents == {}
 
 
@@ -118,7 +107,7 @@ async def test_a_writer_that_hung_past_its_lease_can_write_nothing_more(
     connection = backend.connection
     hung, other = Lease(connection, project, SHORT_S), Lease(connection, project)
     assert await hung.take() is None
-    late = Neo4jProject(connection, hung)
+    late = Neo4jProject(hung)
     await late.write_documents(BATCH)
 
     async def taken() -> bool:
@@ -151,7 +140,7 @@ async def test_a_lease_that_is_over_is_lost_even_when_nobody_took_it(
     text = "MATCH (p:__Project__ {id: $p}) SET p.writer_until = timestamp() - 1"
     await backend.connection.write(text, {"p": project})
     with pytest.raises(LeaseLostError, match="no longer holds project"):
-        await Neo4jProject(backend.connection, hung).write_documents(OTHER)
+        await Neo4jProject(hung).write_documents(OTHER)
 
 
 @on_real_server

@@ -8,8 +8,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 from drift.core.deadline import Deadline
-from drift.indexing.graph_records import DocumentBatch
-from drift.llm.local_embedder import LocalEmbedder
+from drift.graph.writing.records import DocumentBatch
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import read_source
 from drift.model.found_nodes import ScoreThreshold
@@ -25,6 +24,7 @@ from tests.contract.graph_backends import (
     ask_followup,
     axis,
     chunk,
+    context,
     documents,
     entity,
     fill,
@@ -192,7 +192,7 @@ async def test_a_converted_document_has_no_lines(
 ) -> None:
     (tmp_path / "a.html").write_text("<h1>Mill</h1>\n\n<p>The mill grinds corn.</p>")
     (tmp_path / "b.txt").write_bytes(b"\r\nThe wheel turns.\r\nIt turns on.\r")
-    await ingest(read_source(tmp_path), project, backend.writer, LocalEmbedder(), DIMENSIONS)
+    await ingest(read_source(tmp_path), project, context(backend.writer))
     found = await ask_followup(backend.store(), project, "mill and wheel?", axis(0))
     assert {one.document_id: one.first_line for one in found.chunks} == {"a.html": None, "b.txt": 2}
     passages = await known(backend.passages(), project, *(one.id for one in found.chunks))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, GraphTimeoutError
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import Source, SourceDocument
 from drift.model.calls import Embeddings
@@ -133,7 +134,7 @@ async def test_no_question_fails_or_sees_half_while_documents_and_knowledge_chan
         source("second", range(0, DOCUMENTS, 4)),
         source("third", range(0, DOCUMENTS, 3)),
     ):
-        await ingest(read, project, backend.writer, WideEmbedder(), DIMENSIONS)
+        await ingest(read, project, IngestContext(backend.writer, WideEmbedder(), DIMENSIONS))
         await _more(asking)
         store = backend.store()
         seen.append(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from drift.graph.node_store import Neo4jNodeStore
 from drift.indexing.indexer import Indexer
 from drift.local.exchange.transfer import export_project, restore_project
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import read_source
 from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, on_real_server
@@ -39,7 +39,7 @@ async def test_one_changed_paragraph_is_all_that_a_restored_project_embeds(
         text = "\n\n".join(["# Quays", *parts])
         embedder.texts.clear()
         (folder / "quays.md").write_text(text)
-        await ingest(read_source(folder), name, backend.writer, embedder, DIMENSIONS)
+        await ingest(read_source(folder), name, IngestContext(backend.writer, embedder, DIMENSIONS))
         index = Indexer(backend.connection, name, embedder, "", DIMENSIONS, backend.names)
         await index.add("api.md", text)
         return [text for text in embedder.texts if "Bollard" in text and "About:" not in text]
@@ -52,8 +52,7 @@ async def test_one_changed_paragraph_is_all_that_a_restored_project_embeds(
     await write(project)
     for old, new in pairwise(names):
         await export_project(old, tmp_path / new, backend.writer, str)
-        nodes = Neo4jNodeStore(backend.connection)
-        await restore_project(tmp_path / new, new, backend.writer, nodes, DIMENSIONS, str)
+        await restore_project(tmp_path / new, new, backend.writer, DIMENSIONS, str)
         if new != names[-1]:
             await write(new, changed=0)
 

@@ -39,15 +39,15 @@ from drift.core.errors import (
 )
 from drift.graph.connection import Connection
 from drift.graph.indexes import IndexNames
-from drift.graph.node_store import Neo4jNodeStore
+from drift.graph.writing import documents
 from drift.indexing import chunking, records
-from drift.indexing import project as documents
 from drift.indexing.indexer import SOURCE, Indexer
 from drift.llm.local_embedder import LocalEmbedder
 from drift.local.exchange.differences import ProjectDifferences
 from drift.local.exchange.transfer import delete_project, export_project, restore_project
 from drift.local.ingest import topics
 from drift.local.ingest.changes import read_chunks
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.pipeline import ingest, switch
 from drift.local.ingest.sources import read_source
@@ -157,20 +157,23 @@ class World:
     ) -> None:
         source = read_source(folder, may_be_empty=True)
         await ingest(
-            source, project, writer, self.embedder, DIMENSIONS,
-            embedding_model=MODEL, force=force,
-        )  # fmt: skip
+            source,
+            project,
+            IngestContext(writer, self.embedder, DIMENSIONS, model=MODEL),
+            force=force,
+        )
 
     async def switch(
         self, ids: list[str], project: str, writer: Neo4jWriter, *, on: bool, model: str = MODEL
     ) -> None:
-        await switch(ids, project, writer, self.embedder, DIMENSIONS, on=on, embedding_model=model)
+        await switch(
+            ids, project, IngestContext(writer, self.embedder, DIMENSIONS, model=model), on=on
+        )
 
     async def reconcile(self, project: str, connection: Connection, model: str = MODEL) -> None:
         writer = Neo4jWriter(connection, self.backend.names)
-        await ProjectDifferences(
-            project, writer, connection, self.embedder, DIMENSIONS, model, lambda _: None
-        ).found()
+        context = IngestContext(writer, self.embedder, DIMENSIONS, model)
+        await ProjectDifferences(project, context).found()
 
     async def answers(self, project: str) -> list[object]:
         """Return the texts that each question finds, with the names of their documents."""
@@ -416,8 +419,8 @@ class Store(RuleBasedStateMachine):
         world.run(export_project(self.project, folder, world.backend.writer, lambda _: None))
 
         async def work(connection: Connection) -> None:
-            writer, nodes = Neo4jWriter(connection, world.backend.names), Neo4jNodeStore(connection)
-            await restore_project(folder, new, writer, nodes, DIMENSIONS, lambda _: None)
+            writer = Neo4jWriter(connection, world.backend.names)
+            await restore_project(folder, new, writer, DIMENSIONS, lambda _: None)
 
         old, self.project = self.project, new
         if not self._write(work, killed):

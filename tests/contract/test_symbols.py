@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from drift.core.deadline import Deadline
-from drift.indexing import project as neo4j_project
+from drift.graph.writing import documents as neo4j_project
 from drift.llm.local_embedder import LocalEmbedder
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import read_source
 from drift.model.calls import Embeddings
-from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, on_real_server
+from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, context, on_real_server
 
 pytestmark = on_real_server
 
@@ -58,10 +59,8 @@ async def test_definitions_are_symbols_that_lead_to_the_documents_that_name_them
 
     async def ingested() -> dict[str, dict[str, Any]]:
         embedder.texts.clear()
-        await ingest(
-            *(read_source(tmp_path), project, backend.writer, embedder, DIMENSIONS),
-            embedding_model="wordllama-256",
-        )
+        context = IngestContext(backend.writer, embedder, DIMENSIONS, model="wordllama-256")
+        await ingest(read_source(tmp_path), project, context)
         found = await backend.connection.write(SYMBOLS, {"project_id": project})
         return {record["title"]: dict(record) for record in found.records}
 
@@ -119,7 +118,11 @@ async def test_addresses_are_shared_by_documents_and_tools_are_defined_in_one(
     words = "The millers have told it so from one to the next for many years. " * 12
 
     async def ingested() -> list[tuple[Any, ...]]:
-        await ingest(read_source(tmp_path), project, backend.writer, LocalEmbedder(), DIMENSIONS)
+        await ingest(
+            read_source(tmp_path),
+            project,
+            context(backend.writer),
+        )
         found = await backend.connection.write(LINKED, {"project_id": project})
         return [tuple(record.values()) for record in found.records]
 

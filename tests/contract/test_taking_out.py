@@ -13,8 +13,8 @@ from drift.core.deadline import Deadline
 from drift.core.errors import NotFoundError, ProjectHeldError
 from drift.graph.cypher.legs import EARLIER, PERSONAL
 from drift.graph.node_store import Neo4jNodeStore
-from drift.indexing import project as neo4j_project
-from drift.indexing.graph_records import (
+from drift.graph.writing import documents as neo4j_project
+from drift.graph.writing.records import (
     DocumentBatch,
     DocumentRecord,
     DocumentVersion,

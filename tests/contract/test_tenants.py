@@ -25,7 +25,7 @@ from neo4j import EagerResult
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
-from drift.indexing.graph_records import ChunkRecord, KnowledgeBatch
+from drift.graph.writing.records import ChunkRecord, KnowledgeBatch
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.graph import Chunk, CommunityId, Evidence, PrimerEvidence

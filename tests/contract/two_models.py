@@ -16,6 +16,7 @@ from drift.graph.connection import Connection
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
 from drift.indexing.documents import SourceDocument
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.report import IngestReport
@@ -103,7 +104,7 @@ async def put(
     writer = Neo4jWriter(graph, IndexNames(), model=model.name, dimensions=model.dimensions)
     source = Source("handbook", tuple(documents))
     return await ingest(
-        source, project, writer, model, model.dimensions, embedding_model=model.name
+        source, project, IngestContext(writer, model, model.dimensions, model=model.name)
     )
 
 

@@ -17,7 +17,7 @@ from drift.graph.connection import Connection
 from drift.graph.cypher.schema import V1
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     CommunityRecord,
     EntityRecord,

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from drift.core.deadline import Deadline
 from drift.core.source_uri import below
 from drift.graph.connection import Connection
+from drift.graph.writing.records import ChunkRecord, DocumentBatch, DocumentRecord, DocumentVersion
 from drift.http import wiring
 from drift.http.settings import Settings
 from drift.indexing.documents import SourceDocument
-from drift.indexing.graph_records import ChunkRecord, DocumentBatch, DocumentRecord, DocumentVersion
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import Source
@@ -92,7 +93,9 @@ async def fill_from(source: Source, project: str, settings: Settings) -> IngestR
     writer = build_writer(settings)
     _, embedder = wiring.build_models(settings)
     try:
-        return await ingest(source, project, writer, embedder, settings.vector_index_dimensions)
+        return await ingest(
+            source, project, IngestContext(writer, embedder, settings.vector_index_dimensions)
+        )
     finally:
         await writer.close()
         await embedder.client.close()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from drift.http.description import EXAMPLES
-from drift.http.settings import Settings
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
@@ -14,6 +12,8 @@ from drift.indexing.graph_records import (
     KnowledgeBatch,
     RelationRecord,
 )
+from drift.http.description import EXAMPLES
+from drift.http.settings import Settings
 from drift.local.wiring import build_writer
 
 PROJECT = EXAMPLES["readProject"]["parameters"]["id"]

@@ -9,6 +9,7 @@ from neo4j import GraphDatabase
 
 from drift.http import wiring
 from drift.http.settings import load
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.graphrag.importing import import_index
 from drift.local.ingest.graphrag.index import read_index
 from drift.local.ingest.report import IngestReport
@@ -39,7 +40,7 @@ async def test_a_question_is_cited_from_the_text_that_graphrag_had_read(
     async def imported() -> IngestReport:
         dimensions, model = settings.vector_index_dimensions, settings.oai_embed_model_name
         return await import_index(
-            index, PROJECT, writer, embedder, dimensions, embedding_model=model
+            index, PROJECT, IngestContext(writer, embedder, dimensions, model=model)
         )
 
     try:

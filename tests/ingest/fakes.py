@@ -7,26 +7,26 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from drift.core.deadline import Deadline
-from drift.core.errors import GraphUnavailableError
-from drift.indexing.graph_records import (
+from drift.graph.writing.lease import MAX_WAIT_S
+from drift.graph.writing.records import (
     ChunkFacts,
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,
-    DocumentVersion,
     HeldProject,
     KeptTopics,
     KnowledgeBatch,
     Member,
     ProjectState,
 )
-from drift.indexing.lease import MAX_WAIT_S
-from drift.indexing.rows import read_skipped
+from drift.graph.writing.rows import read_skipped
 from drift.local.ingest.by_model.writing import embedded_text
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.neo4j.project import Neo4jProject
 from drift.local.ingest.stamps import Comparison, Stamps, stamps_of
 from drift.local.ingest.topics import Points
@@ -57,24 +57,15 @@ class Project:
 
 
 class MemoryWriter(KeptReplies):
-    """GraphWriter in memory; the write numbered `breaks_at` (from 0) breaks when half is done."""
+    """GraphWriter in memory, which remembers its `writes`."""
 
-    def __init__(self, breaks_at: int | None = None) -> None:
+    def __init__(self) -> None:
         super().__init__()
         self.projects: dict[str, Project] = {}
-        self.calls: list[str] = []
-        self.breaks_at = breaks_at
-
-    def _call(self, name: str) -> bool:
-        self.calls.append(name)
-        return len(self.calls) - 1 == self.breaks_at
+        self.writes: list[str] = []
 
     def project(self, project_id: str) -> Project:
         return self.projects.setdefault(project_id, Project())
-
-    @property
-    def writes(self) -> list[str]:
-        return [c for c in self.calls if c.startswith(("write", "remove", "relocate"))]
 
     async def held_projects(self, project_id: str | None = None) -> tuple[HeldProject, ...]:
         return tuple(
@@ -85,13 +76,9 @@ class MemoryWriter(KeptReplies):
 
     async def prepare(self, dimensions: int) -> tuple[str, ...]:
         del dimensions
-        if self._call("prepare"):
-            raise GraphUnavailableError("down")
         return ()
 
     async def project_state(self, project_id: str) -> ProjectState:
-        if self._call("project_state"):
-            raise GraphUnavailableError("down")
         project = self.project(project_id)
         return ProjectState(
             dict(project.documents),
@@ -118,21 +105,17 @@ class MemoryWriter(KeptReplies):
         yield Held(self, project_id)
 
     async def write_documents(self, project_id: str, batch: DocumentBatch) -> None:
-        breaks = self._call("write_documents")
+        self.writes.append("write_documents")
         project = self.project(project_id)
         vectors = {c.id: c.embedding for own in project.chunks.values() for c in own}
         project.knowledge = replace(project.knowledge, fingerprint="")
-        for place, document in enumerate(batch.documents):
+        for document in batch.documents:
             own = tuple(
                 replace(c, embedding=vectors[c.id], keeps_vector=False) if c.keeps_vector else c
                 for c in batch.chunks
                 if c.document_id == document.id
             )
             project.outdate(document.id)
-            if breaks and place >= len(batch.documents) // 2:
-                project.documents[document.id] = replace(document, version=DocumentVersion())
-                project.chunks[document.id] = own[: len(own) // 2]
-                raise GraphUnavailableError("down")
             project.documents[document.id] = document
             project.chunks[document.id] = own
             self._drop(project, batch.replaced.get(document.id, ()))
@@ -144,8 +127,7 @@ class MemoryWriter(KeptReplies):
             del project.chunks[name]
 
     async def relocate(self, project_id: str, places: Mapping[str, tuple[str, str]]) -> None:
-        if self._call("relocate"):
-            raise GraphUnavailableError("down")
+        self.writes.append("relocate")
         project = self.project(project_id)
         for name, (to, source) in places.items():
             project.documents[to] = replace(project.documents.pop(name), id=to, source=source)
@@ -168,12 +150,10 @@ class MemoryWriter(KeptReplies):
         return Comparison(stamps_of(batch), stamps_of(held) if is_own else Stamps())
 
     async def remove_documents(self, project_id: str, document_ids: Sequence[str]) -> None:
-        breaks = self._call("remove_documents")
+        self.writes.append("remove_documents")
         project = self.project(project_id)
         project.knowledge = replace(project.knowledge, fingerprint="")
-        self._drop(project, document_ids[: len(document_ids) // 2 if breaks else None])
-        if breaks:
-            raise GraphUnavailableError("down")
+        self._drop(project, document_ids)
 
     async def held_chunks(
         self, project_id: str, document_ids: Sequence[str], embedding: str
@@ -187,8 +167,6 @@ class MemoryWriter(KeptReplies):
         }
 
     async def read_members(self, project_id: str) -> tuple[list[Member], list[ChunkFacts]]:
-        if self._call("read_members"):
-            raise GraphUnavailableError("down")
         project = self.project(project_id)
         ordered = sorted(project.seen().values(), key=lambda c: (c.document_id, c.ordinal))
         members = [
@@ -236,11 +214,8 @@ class MemoryWriter(KeptReplies):
         removed: Sequence[str] = (),
         compared: Comparison | None = None,
     ) -> None:
-        breaks = self._call("write_knowledge")
+        self.writes.append("write_knowledge")
         project = self.project(project_id)
-        if breaks:
-            project.knowledge = replace(project.knowledge, fingerprint="")
-            raise GraphUnavailableError("down")
         self._drop(project, removed)
         # What is as it was keeps its vectors.
         held = project.knowledge
@@ -277,6 +252,11 @@ class HashEmbedder:
         return Embeddings(
             tuple(tuple(b / 255 for b in digest[: self.dimensions]) for digest in digests)
         )
+
+
+def context(writer: MemoryWriter, **more: Any) -> IngestContext:
+    """Return what a run over a graph in memory works with."""
+    return IngestContext(writer, HashEmbedder(), DIMENSIONS, **more)  # type: ignore[arg-type]
 
 
 def comparable(project: Project) -> object:

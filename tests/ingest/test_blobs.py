@@ -22,7 +22,7 @@ from drift.local.ingest.blobs import Blob, place_of, read_container
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.places import is_gone
 from drift.local.ingest.report import IngestReport
-from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter
+from tests.ingest.fakes import MemoryWriter, context
 from tests.lint.node_packages import installed
 
 ACCOUNT = "devstoreaccount1"
@@ -73,7 +73,7 @@ def _place(container: ContainerClient, prefix: str = "") -> str:
 async def _run(place: str, writer: MemoryWriter, *, may_be_empty: bool = False) -> IngestReport:
     source = await asyncio.to_thread(read_container, place, may_be_empty=may_be_empty)
     with ReadingProcess() as process:
-        return await ingest(source, "p", writer, HashEmbedder(), DIMENSIONS, guard=process.guarded)
+        return await ingest(source, "p", context(writer, guard=process.guarded))
 
 
 async def test_only_what_changed_is_fetched(

@@ -18,8 +18,8 @@ from drift.core.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
+from drift.graph.writing.records import EntityRecord
 from drift.indexing.documents import SourceDocument
-from drift.indexing.graph_records import EntityRecord
 from drift.local.ingest import pipeline
 from drift.local.ingest.by_model import estimate
 from drift.local.ingest.by_model.facts import ChunkFacts, FactsReply, checked
@@ -30,7 +30,7 @@ from drift.local.ingest.sources import Source
 from drift.local.model_server import extractive
 from drift.model.calls import ChatReply, Prompt, TextCallback, Tokens
 from drift.model.health import Readiness
-from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter
+from tests.ingest.fakes import MemoryWriter, context
 
 PROJECT = "people"
 Answer = Callable[[Prompt], str]
@@ -87,12 +87,12 @@ async def ingest(
     return await pipeline.ingest(
         Source("letters", tuple(documents)),
         PROJECT,
-        writer,
-        HashEmbedder(),
-        DIMENSIONS,
-        embedding_model="hash",
-        by_model=by_model,
-        say=[].append if said is None else said.append,
+        context(
+            writer,
+            model="hash",
+            by_model=by_model,
+            say=[].append if said is None else said.append,
+        ),
     )
 
 
@@ -164,7 +164,7 @@ async def test_a_removed_document_takes_what_was_replied_about_it_with_it() -> N
     assert "Harlow 51 met" not in texts
     assert "Harlow 01 met" in texts
 
-    await pipeline.remove(None, PROJECT, writer, HashEmbedder(), DIMENSIONS)
+    await pipeline.remove(None, PROJECT, context(writer))
     assert not writer.replies
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import read_changed, read_source
-from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, comparable
+from tests.ingest.fakes import MemoryWriter, comparable, context
 
 Git = Callable[..., bytes]
 
@@ -50,7 +50,7 @@ async def _ingest(writer: MemoryWriter, changed: list[Path] | None = None) -> ob
         source = await asyncio.to_thread(read_source, folder)
     else:
         source = await asyncio.to_thread(read_changed, folder, changed)
-    return await ingest(source, "p", writer, HashEmbedder(), DIMENSIONS)
+    return await ingest(source, "p", context(writer))
 
 
 async def test_what_a_merge_changed_makes_the_project_what_the_whole_folder_would(git: Git) -> None:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drift.graph.writing.records import DocumentRecord, DocumentVersion
 from drift.indexing.cleaning import clean, is_crawled
 from drift.indexing.documents import Skipped, SourceDocument
-from drift.indexing.graph_records import DocumentRecord, DocumentVersion
 from drift.indexing.records import chunk_records
 from drift.local.ingest.files import read_document
 from drift.local.ingest.html_text import read_page

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drift.graph.writing.records import Definition
 from drift.indexing.chunking import MAX_CHARS
 from drift.indexing.documents import SourceDocument
-from drift.indexing.graph_records import Definition
 from drift.local.ingest.code.languages import LANGUAGES
 from drift.local.ingest.code.reading import MAX_PARSED_BYTES, read_code
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from pypdf import PdfReader, PdfWriter
 
 from drift.core.folding import as_typed, words_as_typed
+from drift.graph.writing.records import DocumentRecord
 from drift.indexing.documents import Skipped, SourceDocument
-from drift.indexing.graph_records import DocumentRecord
 from drift.indexing.pages import without_running_heads
 from drift.indexing.records import chunk_records
 from drift.local.ingest.files import document_in

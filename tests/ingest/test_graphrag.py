@@ -20,7 +20,7 @@ from drift.local.ingest.graphrag.vectors import KINDS
 from drift.local.ingest.pipeline import ingest, remove, switch
 from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import Source
-from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, Project
+from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, Project, context
 from tests.ingest.graphrag_tables import BAKERY, MILL, Tables, tables, write
 
 
@@ -29,7 +29,9 @@ async def imported(
 ) -> IngestReport:
     say = (said if said is not None else []).append
     return await import_index(
-        read_index(folder), "p", writer, HashEmbedder(), DIMENSIONS, embedding_model="m", say=say
+        read_index(folder),
+        "p",
+        context(writer, model="m", say=say),
     )
 
 
@@ -147,36 +149,23 @@ async def test_the_same_index_again_writes_nothing_and_another_one_takes_its_pla
     assert writer.project("p").knowledge == clean.knowledge
 
 
-@pytest.mark.parametrize("breaks_at", range(4))
-async def test_an_import_that_broke_is_finished_by_the_next(tmp_path: Path, breaks_at: int) -> None:
-    folder = write(tmp_path, tables())
-    writer = MemoryWriter(breaks_at)
-    try:
-        await imported(folder, writer)
-    except Exception:  # noqa: BLE001 - it breaks where it is told to
-        await imported(folder, writer)
-    clean = await project_of(folder)
-    assert writer.project("p").documents == clean.documents
-    assert writer.project("p").knowledge == clean.knowledge
-
-
 async def test_an_imported_graph_and_our_own_are_kept_apart(tmp_path: Path) -> None:
     folder = write(tmp_path, tables())
     own = Source("/docs", (SourceDocument("a.md", "A", "# A\n\nText of ours.\n", "markdown"),))
     writer = MemoryWriter()
     await imported(folder, writer)
     before = list(writer.writes)
-    asked = ("p", writer, HashEmbedder(), DIMENSIONS)
+    asked = ("p", context(writer, model="m"))
     with pytest.raises(IngestError, match="holds the graph that GraphRAG made of"):
-        await ingest(own, *asked, embedding_model="m")
+        await ingest(own, *asked)
     with pytest.raises(IngestError, match="holds the graph that GraphRAG made of"):
-        await switch(["d1"], *asked, on=False, embedding_model="m")
-    await switch([], *asked, on=True, embedding_model="m")  # nothing is behind
+        await switch(["d1"], *asked, on=False)
+    await switch([], *asked, on=True)  # nothing is behind
     assert writer.writes == before
 
-    await remove(f"graphrag:{folder.resolve()}", *asked, embedding_model="m")
+    await remove(f"graphrag:{folder.resolve()}", *asked)
     assert not writer.project("p").documents
-    await ingest(own, *asked, embedding_model="m")
+    await ingest(own, *asked)
     with pytest.raises(IngestError, match="holds documents of /docs"):
         await imported(folder, writer)
 

@@ -14,7 +14,7 @@ from drift.local.ingest import pipeline
 from drift.local.ingest.files import document_in
 from drift.local.ingest.sources import read_source
 from tests.ingest import made_files as made
-from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter
+from tests.ingest.fakes import MemoryWriter, context
 
 SHEET, STRINGS, TEXT = "xl/worksheets/sheet1.xml", "xl/sharedStrings.xml", "word/document.xml"
 SLIDE = "ppt/slides/slide1.xml"
@@ -125,8 +125,23 @@ def test_long_heads_make_no_table_many_times_as_long(name: str, content: bytes) 
         lambda n: "<p/>a" * n,
         lambda n: "<p " + " ".join(f"a{i}=b" for i in range(2 * n)) + ">a",
         lambda n: "<input>a" * n,
+        lambda n: "a" + "<a " * n,
+        lambda n: "a" + "<!--" * n,
+        lambda n: "a" + "&" * n,
+        lambda n: "<p><b>" * n + "a",
     ],
-    ids=["cells", "items", "tables", "closed", "attributes", "inputs"],
+    ids=[
+        "cells",
+        "items",
+        "tables",
+        "closed",
+        "attributes",
+        "inputs",
+        "open",
+        "comments",
+        "references",
+        "nested",
+    ],
 )
 def test_a_page_of_four_times_the_length_takes_about_four_times_as_long(
     page: Callable[[int], str],
@@ -152,7 +167,7 @@ async def test_what_a_file_said_stays_while_it_is_damaged_or_cannot_be_read_here
     async def ingested(content: bytes) -> tuple[str, list[str]]:
         file.write_bytes(content)
         source = read_source(tmp_path)
-        report = await pipeline.ingest(source, "p", writer, HashEmbedder(), DIMENSIONS)
+        report = await pipeline.ingest(source, "p", context(writer))
         (chunk,) = writer.project("p").chunks["a.docx"]
         return chunk.text, report.kept
 

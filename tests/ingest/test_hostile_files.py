@@ -16,10 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drift.graph.writing.records import ChunkRecord
 from drift.indexing.blocks import Format, split_blocks
 from drift.indexing.chunking import MAX_CHARS, cut
 from drift.indexing.documents import FORMATS, Skipped
-from drift.indexing.graph_records import ChunkRecord
 from drift.indexing.reading_process import guarded
 from drift.local.ingest.files import read_document
 from drift.local.ingest.knowledge import derive

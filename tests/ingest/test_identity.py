@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from drift.core.errors import GraphUnavailableError, IngestError
+from drift.core.errors import IngestError
 from drift.indexing.documents import Skipped
 from drift.local.ingest import kinds
 from drift.local.ingest.pipeline import ingest, remove
 from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import Source, read_source
-from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, Project, comparable
+from tests.ingest.fakes import MemoryWriter, Project, comparable, context
 
 TEXTS = {
     "a.md": "# Quay four\n\nIngrid Falk keeps the keys of `quay_four`.\n",
@@ -48,12 +48,12 @@ def _link(path: Path, target: Path) -> None:
 
 async def _ingest(path: Path, writer: MemoryWriter, *, yes: bool = False) -> IngestReport:
     source = await asyncio.to_thread(read_source, path, may_be_empty=yes)
-    return await ingest(source, "p", writer, HashEmbedder(), DIMENSIONS)
+    return await ingest(source, "p", context(writer))
 
 
 async def _remove(source: Path | None, writer: MemoryWriter) -> IngestReport:
     name = None if source is None else str(source)
-    return await remove(name, "p", writer, HashEmbedder(), DIMENSIONS)
+    return await remove(name, "p", context(writer))
 
 
 async def _clean(*sources: Path) -> Project:
@@ -92,23 +92,6 @@ async def test_a_file_is_one_document_in_whatever_order_its_folders_are_ingested
     _put(folder / "a.md", TEXTS["a.md"].replace("Ingrid Falk", "Nils Berg"))
     for name in order:
         await _ingest(folder.parent / name, writer)
-    assert comparable(writer.project("p")) == comparable(await _clean(folder))
-
-
-@pytest.mark.parametrize("breaks_at", range(9))
-async def test_a_document_never_stands_beside_what_its_file_was_before(
-    folder: Path, breaks_at: int
-) -> None:
-    writer = MemoryWriter()
-    await _ingest(folder / "sub", writer)
-    writer.calls, writer.breaks_at = [], breaks_at
-    try:
-        await _ingest(folder, writer)
-    except GraphUnavailableError:
-        texts = _texts(writer.project("p"))
-        assert len(texts) == len(set(texts))
-    writer.breaks_at = None
-    await _ingest(folder, writer)
     assert comparable(writer.project("p")) == comparable(await _clean(folder))
 
 
@@ -178,9 +161,8 @@ async def test_a_renamed_folder_is_recognised_at_no_cost(folder: Path, tmp_path:
     assert not (await _ingest(papers, writer)).wrote
 
 
-@pytest.mark.parametrize("breaks_at", range(9))
-async def test_a_folder_renamed_edited_and_thinned_is_the_same_folder_also_after_a_break(
-    folder: Path, tmp_path: Path, breaks_at: int
+async def test_a_folder_renamed_edited_and_thinned_is_the_same_folder(
+    folder: Path, tmp_path: Path
 ) -> None:
     writer = MemoryWriter()
     _put(folder / "e.md", "# Ebb\n\nThe `ebb` begins at noon.\n")
@@ -189,12 +171,7 @@ async def test_a_folder_renamed_edited_and_thinned_is_the_same_folder_also_after
     _put(papers / "a.md", TEXTS["a.md"].replace("Ingrid Falk", "Nils Berg"))
     (papers / "d.txt").unlink()
     _put(papers / "new.md", "# Buoys\n\nA `buoy` is yellow.\n")
-    writer.calls, writer.breaks_at = [], breaks_at
-    try:
-        await _ingest(papers, writer)
-    except GraphUnavailableError:
-        writer.breaks_at = None
-        await _ingest(papers, writer)
+    await _ingest(papers, writer)
     assert comparable(writer.project("p")) == comparable(await _clean(papers))
 
 
@@ -232,17 +209,6 @@ async def test_what_a_part_of_a_vanished_folder_lacks_stays_and_is_told(
     assert set(writer.project("p").documents) == set(TEXTS)
 
 
-async def test_a_link_left_at_the_old_place_of_a_folder_leads_to_the_same_source(
-    folder: Path, tmp_path: Path
-) -> None:
-    writer = MemoryWriter()
-    await _ingest(folder, writer)
-    moved = _renamed(folder, tmp_path / "elsewhere")
-    _link(folder, moved)
-    for path in (folder, moved):
-        assert not (await _ingest(path, writer)).wrote
-
-
 async def test_a_folder_has_one_name_however_it_is_given(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -252,6 +218,11 @@ async def test_a_folder_has_one_name_however_it_is_given(
     monkeypatch.chdir(folder / "sub")
     ways = ["..", "../../docs/", "../../link", "../sub/.."]
     assert not any([(await _ingest(Path(way), writer)).wrote for way in ways])
+
+    monkeypatch.chdir(folder.parent)
+    moved = _renamed(folder, folder.parent / "elsewhere")
+    _link(folder, moved)
+    assert not any([(await _ingest(place, writer)).wrote for place in (folder, moved)])
 
 
 # ----------------------------------------------------------------------------------- taken out
@@ -296,41 +267,9 @@ async def test_what_cannot_be_read_is_kept_also_with_yes(folder: Path) -> None:
     unreadable = tuple(Skipped(path, "cannot be read", unreadable=True) for path in (".", "a.md"))
     for skipped, kept in zip(unreadable, (sorted(TEXTS), ["a.md"]), strict=True):
         source = Source(str(folder), (), (skipped,))
-        report = await ingest(source, "p", writer, HashEmbedder(), DIMENSIONS)
+        report = await ingest(source, "p", context(writer))
         assert report.kept == kept
     assert report.removed == sorted(TEXTS.keys() - {"a.md"})
-
-
-@pytest.mark.parametrize("breaks_at", range(5))
-async def test_removing_a_source_is_done_whole_or_not_at_all(
-    folder: Path, tmp_path: Path, breaks_at: int
-) -> None:
-    other = tmp_path / "other"
-    _put(other / "x.md", "# Lamps\n\nThe `lamp` is red.\n")
-    writer = MemoryWriter()
-    for source in (folder, other):
-        await _ingest(source, writer)
-    before = _texts(writer.project("p"))
-    writer.calls, writer.breaks_at = [], breaks_at
-    try:
-        await _remove(folder, writer)
-    except GraphUnavailableError:
-        assert _texts(writer.project("p")) in [before, ["# Lamps"]]
-        writer.breaks_at = None
-        await _remove(folder, writer)
-    assert writer.project("p") == await _clean(other)
-
-
-async def test_all_of_a_project_is_removed_where_no_source_is_named(
-    folder: Path, tmp_path: Path
-) -> None:
-    writer = MemoryWriter()
-    for source in (folder, _put(tmp_path / "x.md", "# Lamps\n")):
-        await _ingest(source, writer)
-    report = await _remove(None, writer)
-    assert report.removed == sorted([*TEXTS, "x.md"])
-    assert not writer.project("p").documents
-    assert not writer.project("p").knowledge.communities
 
 
 async def test_a_document_stays_whose_package_is_missing_here(

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from drift.graph.writing.records import DocumentRecord, DocumentVersion
 from drift.indexing.documents import Skipped, SourceDocument, document_of
-from drift.indexing.graph_records import DocumentRecord, DocumentVersion
 from drift.indexing.links import MOST_OF_A_CHUNK, addresses_in
 from drift.indexing.records import chunk_records
 from drift.local.ingest.files import document_in

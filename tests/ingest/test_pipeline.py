@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 
 from drift.core.deadline import Deadline
-from drift.core.errors import GraphUnavailableError, IngestError, ModelMisconfiguredError
-from drift.indexing.documents import Skipped, SourceDocument
+from drift.core.errors import IngestError, ModelMisconfiguredError
+from drift.indexing.documents import Skipped
 from drift.local.cli.work.sample import sample_sources
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import Source, read_source
 from drift.model.calls import Embeddings
-from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, Project, comparable
+from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, Project, comparable, context
 
 TEXTS = {
     "pump.md": "# Pump manual\n\nThe `Feed Pump` moves *cooling water*. See the Control "
@@ -45,7 +46,7 @@ async def _run(
     source: Source | Path, writer: MemoryWriter, project: str = "p", **more: str
 ) -> IngestReport:
     source = await _read(source) if isinstance(source, Path) else source
-    return await ingest(source, project, writer, HashEmbedder(), DIMENSIONS, **more)
+    return await ingest(source, project, context(writer, **more))
 
 
 async def _read(path: Path) -> Source:
@@ -77,13 +78,6 @@ async def test_a_folder_becomes_documents_chunks_and_topics(
     assert report.communities == {0: 1}
     assert (project.knowledge.entities, project.knowledge.relations) == ((), ())
     assert project.knowledge.fingerprint
-
-
-async def test_everything_stored_has_a_vector_and_chunks_say_which_slices_of_their_files_they_are(
-    folder: Path,
-) -> None:
-    project = await _clean(folder)
-
     for name, own in project.chunks.items():
         assert own
         assert all(c.text == TEXTS[name][c.start : c.end] for c in own)
@@ -105,11 +99,11 @@ async def test_chunks_whose_vector_is_of_zeros_are_told(folder: Path, lost: str)
             )
 
     writer, source = MemoryWriter(), await _read(folder)
-    report = await ingest(source, "p", writer, Zeros(), DIMENSIONS)
+    report = await ingest(source, "p", IngestContext(writer, Zeros(), DIMENSIONS))
     names = {name for name, text in TEXTS.items() if lost in text.partition("\n")[0].lower()}
     assert report.notes.keys() == names
     assert all("no search by vector finds them" in note for note in report.notes.values())
-    assert not (await ingest(source, "q", writer, HashEmbedder(), DIMENSIONS)).notes
+    assert not (await ingest(source, "q", context(writer))).notes
 
 
 async def test_every_chunk_is_in_one_topic_below_a_root() -> None:
@@ -140,7 +134,7 @@ async def test_a_second_run_writes_nothing(folder: Path) -> None:
     before = list(writer.writes)
     embedder = HashEmbedder()
 
-    report = await ingest(await _read(folder), "p", writer, embedder, DIMENSIONS)
+    report = await ingest(await _read(folder), "p", IngestContext(writer, embedder, DIMENSIONS))
 
     assert writer.writes == before
     assert embedder.texts == 0
@@ -166,17 +160,6 @@ async def test_an_address_is_written_when_it_changes_and_else_costs_nothing(fold
     assert writer.project("p").documents == plain
 
 
-async def test_a_copy_of_a_source_is_seen_also_when_it_has_another_address(
-    folder: Path, tmp_path: Path
-) -> None:
-    copy = await asyncio.to_thread(shutil.copytree, folder, tmp_path / "copy")
-    writer = MemoryWriter()
-    await _run(folder, writer)
-    addressed = await asyncio.to_thread(read_source, copy, "https://docs.example.com")
-    with pytest.raises(IngestError, match="holds the same documents already"):
-        await _run(addressed, writer)
-
-
 async def test_a_changed_file_replaces_only_its_own_chunks(folder: Path) -> None:
     writer = MemoryWriter()
     await _run(folder, writer)
@@ -189,18 +172,6 @@ async def test_a_changed_file_replaces_only_its_own_chunks(folder: Path) -> None
     assert report.changed == ["pump.md"]
     assert {name for name in after if after[name] != before[name]} == {"pump.md"}
     assert comparable(writer.project("p")) == comparable(await _clean(folder))
-
-
-async def test_a_removed_file_takes_its_chunks_and_what_only_it_named_with_it(folder: Path) -> None:
-    writer = MemoryWriter()
-    await _run(folder, writer)
-    (folder / "valve.md").unlink()
-
-    report = await _run(folder, writer)
-
-    assert report.removed == ["valve.md"]
-    assert writer.project("p").chunks == (await _clean(folder)).chunks
-    assert "Valve manual" not in str(writer.project("p").knowledge)
 
 
 async def test_two_folders_of_one_project_both_stay_and_knowledge_covers_both(
@@ -234,69 +205,11 @@ async def test_projects_do_not_share_ids(folder: Path) -> None:
     assert not ids[0] & ids[1]
 
 
-@pytest.mark.parametrize("breaks_at", range(9))
-async def test_a_run_broken_at_any_call_is_repaired_by_the_next(
-    folder: Path, breaks_at: int
-) -> None:
-    writer, whole = MemoryWriter(), MemoryWriter()
-    for one in (writer, whole):
-        await _run(folder, one)
-    (folder / "valve.md").unlink()
-    _put(folder / "pump.md", TEXTS["pump.md"] + "\nClose the `inlet_valve`.\n")
-    _put(folder / "new.rst", "Filter\n======\n\nThe ``Filter`` cleans *cooling water*.\n")
-    await _run(folder, whole)
-    writer.calls, writer.breaks_at = [], breaks_at
-
-    try:
-        await _run(folder, writer)
-    except GraphUnavailableError:
-        assert len(writer.calls) == breaks_at + 1
-    else:
-        assert len(writer.calls) <= breaks_at, "the run has fewer calls than the test breaks at"
-    writer.breaks_at = None
-    await _run(folder, writer)
-
-    assert writer.project("p") == whole.project("p")
-
-
-MANY = Source(
-    "many",
-    tuple(
-        SourceDocument(f"{n:03}", f"Part {n}", f"Part {n} fits the `bolt_{n % 7}`.", "text")
-        for n in range(300)
-    ),
-)
-"""Enough chunks for several batches."""
-
-
-@pytest.mark.parametrize("breaks_at", range(8))
-async def test_a_first_run_broken_at_any_call_is_repaired_by_the_next(breaks_at: int) -> None:
-    clean = MemoryWriter()
-    await _run(MANY, clean)
-    steps = [
-        "prepare",
-        "project_state",
-        *["write_documents"] * 3,
-        "read_members",
-        "write_knowledge",
-        "project_state",
-    ]
-    assert clean.calls == steps
-    writer = MemoryWriter(breaks_at)
-    with pytest.raises(GraphUnavailableError):
-        await _run(MANY, writer)
-    writer.breaks_at = None
-
-    await _run(MANY, writer)
-
-    assert writer.project("p") == clean.project("p")
-
-
 async def test_another_embedding_model_embeds_everything_anew(folder: Path) -> None:
     writer = MemoryWriter()
-    await _run(folder, writer, embedding_model="one")
+    await _run(folder, writer, model="one")
 
-    report = await _run(folder, writer, embedding_model="two")
+    report = await _run(folder, writer, model="two")
 
     assert report.changed == sorted(TEXTS)
 
@@ -306,7 +219,7 @@ async def test_vectors_of_another_length_are_refused_before_anything_is_written(
 ) -> None:
     writer = MemoryWriter()
     with pytest.raises(ModelMisconfiguredError, match=r"\[5\] floats.*8 floats each were expected"):
-        await ingest(await _read(folder), "p", writer, HashEmbedder(5), DIMENSIONS)
+        await ingest(await _read(folder), "p", IngestContext(writer, HashEmbedder(5), DIMENSIONS))
     assert not writer.writes
 
 
@@ -332,7 +245,9 @@ async def test_progress_never_falls_and_every_stage_ends_complete(folder: Path) 
         seen.setdefault(stage, []).append((done, total))
 
     await ingest(
-        await _read(folder), "p", MemoryWriter(), HashEmbedder(), DIMENSIONS, report=report
+        await _read(folder),
+        "p",
+        context(MemoryWriter(), report=report),
     )
 
     assert list(seen) == [
@@ -347,39 +262,30 @@ async def test_progress_never_falls_and_every_stage_ends_complete(folder: Path) 
         assert steps[-1][0] == steps[-1][1] > 0
 
 
-@pytest.mark.parametrize("moved", ["elsewhere", "elsewhere/docs"])
-async def test_a_folder_that_was_moved_or_copied_is_refused_before_anything_is_written(
-    folder: Path, tmp_path: Path, moved: str
+@pytest.mark.parametrize("address", ["", "https://docs.example.com"])
+@pytest.mark.parametrize("moved", ["elsewhere", "elsewhere/docs", "beside another"])
+async def test_a_folder_that_was_copied_is_refused_before_anything_is_written(
+    folder: Path, tmp_path: Path, moved: str, address: str
 ) -> None:
     writer = MemoryWriter()
+    if moved == "beside another":  # so that it is stored as docs/pump.md and so on
+        for name in TEXTS:
+            _put(tmp_path / "other" / name, f"# Another {name}\n")
+        await _run(tmp_path / "other", writer)
     await _run(folder, writer)
     before = list(writer.writes)
     copy = tmp_path / moved
     await asyncio.to_thread(shutil.copytree, folder, copy)
     _put(copy / "new.md", "# New")
+    source = await asyncio.to_thread(read_source, copy, address)
 
     with pytest.raises(IngestError, match="holds the same documents already") as refused:
-        await _run(copy, writer)
+        await _run(source, writer)
 
     assert str(folder) in refused.value.detail
     assert "--project" in refused.value.detail
     assert writer.writes == before
-    assert (await _run(copy, writer, "another project")).added == sorted([*TEXTS, "new.md"])
-
-
-async def test_a_second_copy_is_seen_also_where_its_names_had_to_be_changed(
-    folder: Path, tmp_path: Path
-) -> None:
-    writer = MemoryWriter()
-    other = tmp_path / "other"
-    for name in TEXTS:
-        _put(other / name, f"# Another {name}\n")
-    await _run(other, writer)
-    await _run(folder, writer)  # stored as docs/pump.md and so on
-    copy = tmp_path / "copy"
-    await asyncio.to_thread(shutil.copytree, folder, copy)
-    with pytest.raises(IngestError, match="holds the same documents already"):
-        await _run(copy, writer)
+    assert (await _run(source, writer, "another project")).added == sorted([*TEXTS, "new.md"])
 
 
 async def test_folders_that_share_a_few_files_go_into_one_project(

@@ -25,7 +25,7 @@ from drift.local.ingest import pipeline
 from drift.local.ingest.files import document_in
 from drift.local.ingest.sources import Source, read_source
 from tests.ingest import made_files as made
-from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter
+from tests.ingest.fakes import MemoryWriter, context
 
 WORD = "word/document.xml"
 _kept: list[bytearray] = []
@@ -178,7 +178,7 @@ async def test_a_document_that_takes_too_long_to_cut_is_skipped_and_its_earlier_
 ):
     writer = MemoryWriter()
     documents = [SourceDocument(f"{n}.md", n, f"text of {n}", "markdown") for n in "ab"]
-    await pipeline.ingest(Source("s", tuple(documents)), "p", writer, HashEmbedder(), DIMENSIONS)
+    await pipeline.ingest(Source("s", tuple(documents)), "p", context(writer))
 
     def guard(
         name: str, work: Callable[[], Result], seconds: float | None = None
@@ -188,7 +188,9 @@ async def test_a_document_that_takes_too_long_to_cut_is_skipped_and_its_earlier_
 
     newer = [SourceDocument(f"{n}.md", n, f"new text of {n}", "markdown") for n in "ab"]
     report = await pipeline.ingest(
-        Source("s", tuple(newer)), "p", writer, HashEmbedder(), DIMENSIONS, guard=guard
+        Source("s", tuple(newer)),
+        "p",
+        context(writer, guard=guard),
     )
     assert (report.changed, report.kept) == (["a.md"], ["b.md"])
     assert [one.path for one in report.skipped] == ["b.md"]

@@ -25,13 +25,14 @@ from drift.indexing.documents import Skipped, SourceDocument
 from drift.local.cli.work.placing import ModelsOf
 from drift.local.ingest import scheduling
 from drift.local.ingest.by_model.asking import Asked
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.files import SourceFile
 from drift.local.ingest.pacing import Pace, Paced
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.scheduling import FILES_A_BATCH, read_all, workers
 from drift.local.ingest.sources import read_source
 from drift.model.calls import ChatReply, Prompt, Tokens
-from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter
+from tests.ingest.fakes import DIMENSIONS, HashEmbedder, MemoryWriter, context
 
 SECONDS = 60.0
 
@@ -72,9 +73,9 @@ async def test_workers_make_the_very_same_graph(scheduler: str, tmp_path: Path) 
     source = await asyncio.to_thread(read_source, tmp_path)
     (tmp_path / "gone.md").unlink()
     here, there = MemoryWriter(), MemoryWriter()
-    alone = await ingest(source, "p", here, HashEmbedder(), DIMENSIONS)
+    alone = await ingest(source, "p", context(here))
     async with workers(scheduler, models) as both:
-        shared = await ingest(source, "p", there, both, DIMENSIONS, stages=both)
+        shared = await ingest(source, "p", IngestContext(there, both, DIMENSIONS, stages=both))
 
     assert there.project("p") == here.project("p")
     assert replace(shared, seconds={}) == replace(alone, seconds={})

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.indexing.chunking import cut
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     DocumentRecord,
     DocumentVersion,
     KnowledgeBatch,
 )
+from drift.indexing.chunking import cut
 from drift.llm.local_embedding import embed
 from drift.local.cli.work.sample import sample_sources
 from drift.local.ingest.knowledge import Assignment, assign, derive, fingerprint

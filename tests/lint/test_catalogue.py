@@ -20,9 +20,9 @@ _CLAUSE = re.compile(
 _CYPHER = "graph/cypher/"
 PARTS = (
     *(f"{_CYPHER}{part}.py" for part in ("clauses", "finding", "followup", "nearest")),
-    *(f"{_CYPHER}{part}.py" for part in ("neighbourhood", "primer", "schema", "vector_indexes")),
+    *(f"{_CYPHER}{part}.py" for part in ("neighbourhood", "primer", "schema", "index_creation")),
     f"{_CYPHER}walk.py",
-    "indexing/clauses.py",
+    "graph/writing/clauses.py",
     "local/prepare/kinds.py",
     "local/prepare/survey.py",
 )

@@ -7,9 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from drift.http.service import Service, WholeGraph
-from drift.http.settings import load
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
@@ -18,6 +16,8 @@ from drift.indexing.graph_records import (
     EntityRecord,
     KnowledgeBatch,
 )
+from drift.http.service import Service, WholeGraph
+from drift.http.settings import load
 from drift.model.health import Readiness
 from drift.ports import Ports
 from tests.contract.random_projects import VECTORS

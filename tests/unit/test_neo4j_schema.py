@@ -19,17 +19,17 @@ from drift.core.errors import (
     GraphUnavailableError,
 )
 from drift.graph.cypher.schema import DEFAULT
-from drift.graph.indexes import IndexNames
+from drift.graph.indexes import IndexNames, WantedIndex
 from drift.local.ingest.neo4j import schema as neo4j_schema
-from drift.local.ingest.neo4j.ddl import SchemaObject, schema_objects
+from drift.local.ingest.neo4j.ddl import wanted_indexes
 from drift.local.ingest.neo4j.ensure import former_texts
 from drift.local.ingest.neo4j.schema import missing, obstacles, wait_until_online, warnings
 from drift.model.health import Index
 
-WANTED = schema_objects(DEFAULT, IndexNames("communities", "chunks", "texts"))
+WANTED = wanted_indexes(DEFAULT, IndexNames("communities", "chunks", "texts"))
 
 
-def stored(wanted: SchemaObject) -> Index:
+def stored(wanted: WantedIndex) -> Index:
     """The index as the server lists it after creating what is wanted."""
     is_vector = wanted.kind == "vector"
     return Index(

@@ -12,7 +12,7 @@ from drift.contracts.answer import RetrieveResponse
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphUnavailableError
 from drift.evidence.sentences import sentences
-from drift.indexing.graph_records import DocumentRecord, DocumentVersion
+from drift.graph.writing.records import DocumentRecord, DocumentVersion
 from drift.local.prompt_elements import elements
 from drift.model.calls import Prompt
 from drift.model.reading import ABOUT_PROJECT, AboutProject

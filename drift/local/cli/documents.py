@@ -65,6 +65,7 @@ async def on(stack_options: StackOptions, paths: Paths, project: options.Project
 async def _switch(stack_options: StackOptions, paths: list[str], project: str, *, on: bool) -> None:
     from drift.local.cli.work.projects import projects_of_graph
     from drift.local.ingest import pipeline
+    from drift.local.ingest.context import IngestContext
 
     async with projects_of_graph(stack_options, "switch") as graph:
         await graph.held(project)
@@ -73,13 +74,15 @@ async def _switch(stack_options: StackOptions, paths: list[str], project: str, *
             return await pipeline.switch(
                 paths,
                 project,
-                graph.writer,
-                embedder,
-                graph.values.vector_index_dimensions,
+                IngestContext(
+                    graph.writer,
+                    embedder,
+                    graph.values.vector_index_dimensions,
+                    report=show,
+                    model=graph.values.oai_embed_model_name,
+                    say=say,
+                ),
                 on=on,
-                report=show,
-                embedding_model=graph.values.oai_embed_model_name,
-                say=say,
             )
 
         report = await graph.changed(work)

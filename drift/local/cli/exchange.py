@@ -113,13 +113,11 @@ async def delete(
 
 
 async def _restored(graph: Projects, folder: Path, project: str | None) -> Manifest:
-    from drift.graph.node_store import Neo4jNodeStore
     from drift.local.exchange.transfer import restore_project
     from drift.local.prepare.vectors import fill_second_vectors
 
-    nodes = Neo4jNodeStore(graph.connection, graph.writer.own)
     dimensions = graph.values.vector_index_dimensions
-    manifest = await restore_project(folder, project, graph.writer, nodes, dimensions, say)
+    manifest = await restore_project(folder, project, graph.writer, dimensions, say)
     await fill_second_vectors(graph.values, project or manifest.project_id, say)
     return manifest
 

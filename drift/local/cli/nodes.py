@@ -111,6 +111,7 @@ class _Tools:
     ) -> dict[str, list[Difference]]:
         """Return what differs, by project; a graph without projects has none."""
         from drift.local.exchange.differences import ProjectDifferences
+        from drift.local.ingest.context import IngestContext
         from drift.local.wiring import writer_over
 
         if values.graph_schema != "default":
@@ -118,16 +119,15 @@ class _Tools:
         writer = writer_over(self.connection, values)
         if writer.copy is not None:
             writer.copy.trusts = False
+        context = IngestContext(
+            writer,
+            self.embedder,
+            values.vector_index_dimensions,
+            values.oai_embed_model_name,
+            say=say,
+        )
         return {
-            held.project_id: await ProjectDifferences(
-                held.project_id,
-                writer,
-                self.connection,
-                self.embedder,
-                values.vector_index_dimensions,
-                values.oai_embed_model_name,
-                say,
-            ).found()
+            held.project_id: await ProjectDifferences(held.project_id, context).found()
             for held in await writer.held_projects(project)
         }
 

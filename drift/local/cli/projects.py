@@ -16,7 +16,7 @@ from drift.local.cli.terminal import on_one_line
 from drift.local.ingest.places import REMOTE, is_gone, is_inside, known_as
 
 if TYPE_CHECKING:
-    from drift.indexing.graph_records import HeldProject
+    from drift.graph.writing.records import HeldProject
     from drift.local.cli.work.projects import Projects
     from drift.local.ingest.report import IngestReport, Report
     from drift.local.stack.stack import StackOptions
@@ -62,7 +62,7 @@ async def show(
 
     async with projects_of_graph(stack_options, "show") as graph:
         await graph.held(project)
-        facts = await project_facts(project, graph.writer, graph.connection)
+        facts = await project_facts(project, graph.writer)
 
     if as_json:
         print_json(facts)
@@ -170,18 +170,21 @@ async def _remove_from(
     graph: Projects, project_id: str, source: str | None, wait_s: float
 ) -> IngestReport:
     from drift.local.ingest import pipeline
+    from drift.local.ingest.context import IngestContext
 
     async def work(embedder: Embedder, show: Report) -> IngestReport:
         return await pipeline.remove(
             source,
             project_id,
-            graph.writer,
-            embedder,
-            graph.values.vector_index_dimensions,
-            report=show,
-            embedding_model=graph.values.oai_embed_model_name,
-            wait_s=wait_s,
-            say=say,
+            IngestContext(
+                graph.writer,
+                embedder,
+                graph.values.vector_index_dimensions,
+                report=show,
+                model=graph.values.oai_embed_model_name,
+                wait_s=wait_s,
+                say=say,
+            ),
         )
 
     return await graph.changed(work)

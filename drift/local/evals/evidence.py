@@ -25,6 +25,7 @@ from drift.local.evals.gold_passages import GoldPassage, RawDocuments, words_of
 from drift.local.evals.measured_search import MeasuredSearch
 from drift.local.evals.patience import QUESTION_S, Patience
 from drift.local.evals.topic_figures import Topics
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.files import SourceFile
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import Source, read_source
@@ -115,11 +116,13 @@ async def _ingest(topic: Corpus, search: MeasuredSearch, say: Say) -> None:
     done = await ingest(
         topic.source,
         topic.project_id,
-        search.writer,
-        PassageEmbedder(embedder),
-        embedder.dimensions,
-        embedding_model=embedder.name,
-        say=say,
+        IngestContext(
+            search.writer,
+            PassageEmbedder(embedder),
+            embedder.dimensions,
+            model=embedder.name,
+            say=say,
+        ),
     )
     say(f"{topic.project_id}: {done.held_documents} documents, {done.held_chunks} chunks")
 

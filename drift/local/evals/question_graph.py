@@ -7,9 +7,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 
 from drift.core.names import normalised_title
-from drift.indexing.batch_embedder import BatchEmbedder
-from drift.indexing.documents import sha256
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,
@@ -18,6 +16,8 @@ from drift.indexing.graph_records import (
     KnowledgeBatch,
     RelationRecord,
 )
+from drift.indexing.batch_embedder import BatchEmbedder
+from drift.indexing.documents import sha256
 from drift.indexing.records import stable_id
 from drift.local.evals.embedders import PassageEmbedder, TextEmbedder
 from drift.local.evals.question_sets import Passage, QuestionSet

@@ -9,25 +9,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
-from drift.graph.connection import Connection
 from drift.graph.cypher.schema import DEFAULT
 from drift.graph.versions import VectorVersion
+from drift.graph.writing.records import DocumentRecord
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.indexing.documents import Skipped
-from drift.indexing.graph_records import DocumentRecord
-from drift.indexing.records import embedding_of
 from drift.local.exchange import statements
 from drift.local.exchange.folder import Row
 from drift.local.ingest import pipeline
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.files import look_at
 from drift.local.ingest.identity import possible_files
-from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.places import is_gone
 from drift.local.ingest.run import refuse_two_models
 from drift.local.prepare import vector_statements
 from drift.local.prepare.filling import Filling
-from drift.local.say import Say
-from drift.ports import Embedder
 
 NAMED = 10
 
@@ -47,37 +43,29 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class ProjectDifferences:
-    """Finds what differs in one project, and mends what needs no file and no decision.
-
-    Vectors have `dimensions` floats and are made by the embedder, which `model` names.
-    """
+    """Finds what differs in one project, and mends what needs no file and no decision."""
 
     project_id: str
-    writer: Neo4jWriter
-    connection: Connection
-    embedder: Embedder
-    dimensions: int
-    model: str
-    say: Say
+    context: IngestContext
 
     async def found(self) -> list[Difference]:
         """Return what differs, or did until now; errors as for any write, and of the model."""
-        async with self.writer.writing(self.project_id, say=self.say) as project:
-            about: Row = {"project_id": self.project_id, "dimensions": self.dimensions}
+        graph, dimensions = self.context.graph, self.context.dimensions
+        async with graph.writing(self.project_id, say=self.context.say) as project:
+            about: Row = {"project_id": self.project_id, "dimensions": dimensions}
             held = (await project.once(statements.GENERATION, about))[0]
-            version = await self.writer.own.version()
+            version = await graph.own.version()
             about |= {"generation": held["generation"], "vector": version.vector}
             row = (await project.once(statements.DIFFERENCES, about))[0]
-            state = await self.writer.project_state(self.project_id)
-            embedding = embedding_of(self.model, self.dimensions)
-            refuse_two_models(self.project_id, state, embedding)
+            state = await graph.project_state(self.project_id)
+            refuse_two_models(self.project_id, state, self.context.embedding)
             if row["orphans"]:
                 await project.until_none(statements.DROP_ORPHANS, about)
             embedded = await self._embed(version)
 
         files = await asyncio.to_thread(lambda: list(self._files(state.documents.values())))
         anew = f"drift ingest FOLDER --project {quote(self.project_id)} --force"
-        lengths = f"vectors of another length than {self.dimensions}"
+        lengths = f"vectors of another length than {dimensions}"
         listed = [
             *files,
             Difference("documents not whole", len(row["broken"]), anew, row["broken"][:NAMED]),
@@ -89,7 +77,7 @@ class ProjectDifferences:
         is_behind = bool(row["orphans"]) or not held["properties"].get("fingerprint")
         if is_derived and is_behind and not row["broken"]:
             listed.append(Difference("knowledge that is behind", 1))
-            await self._derive()
+            await pipeline.switch((), self.project_id, self.context, on=True)
         return [one for one in listed if one.number]
 
     def _files(self, documents: Iterable[DocumentRecord]) -> Iterator[Difference]:
@@ -118,22 +106,11 @@ class ProjectDifferences:
 
     async def _embed(self, version: VectorVersion) -> int:
         """Give chunks and communities the vectors that they lack, and count them."""
-        filling = Filling(self.connection, DEFAULT, version, self.project_id, means=True)
-        embedder = BatchEmbedder(self.embedder, self.dimensions)
+        connection = self.context.graph.connection
+        filling = Filling(connection, DEFAULT, version, self.project_id, means=True)
+        embedder = BatchEmbedder(self.context.embedder, self.context.dimensions)
         written = 0
         for label in vector_statements.TEXTS:
             for part in await filling.bare(label):
                 written += await filling.write(label, part, embedder)
         return written
-
-    async def _derive(self) -> None:
-        await pipeline.switch(
-            (),
-            self.project_id,
-            self.writer,
-            self.embedder,
-            self.dimensions,
-            on=True,
-            embedding_model=self.model,
-            say=self.say,
-        )

@@ -30,10 +30,9 @@ async def _about(project_id: str, connection: Connection) -> Row:
     return {"project_id": project_id, "generation": found[0]["generation"] if found else 0}
 
 
-async def project_facts(
-    project_id: str, writer: Neo4jWriter, connection: Connection
-) -> dict[str, Any]:
+async def project_facts(project_id: str, writer: Neo4jWriter) -> dict[str, Any]:
     """Return what is told of a project that is there, as JSON; times are ISO 8601 in UTC."""
+    connection = writer.connection
     nodes = await held_nodes(project_id, connection)
     state = await writer.project_state(project_id)
     about = await _about(project_id, connection)

@@ -18,7 +18,7 @@ from pydantic import ValidationError
 
 from drift.contracts.request import project_id_problem
 from drift.core.errors import IngestError
-from drift.indexing.clauses import OFF
+from drift.graph.writing.clauses import OFF
 from drift.local.exchange.folder import EDGES, MANIFEST, NODES, VERSION, Manifest, Row, vectors_file
 from drift.local.exchange.rules import (
     MOST_KEY_BYTES,

@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from drift.graph.cypher.legs import EARLIER, OF_INGESTION
-from drift.indexing.clauses import OFF, STAGED
-from drift.indexing.rows import read_defines, read_skipped
+from drift.graph.writing.clauses import OFF, STAGED
+from drift.graph.writing.rows import read_defines, read_skipped
 from drift.local.exchange.statements import KINDS, OF_LEASE, OWN
 from drift.local.prepare.findings import LEFT_OUT
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from drift.graph.cypher import clauses, legs, nearest
 from drift.graph.cypher.expressions import of_generation
-from drift.indexing.clauses import DOCUMENTS, KEYS, OFF, STAGED, UPDATED_AT
+from drift.graph.writing.clauses import DOCUMENTS, KEYS, OFF, STAGED, UPDATED_AT
 
 OWN = (legs.PERSONAL, legs.EARLIER)
 KINDS = {**KEYS, **dict.fromkeys((OFF, *OWN), "id")}

@@ -21,9 +21,9 @@ from drift.graph.connection import Statement
 from drift.graph.indexes import project_key
 from drift.graph.node_store import Neo4jNodeStore
 from drift.graph.versions import VectorVersion
-from drift.indexing.clauses import OFF, STAGED
-from drift.indexing.project import REVEAL_TIMEOUT_S
-from drift.indexing.rows import ROWS, ROWS_WITH_VECTORS
+from drift.graph.writing.clauses import OFF, STAGED
+from drift.graph.writing.documents import REVEAL_TIMEOUT_S
+from drift.graph.writing.rows import ROWS, ROWS_WITH_VECTORS
 from drift.local.exchange import folder as files
 from drift.local.exchange import statements
 from drift.local.exchange.folder import FolderWriter, Manifest, Row
@@ -144,13 +144,8 @@ def _write_node(kind: str, record: Row, generation: int, into: FolderWriter) -> 
 
 
 # ------------------------------------------------------------------------------------------ restore
-async def restore_project(  # noqa: PLR0913, PLR0917 - one argument a collaborator
-    folder: Path,
-    project_id: str | None,
-    writer: Neo4jWriter,
-    nodes: Neo4jNodeStore,
-    dimensions: int,
-    say: Say,
+async def restore_project(
+    folder: Path, project_id: str | None, writer: Neo4jWriter, dimensions: int, say: Say
 ) -> Manifest:
     """Make a project of an exported folder, and return what the folder says of itself.
 
@@ -174,7 +169,7 @@ async def restore_project(  # noqa: PLR0913, PLR0917 - one argument a collaborat
 
     await writer.prepare(dimensions)
     if any(manifest.nodes.get(kind) for kind in statements.OWN):
-        await nodes.prepare(dimensions)
+        await Neo4jNodeStore(writer.connection, writer.own).prepare(dimensions)
     async with writer.writing(exported.project_id, say=say, half_done=True) as project:
         await _Restore(project, exported, (await writer.own.said()).versions).write(say)
     await writer.fill_documents()  # those of an earlier release's folder have no vector

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING
 
 from drift.core.errors import IngestError
 from drift.graph.vector_models import has_direction
-from drift.indexing.documents import Skipped, SourceDocument, ending_of, is_file_name
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     DocumentBatch,
     DocumentRecord,
     DocumentVersion,
     ProjectState,
 )
-from drift.indexing.reading_process import Guard, guarded
+from drift.indexing.documents import Skipped, SourceDocument, ending_of, is_file_name
 from drift.indexing.records import chunk_records, version_of
 from drift.local.ingest.by_model.estimate import Estimate, of_new_documents
 from drift.local.ingest.by_model.writing import ByModel
@@ -67,7 +66,6 @@ class SourceChanges:
     project_id: str
     embedding: str
     report: Report = say_nothing
-    guard: Guard = guarded
     force: bool = False
     stages: Stages = field(default_factory=InProcess)
     expected: int = 0
@@ -86,16 +84,6 @@ class SourceChanges:
             skipped=self.source.skipped,
             ignored=self.source.ignored,
         )
-
-    @property
-    def model(self) -> str:
-        """The embedding model."""
-        return self.embedding.rpartition("/")[0]
-
-    @property
-    def dimensions(self) -> int:
-        """Floats of its vectors."""
-        return int(self.embedding.rpartition("/")[2])
 
     async def identity(self, state: ProjectState) -> Identity:
         """Return what the documents that were read are in the project.
@@ -151,7 +139,7 @@ class SourceChanges:
         version = version_of(document.content_hash, document.source_uri, self.embedding)
         stored = state.documents.get(name)
         if not self.force:
-            if stored is not None and stored.version == version:
+            if stored is not None and stored.is_made_of(version):
                 is_own = stored.source == identity.owner
                 (self.result.unchanged if is_own else self.result.moved).append(name)
                 self.documents[name] = stored
@@ -275,7 +263,7 @@ def _renamed(
 ) -> str | None:
     """Return the stored document that goes on under another name, and needs no reading for that."""
     alike = (one for one in others if ending_of(one) == ending_of(name))  # which says how to read
-    same = (one for one in alike if state.documents[one].version == version)
+    same = (one for one in alike if state.documents[one].is_made_of(version))
     return next((one for one in same if not is_file_name(state.documents[one].title, one)), None)
 
 

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from drift.indexing.graph_records import ChunkRecord, CommunityRecord
+from drift.graph.writing.records import ChunkRecord, CommunityRecord
 from drift.local.ingest.summaries import Digest, digest, rarity, summarise
 from drift.local.ingest.topics import Points, directions_from, mean
 from drift.model.graph import Vector

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from drift.indexing.graph_records import ChunkFacts, EntityRecord, Member
+from drift.graph.writing.records import ChunkFacts, EntityRecord, Member
 from drift.indexing.links import URL
 from drift.indexing.records import stable_id
 

@@ -11,33 +11,30 @@ import numpy as np
 
 from drift.core.deadline import task_group
 from drift.core.errors import IngestError
-from drift.indexing.batch_embedder import BatchEmbedder
-from drift.indexing.documents import Skipped
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     DocumentRecord,
     KnowledgeBatch,
     Member,
     ModelReply,
 )
+from drift.indexing.batch_embedder import BatchEmbedder
+from drift.indexing.documents import Skipped
 from drift.local.ingest.by_model.replies import outdated, part_of
 from drift.local.ingest.by_model.writing import (
-    ByModel,
     embed_entities,
     with_entities,
     write_by_model,
 )
 from drift.local.ingest.changes import SourceChanges
 from drift.local.ingest.communities import between
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.defined_entities import defined_entities
 from drift.local.ingest.knowledge import assign, derive, fingerprint
 from drift.local.ingest.neo4j.project import Neo4jProject
-from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.places import require_own_graph
 from drift.local.ingest.report import STAGES, Clock, IngestReport, Reach
 from drift.local.ingest.stamps import Stamps
-from drift.local.say import Say
-from drift.ports import Embedder
 
 DERIVE, ASK, EMBED, KNOWLEDGE = STAGES[2:]
 
@@ -46,26 +43,23 @@ DERIVE, ASK, EMBED, KNOWLEDGE = STAGES[2:]
 class Derivation:
     """Derives the knowledge of a project that a run holds.
 
-    `by_model` says what a chat model is asked to write. `stamp` is the fingerprint of the knowledge
-    once that is known, and `reach` what was derived, if anything was.
+    `stamp` is the fingerprint of the knowledge once that is known, and `reach` what was derived, if
+    anything was.
     """
 
     changes: SourceChanges
-    graph: Neo4jWriter
+    context: IngestContext
     writer: Neo4jProject
-    embedder: Embedder
-    by_model: ByModel | None = None
-    say: Say = lambda _: None
     stamp: str = ""
     reach: Reach | None = None
     clock: Clock = field(init=False)
     calls: BatchEmbedder = field(init=False)
 
     def __post_init__(self) -> None:
-        changes, stages = self.changes, self.changes.stages
-        self.clock = Clock(changes.result.seconds)
+        context, stages = self.context, self.changes.stages
+        self.clock = Clock(self.result.seconds)
         self.calls = BatchEmbedder(
-            self.embedder, changes.dimensions, stages.at_once, stages.texts_a_call
+            context.embedder, context.dimensions, stages.at_once, stages.texts_a_call
         )
 
     @property
@@ -87,8 +81,8 @@ class Derivation:
         project's. `held` is the fingerprint of the knowledge that is there. IngestError when the
         topics cannot be found, or the graph was imported.
         """
-        report = self.changes.report
-        self.stamp = fingerprint(seen, self.changes.embedding)
+        report = self.context.report
+        self.stamp = fingerprint(seen, self.context.embedding)
         if self._is_written(held) and not (self.changes.force or removed):
             self.stamp = held
             return
@@ -96,11 +90,11 @@ class Derivation:
         require_own_graph(self.project_id, seen)
         with self.clock.timed(DERIVE):
             report(DERIVE, 0, 1)
-            every, facts = await self.graph.read_members(self.project_id)
+            every, facts = await self.context.graph.read_members(self.project_id)
             gone = set(removed)
             members = [one for one in every if one.document_id not in gone]
-            replies = await self.graph.read_replies(self.project_id)
-            is_read_whole = bool(replies or self.by_model)
+            replies = await self.context.graph.read_replies(self.project_id)
+            is_read_whole = bool(replies or self.context.by_model)
             async with task_group() as group:
                 topics = group.create_task(self._topics(members, is_read_whole=is_read_whole))
                 entities = group.create_task(asyncio.to_thread(defined_entities, members, facts))
@@ -116,7 +110,7 @@ class Derivation:
         with self.clock.timed(EMBED):
             if defined := entities.result():
                 knowledge = await asyncio.to_thread(with_entities, knowledge, defined)
-            knowledge = replace(knowledge, embedding_model=self.changes.model)
+            knowledge = replace(knowledge, embedding_model=self.context.model)
             compared = await self.writer.compare(knowledge)
             knowledge = await self._embed_new(knowledge, compared.kept)
 
@@ -132,21 +126,21 @@ class Derivation:
     def _is_written(self, held: str) -> bool:
         """Tell whether the knowledge is there, with all that a model is asked to write."""
         is_same = held.partition(" ")[0] == self.stamp
-        return is_same and (self.by_model is None or self.by_model.covers(held))
+        return is_same and (self.context.by_model is None or self.context.by_model.covers(held))
 
     async def _topics(
         self, members: Sequence[Member], *, is_read_whole: bool
     ) -> tuple[KnowledgeBatch, list[ChunkRecord]]:
         """Return the topics of these chunks, and the chunks read: of changed topics, or all."""
-        project_id, dimensions = self.project_id, self.changes.dimensions
+        project_id, dimensions = self.project_id, self.context.dimensions
         kept = None
         if not self.changes.force:
-            kept = await self.graph.read_topics(project_id, self.changes.model)
+            kept = await self.context.graph.read_topics(project_id, self.context.model)
 
         assignment = None
         if kept is not None:
             new = [one for one in members if one.chunk_id not in kept.topic_of]
-            read = await self.graph.read_chunks(project_id, new, dimensions)
+            read = await self.context.graph.read_chunks(project_id, new, dimensions)
             vectors = np.array([read[one.chunk_id][1] for one in new], dtype=np.float32)
             assignment = assign(members, vectors.reshape(len(new), dimensions), kept)
 
@@ -154,11 +148,11 @@ class Derivation:
         if assignment is not None and not is_read_whole:
             placed = zip(members, assignment.topics, strict=True)
             wanted = [one for one, topic in placed if topic in assignment.affected]
-        chunks = await self.graph.read_chunks(project_id, wanted, dimensions)
+        chunks = await self.context.graph.read_chunks(project_id, wanted, dimensions)
 
         # In a thread, so that the loop goes on renewing the lease on the project.
         work = partial(derive, members, chunks, self.stamp, kept, assignment)
-        knowledge = await asyncio.to_thread(self.changes.guard, "knowledge", work, None)
+        knowledge = await asyncio.to_thread(self.context.guard, "knowledge", work, None)
         if isinstance(knowledge, Skipped):
             raise IngestError(
                 f"The knowledge of project {project_id} {knowledge.reason}. Its documents "
@@ -169,21 +163,21 @@ class Derivation:
     async def _embed_new(self, knowledge: KnowledgeBatch, kept: Stamps) -> KnowledgeBatch:
         """Return the knowledge with the vectors of what is not as it was before."""
         new = len(knowledge.communities) - len(kept.communities)
-        self.changes.report(EMBED, 0, new)
+        self.context.report(EMBED, 0, new)
 
         bare = [e for e in knowledge.entities if not e.embedding and e.id not in kept.entities]
         if bare:
             # By title: what moved with its file has another id, and says the same.
             titles = list({entity.title for entity in bare})
-            known = await self.graph.read_entity_vectors(
-                self.project_id, self.changes.model, titles
+            known = await self.context.graph.read_entity_vectors(
+                self.project_id, self.context.model, titles
             )
             made = {one.id: one for one in await embed_entities(bare, known, self.calls)}
             entities = tuple(made.get(entity.id, entity) for entity in knowledge.entities)
             knowledge = replace(knowledge, entities=entities)
 
         embedded = await embed_communities(self.calls, knowledge, kept.communities)
-        self.changes.report(EMBED, new, new)
+        self.context.report(EMBED, new, new)
         return embedded
 
     async def _with_replies(
@@ -193,7 +187,7 @@ class Derivation:
         held: Sequence[ModelReply],
     ) -> tuple[KnowledgeBatch, int]:
         """Return the knowledge with what a model writes and wrote before, and its reports."""
-        known = await self.graph.read_entity_vectors(self.project_id, self.changes.model)
+        known = await self.context.graph.read_entity_vectors(self.project_id, self.context.model)
         knowledge, is_whole, reports = await write_by_model(
             knowledge,
             chunks,
@@ -201,12 +195,12 @@ class Derivation:
             known,
             keep=self.writer.keep_replies,
             embedder=self.calls,
-            by_model=self.by_model,
-            done=partial(self.changes.report, ASK),
-            say=self.say,
+            by_model=self.context.by_model,
+            done=partial(self.context.report, ASK),
+            say=self.context.say,
         )
-        if self.by_model is not None and is_whole:
-            self.stamp = f"{self.stamp} {self.by_model.mark}"
+        if self.context.by_model is not None and is_whole:
+            self.stamp = f"{self.stamp} {self.context.by_model.mark}"
         return replace(knowledge, fingerprint=self.stamp), reports
 
     async def _drop_replies(
@@ -214,7 +208,7 @@ class Derivation:
     ) -> None:
         """Remove the replies whose texts are gone; those of documents that are off stay."""
         texts = [chunk.text for chunk in chunks]
-        texts += await self.graph.read_texts_off(self.project_id)
+        texts += await self.context.graph.read_texts_off(self.project_id)
         await self.writer.drop_replies(outdated(held, map(part_of, texts)))
 
 

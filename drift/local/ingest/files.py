@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
+from drift.graph.writing.rows import parts
 from drift.indexing.documents import (
     Skipped,
     SourceDocument,
@@ -21,7 +22,6 @@ from drift.indexing.documents import (
     sha256,
 )
 from drift.indexing.reading_process import Guard, guarded
-from drift.indexing.rows import parts
 from drift.local.ingest import formats
 from drift.local.ingest.code.languages import LANGUAGES
 from drift.local.ingest.code.reading import read_code

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from drift.core.errors import IngestError
-from drift.indexing.graph_records import ProjectState
+from drift.graph.writing.records import ProjectState
 from drift.indexing.records import possible_ids
 from drift.local.ingest.kinds import is_passed_over, lacks_a_package
 from drift.local.ingest.places import REMOTE, are_same, below, is_gone, is_inside, known_as

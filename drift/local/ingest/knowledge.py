@@ -9,7 +9,7 @@ from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     CommunityRecord,
     DocumentRecord,
     KeptTopics,

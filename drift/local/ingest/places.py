@@ -7,7 +7,7 @@ from pathlib import Path
 from shlex import quote
 
 from drift.core.errors import IngestError
-from drift.indexing.graph_records import DocumentRecord
+from drift.graph.writing.records import DocumentRecord
 
 REMOTE = "az://"
 """What the name of a source begins with that is no place of this machine."""

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from drift.contracts.answer import CostOut
+from drift.graph.writing.records import ProjectState
 from drift.indexing.documents import Skipped
-from drift.indexing.graph_records import ProjectState
 from drift.local.ingest.kinds import Ignored
 
 Report = Callable[[str, int, int], None]

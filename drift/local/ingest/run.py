@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from drift.core.errors import IngestError
 from drift.graph.vector_models import other_models
-from drift.indexing.graph_records import DocumentBatch, ProjectState
+from drift.graph.writing.records import DocumentBatch, ProjectState
+from drift.graph.writing.rows import skipped_line
 from drift.indexing.records import batches
-from drift.indexing.rows import skipped_line
 from drift.local.ingest.derivation import Derivation
 from drift.local.ingest.identity import Identity
 from drift.local.ingest.report import STAGES, IngestReport
@@ -27,7 +27,7 @@ class Run(Derivation):
         """Take all steps in order, and return what they did."""
         others = {one for claimed in identity.others.values() for one in claimed}
         written = {*identity.names.values(), *identity.gone, *others}
-        refuse_two_models(self.project_id, state, self.changes.embedding, written)
+        refuse_two_models(self.project_id, state, self.context.embedding, written)
         with self.clock.timed(CHUNKS):
             await self.write_documents(state, identity)
         self.clock.add(READ, self.changes.waited_s)
@@ -78,9 +78,9 @@ class Run(Derivation):
                 if batch is not None:
                     await self.writer.write_documents(batch)
                     self.result.chunks += len(batch.chunks)
-                    self.changes.report(CHUNKS, self.result.chunks, self.changes.expected)
+                    self.context.report(CHUNKS, self.result.chunks, self.changes.expected)
 
-        self.changes.report(CHUNKS, self.result.chunks, self.result.chunks)
+        self.context.report(CHUNKS, self.result.chunks, self.result.chunks)
 
     async def _with_kept_vectors(self, batch: DocumentBatch, state: ProjectState) -> DocumentBatch:
         """Return the documents; chunks whose words stay are not embedded again."""
@@ -92,8 +92,10 @@ class Run(Derivation):
         ]
         if not names or self.changes.force:
             return batch
-        embedding = self.changes.embedding
-        return batch.keeping(await self.graph.held_chunks(self.project_id, names, embedding))
+        embedding = self.context.embedding
+        return batch.keeping(
+            await self.context.graph.held_chunks(self.project_id, names, embedding)
+        )
 
     async def derive_knowledge(self, state: ProjectState) -> None:
         """Derive what the documents make together that the project is to hold now."""
@@ -107,11 +109,11 @@ class Run(Derivation):
 
     async def look_back(self) -> None:
         """Report what the graph holds now; IngestError when it is not what this run wrote."""
-        state = await self.graph.project_state(self.project_id)
+        state = await self.context.graph.project_state(self.project_id)
         lost = sorted(
             name
             for name, written in self.changes.documents.items()
-            if name not in state.documents or state.documents[name].version != written.version
+            if name not in state.documents or not state.documents[name].is_made_of(written.version)
         )
         lost += sorted(state.documents.keys() & {*self.result.removed, *self.changes.replaced})
         if lost or state.fingerprint != self.stamp:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, IngestError, ModelUnavailableError
+from drift.graph.writing.records import ChunkRecord, DocumentRecord
 from drift.indexing.documents import Skipped, SourceDocument
-from drift.indexing.graph_records import ChunkRecord, DocumentRecord
 from drift.indexing.reading_process import Guard, ReadingProcess, guarded
 from drift.indexing.records import RULES
 from drift.local.ingest.blobs import Blob

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from operator import attrgetter
 
-from drift.indexing.graph_records import KnowledgeBatch, RelationRecord
+from drift.graph.writing.records import KnowledgeBatch, RelationRecord
 from drift.local.ingest.communities import by_parent
 
 _parts_of = attrgetter(*(one.name for one in fields(RelationRecord)))

@@ -16,8 +16,8 @@ from heapq import nsmallest
 from itertools import pairwise
 from typing import Self
 
+from drift.graph.writing.records import ChunkRecord
 from drift.indexing.chunking import PATH_SEPARATOR
-from drift.indexing.graph_records import ChunkRecord
 from drift.local.ingest.prose import sentences, spellings, words
 
 MAX_SUMMARY_CHARS = 1200

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from drift.graph.connection import Connection
-from drift.graph.indexes import read_indexes, speaks_cypher_25
-from drift.local.ingest.neo4j.ddl import SchemaObject
+from drift.graph.indexes import WantedIndex, read_indexes, speaks_cypher_25
 from drift.local.ingest.neo4j.schema import create, missing, wait_until_online, warnings
 from drift.local.say import Say
 from drift.model.health import Index
@@ -100,7 +99,7 @@ class SchemaSteps:
     """Creates what is missing of the wanted constraints and indexes, kind by kind."""
 
     changes: Changes
-    wanted: Sequence[SchemaObject]
+    wanted: Sequence[WantedIndex]
     dimensions: int
     wait_s: float
 
@@ -121,7 +120,7 @@ class SchemaSteps:
         report.created += [w.name for w in absent if await create(connection, w, self.dimensions)]
         await wait_until_online(connection, wanted, self.dimensions, self.wait_s, self.changes.say)
 
-    async def _write_down(self, wanted: SchemaObject) -> None:
+    async def _write_down(self, wanted: WantedIndex) -> None:
         best, *_, oldest = (*wanted.statements, wanted.statements[-1])
         text = best if best == oldest or await speaks_cypher_25(self.changes.connection) else oldest
         parameters = {"dimensions": self.dimensions} if "$dimensions" in text else {}

@@ -14,8 +14,8 @@ from drift.graph.connection import Connection
 from drift.graph.cypher.legs import PERSONAL
 from drift.graph.cypher.schema import Schema
 from drift.graph.versions import VectorVersion
+from drift.graph.writing.rows import parts
 from drift.indexing.batch_embedder import MAX_EMBEDDED_CHARS, BatchEmbedder
-from drift.indexing.rows import parts
 from drift.local.ingest.by_model.writing import embedded_text
 from drift.local.ingest.communities import between
 from drift.local.prepare import vector_statements as statements

@@ -11,7 +11,7 @@ from drift.core.errors import GraphMisconfiguredError
 from drift.graph.connection import Connection
 from drift.graph.cypher.statements import EDGE_TYPES
 from drift.graph.mapping import KNOWN, Edge, GraphMapping, is_name
-from drift.indexing.rows import parts
+from drift.graph.writing.rows import parts
 from drift.local.prepare import looking_statements, statements
 from drift.local.prepare.kinds import sources
 

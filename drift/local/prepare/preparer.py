@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, field
-from typing import Self
+from dataclasses import InitVar, dataclass, field
 
 from drift.core.errors import GraphMisconfiguredError
 from drift.core.names import normalised_title
@@ -18,11 +17,10 @@ from drift.graph.connection import Connection
 from drift.graph.cypher.schema import DEFAULT, Schema, schema_named
 from drift.graph.indexes import IndexNames, project_key, read_indexes, unyielding
 from drift.graph.versions import keep_format, read_format, read_known_format
+from drift.graph.writing.rows import parts
 from drift.indexing.batch_embedder import BatchEmbedder
-from drift.indexing.rows import parts
-from drift.local.ingest.neo4j import document_statements as statement
-from drift.local.ingest.neo4j.ddl import schema_objects
-from drift.local.ingest.neo4j.document_vectors import fill_documents
+from drift.local.ingest.neo4j import document_vectors
+from drift.local.ingest.neo4j.ddl import wanted_indexes
 from drift.local.ingest.neo4j.schema import ONLINE_WAIT_S, obstacles
 from drift.local.prepare import statements
 from drift.local.prepare.changes import Changes, PrepareReport, SchemaSteps
@@ -45,22 +43,13 @@ class Neo4jPreparer:
     names: IndexNames = field(default_factory=IndexNames)
     schema: Schema = DEFAULT
     model: str = ""
+    graph_schema: InitVar[str] = ""
+    """A value of GRAPH_SCHEMA, in the place of the schema."""
 
-    @classmethod
-    def connect(  # noqa: PLR0913 - what a connection takes, and what to prepare
-        cls,
-        uri: str,
-        username: str,
-        password: str,
-        database: str | None,
-        *,
-        names: IndexNames,
-        schema: str,
-        model: str = "",
-    ) -> Self:
-        """Return a preparer with a connection of its own, not opened yet."""
-        own = Connection(uri, username, password, database)
-        return cls(own, names, schema_named(schema), model)
+    def __post_init__(self, graph_schema: str) -> None:
+        """Read the setting, where it is given."""
+        if graph_schema:
+            self.schema = schema_named(graph_schema)
 
     async def recognise(self) -> Likeness:
         """Say how the graph is built, and prepare it so from here on; errors as `recognise`."""
@@ -90,7 +79,7 @@ class Neo4jPreparer:
         said = await read_known_format(self.connection)
         version = said.of(self.model, dimensions)
         vector = version.vector_in(self.schema)
-        whole = schema_objects(self.schema, self.names.of(version), vector)
+        whole = wanted_indexes(self.schema, self.names.of(version), vector)
         wanted = unyielding(whole, stored)
         looked_at = wanted if self.schema.has_projects else whole
         surveyor = Surveyor(self.connection, self.schema, dimensions, say, vector)
@@ -147,7 +136,7 @@ class Neo4jPreparer:
         if not report.dry_run:
             vector = version.vector_in(self.schema)
             if self.schema.has_projects:
-                await fill_documents(self.connection, vector)
+                await document_vectors.fill_documents(self.connection, vector)
             surveyor = Surveyor(self.connection, self.schema, dimensions, say, vector)
             await surveyor.look_at_vectors()
             report.vectors = surveyor.survey.vectors
@@ -178,8 +167,10 @@ async def _prepare_projects(changes: Changes, schema: SchemaSteps, surveyor: Sur
 
 async def _fill_documents(changes: Changes, vector: str) -> None:
     """Give documents that lack one their vector, the mean of their chunks'."""
-    bare = (await changes.connection.rows(statement.COUNT_BARE, {"vector": vector}))[0]["documents"]
-    await changes.make(f"__Document__.{vector}", statement.FILL, bare, vector=vector)
+    bare = (await changes.connection.rows(document_vectors.COUNT_BARE, {"vector": vector}))[0][
+        "documents"
+    ]
+    await changes.make(f"__Document__.{vector}", document_vectors.FILL, bare, vector=vector)
 
 
 async def _prepare_mapped(changes: Changes, schema: SchemaSteps, s: Schema) -> None:

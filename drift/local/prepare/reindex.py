@@ -12,12 +12,12 @@ from drift.core.errors import IngestError
 from drift.graph.connection import Connection
 from drift.graph.cypher.legs import PERSONAL
 from drift.graph.cypher.schema import Schema, schema_named
-from drift.graph.indexes import IndexNames, read_indexes
+from drift.graph.indexes import IndexNames, WantedIndex
 from drift.graph.versions import FIRST, VectorVersion, keep_version, read_known_format
 from drift.indexing.batch_embedder import BatchEmbedder
-from drift.local.ingest.neo4j.ddl import SchemaObject, drop_index, vector_indexes
+from drift.local.ingest.neo4j.ddl import drop_index, vector_indexes
 from drift.local.ingest.neo4j.document_vectors import fill_documents
-from drift.local.ingest.neo4j.schema import create, missing, wait_until_online
+from drift.local.ingest.neo4j.schema import create_missing, wait_until_online
 from drift.local.ingest.report import Report
 from drift.local.prepare import vector_statements as statements
 from drift.local.prepare.filling import Filling, Texts
@@ -67,8 +67,7 @@ class Reindexing:
         """
         now = await self._begun(version)
         wanted = self._indexes(version)
-        for absent in missing(wanted, await read_indexes(self.connection)):
-            await create(self.connection, absent, version.dimensions)
+        await create_missing(self.connection, wanted, version.dimensions)
 
         filling = Filling(self.connection, self.schema, version, means=True)
         texts = await self.count(version)
@@ -96,7 +95,7 @@ class Reindexing:
         await wait_until_online(self.connection, wanted, version.dimensions, say=say)
         await keep_version(self.connection, version)
 
-    def _indexes(self, version: VectorVersion) -> tuple[SchemaObject, ...]:
+    def _indexes(self, version: VectorVersion) -> tuple[WantedIndex, ...]:
         vector = version.vector_in(self.schema)
         return vector_indexes(self.schema, self.names.of(version), vector)
 

@@ -14,8 +14,8 @@ from drift.graph.connection import Connection, Statement
 from drift.graph.cypher import versions
 from drift.graph.cypher.schema import FIRST_VECTOR
 from drift.graph.versions import keep_format, read_known_format
-from drift.indexing.lease import MAX_WAIT_S, Lease, holding
-from drift.indexing.project import REVEAL_TIMEOUT_S
+from drift.graph.writing.documents import REVEAL_TIMEOUT_S
+from drift.graph.writing.lease import MAX_WAIT_S, Lease, holding
 from drift.indexing.records import chunk_id, embedding_of
 from drift.local.ingest.neo4j.document_vectors import fill_documents
 from drift.local.ingest.report import Report, say_nothing

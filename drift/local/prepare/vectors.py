@@ -8,14 +8,13 @@ from typing import Any
 
 from drift.graph.connection import Connection
 from drift.graph.cypher.schema import Schema, schema_named
-from drift.graph.indexes import read_indexes
 from drift.graph.versions import FIRST, VectorVersion
 from drift.http.settings import Settings
 from drift.http.wiring import database, index_names
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.llm.local_embedder import DIMENSIONS, LocalEmbedder
 from drift.local.ingest.neo4j.ddl import vector_indexes
-from drift.local.ingest.neo4j.schema import create, missing, wait_until_online
+from drift.local.ingest.neo4j.schema import create_missing, wait_until_online
 from drift.local.prepare import vector_statements as statements
 from drift.local.prepare.changes import PrepareReport
 from drift.local.prepare.filling import Filling
@@ -156,8 +155,7 @@ async def fill_second_vectors(settings: Settings, project_id: str, say: Say) -> 
     local, schema = VectorVersion("local"), schema_named(settings.graph_schema)
     wanted = vector_indexes(schema, index_names(settings).of(local), local.vector_in(schema))
     async with Connection(*database(settings)) as connection:
-        for one in missing(wanted, await read_indexes(connection)):
-            await create(connection, one, DIMENSIONS)
+        await create_missing(connection, wanted, DIMENSIONS)
         await wait_until_online(connection, wanted, DIMENSIONS, say=say)
 
         report = PrepareReport(dry_run=False)

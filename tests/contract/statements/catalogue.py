@@ -28,10 +28,10 @@ from drift.graph.cypher.legs import GIVEN, PERSONAL, Leg
 from drift.graph.cypher.schema import DEFAULT, FALLBACK_VECTOR, V1, Schema
 from drift.graph.indexes import ENTITY_INDEX, IndexNames
 from drift.graph.versions import FIRST, VectorVersion
-from drift.indexing import clauses, lease_statements, state_statements
-from drift.indexing import statements as write
+from drift.graph.writing import clauses, lease_statements, state_statements
+from drift.graph.writing import document_statements as write
 from drift.local.exchange import statements as exchange
-from drift.local.ingest.neo4j import ddl, document_statements
+from drift.local.ingest.neo4j import ddl, document_vectors
 from drift.local.ingest.neo4j import statements as knowledge
 from drift.local.prepare import looking_statements as looking
 from drift.local.prepare import statements as prepare
@@ -50,7 +50,7 @@ MODULES: dict[str, ModuleType] = {
     "search": search,
     "state": state_statements,
     "ddl": ddl,
-    "documents": document_statements,
+    "documents": document_vectors,
     "exchange": exchange,
     "knowledge": knowledge,
     "lease": lease_statements,
@@ -155,7 +155,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "unseen.why_nothing": {"": (DEFAULT,)},
     "unseen.usable": {"": (DEFAULT,), "second": (replace(DEFAULT, vector=FALLBACK_VECTOR),)},
     "unseen.hidden": {"": (DEFAULT,), "v1": (V1,)},
-    "ddl.schema_objects": {name: (schema, NAMES) for name, schema in SCHEMAS.items()},
+    "ddl.wanted_indexes": {name: (schema, NAMES) for name, schema in SCHEMAS.items()},
     "ddl.vector_indexes": {
         name: (schema, NAMES.of(SECOND), SECOND.vector) for name, schema in SCHEMAS.items()
     },
@@ -234,6 +234,7 @@ def functions() -> dict[str, FunctionType]:
         for name, function in inspect.getmembers(module, inspect.isfunction)
         if function.__module__ == module.__name__
         and not name.startswith("_")
+        and not inspect.iscoroutinefunction(function)
         and function is not node_search.nearest_of  # the body of a subquery
     }
 

@@ -30,8 +30,8 @@ from drift.graph.graph import Neo4jGraph
 from drift.graph.node_finder import LABELS
 from drift.graph.node_store import Neo4jNodeStore
 from drift.graph.reader import Neo4jReader
-from drift.indexing import project as neo4j_project
-from drift.indexing.graph_records import ModelReply, RelationRecord
+from drift.graph.writing import documents as neo4j_project
+from drift.graph.writing.records import ModelReply, RelationRecord
 from drift.indexing.indexer import Indexer
 from drift.llm.local_embedder import LocalEmbedder
 from drift.local.exchange import facts, transfer
@@ -48,7 +48,7 @@ from drift.model.reading import PageQuery
 from drift.nodes.threshold import pairs
 from tests.contract import v1_graphs
 from tests.contract.bulk_load import load, remove
-from tests.contract.graph_backends import DIMENSIONS
+from tests.contract.graph_backends import DIMENSIONS, context
 from tests.contract.random_projects import VECTORS, Contents, Shape, pair
 from tests.contract.statements.catalogue import NAMES, STATEMENTS, is_schema, is_search
 from tests.contract.statements.plans import Plan, hits
@@ -276,20 +276,17 @@ async def _exchange(plain: Connection, profiler: Profiler) -> None:
         await own.switch(off, on=False)
         await own.keep_replies([ModelReply("report/1", "m", (str(n),), "{}") for n in range(9)])
     await writer.held_projects()
-    await facts.project_facts(MINE, writer, profiler)
+    await facts.project_facts(MINE, writer)
     await facts.held_documents(MINE, profiler)
     await facts.would_go(MINE, None, profiler)
     with TemporaryDirectory() as place:
         folder = Path(place) / "out"
         await transfer.export_project(MINE, folder, writer, str)
-        nodes = Neo4jNodeStore(profiler)
-        await transfer.restore_project(folder, copy, writer, nodes, DIMENSIONS, str)
+        await transfer.restore_project(folder, copy, writer, DIMENSIONS, str)
     await plain.write(
         "MATCH (d:__Document__ {project_id: $p})-[r:HAS_CHUNK]->() DELETE r", {"p": copy}
     )
-    await ProjectDifferences(
-        copy, writer, profiler, LocalEmbedder(), DIMENSIONS, "m", print
-    ).found()
+    await ProjectDifferences(copy, context(writer, "m")).found()
     await transfer.delete_project(copy, writer, str)
     async with writer.writing(MINE) as own:
         await own.switch(off, on=True)

@@ -19,6 +19,7 @@ from drift.local.cli.work.ingestion import (
 )
 from drift.local.cli.work.placing import placed
 from drift.local.cli.work.servers import recommend_up, running
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.graphrag.importing import import_index
 from drift.local.ingest.graphrag.index import read_index
 from drift.local.ingest.progress_bar import progress_bar
@@ -60,14 +61,16 @@ async def import_graphrag(
                 report = await import_index(
                     index,
                     project,
-                    writer,
-                    place.models,
-                    values.vector_index_dimensions,
-                    report=show,
-                    embedding_model=values.oai_embed_model_name,
+                    IngestContext(
+                        writer,
+                        place.models,
+                        values.vector_index_dimensions,
+                        report=show,
+                        model=values.oai_embed_model_name,
+                        wait_s=wait_s,
+                        say=say,
+                    ),
                     force=force,
-                    wait_s=wait_s,
-                    say=say,
                 )
             report.usage = place.usage()
             await tend_vectors(values, writer, wiring.build_models(values)[1], report)

@@ -22,6 +22,7 @@ from drift.local.cli.work.placing import Place, placed
 from drift.local.cli.work.sample import sample_sources
 from drift.local.ingest import pipeline
 from drift.local.ingest.by_model.writing import ByModel
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.progress_bar import progress_bar
 from drift.local.ingest.report import STAGES, IngestReport, Report
@@ -76,18 +77,20 @@ async def ingest_documents(
             report = await pipeline.ingest(
                 documents,
                 project,
-                writer,
-                place.models,
-                values.vector_index_dimensions,
-                report=last.then(show),
-                embedding_model=values.oai_embed_model_name,
+                IngestContext(
+                    writer,
+                    place.models,
+                    values.vector_index_dimensions,
+                    report=last.then(show),
+                    model=values.oai_embed_model_name,
+                    wait_s=wait_s,
+                    say=say,
+                    guard=guard,
+                    stages=place.stages,
+                    by_model=by_model,
+                ),
                 force=force,
-                wait_s=wait_s,
-                say=say,
                 again=again,
-                guard=guard,
-                stages=place.stages,
-                by_model=by_model,
             )
         report.usage = place.usage()
         await tend_vectors(values, writer, wiring.build_models(values)[1], report)

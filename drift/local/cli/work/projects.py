@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from drift.core.errors import IngestError
 from drift.graph.connection import Connection
+from drift.graph.writing.records import HeldProject
 from drift.http import wiring
 from drift.http.settings import Settings
-from drift.indexing.graph_records import HeldProject
 from drift.local.cli.console import stderr
 from drift.local.cli.work.ingestion import require_default_schema, tend_vectors
 from drift.local.cli.work.servers import recommend_up, running

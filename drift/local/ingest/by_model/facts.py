@@ -15,8 +15,8 @@ from drift.contracts.strict_schema import strict_schema
 from drift.core.errors import UnusableReplyError
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
 from drift.evidence.sentences import sentences
-from drift.indexing.graph_records import ChunkRecord
-from drift.indexing.rows import in_groups
+from drift.graph.writing.records import ChunkRecord
+from drift.graph.writing.rows import in_groups
 from drift.local.ingest.by_model.asking import Asking, Work
 from drift.local.ingest.by_model.replies import Replies, part_of
 from drift.local.ingest.prose import has_prose

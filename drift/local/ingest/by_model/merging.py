@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 from drift.core.names import normalised_title
-from drift.indexing.graph_records import EntityRecord, RelationRecord
+from drift.graph.writing.records import EntityRecord, RelationRecord
+from drift.graph.writing.rows import parts
 from drift.indexing.records import stable_id
-from drift.indexing.rows import parts
 from drift.local.ingest.by_model.facts import ChunkFacts
 from drift.local.ingest.topics import cosines
 

@@ -10,7 +10,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-from drift.indexing.graph_records import ModelReply
+from drift.graph.writing.records import ModelReply
 
 STAYS = 0.8
 """The share of its texts with which a reply still holds."""

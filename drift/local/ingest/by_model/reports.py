@@ -15,7 +15,7 @@ from drift.contracts.lenient import at_most, first, text, without_nulls
 from drift.contracts.strict_schema import strict_schema
 from drift.core.errors import UnusableReplyError
 from drift.core.sentence_ends import split_sentences
-from drift.indexing.graph_records import ChunkRecord, CommunityRecord
+from drift.graph.writing.records import ChunkRecord, CommunityRecord
 from drift.local.ingest.by_model.asking import Asking, Work
 from drift.local.ingest.by_model.replies import Replies, part_of
 from drift.local.ingest.communities import by_parent

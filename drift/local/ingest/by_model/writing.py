@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count, zip_longest
 
-from drift.indexing.batch_embedder import BatchEmbedder
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     CommunityRecord,
     EntityRecord,
     KnowledgeBatch,
     ModelReply,
 )
+from drift.indexing.batch_embedder import BatchEmbedder
 from drift.local.ingest.by_model import Tier
 from drift.local.ingest.by_model.asking import CALLS_AT_ONCE, Asked, Asking, Work, do_all
 from drift.local.ingest.by_model.estimate import Estimate, estimate

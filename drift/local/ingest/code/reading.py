@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from pathlib import PurePosixPath
 
+from drift.graph.writing.records import Definition
 from drift.indexing.blocks import MAX_TITLE_CHARS
 from drift.indexing.chunking import (
     MAX_CHARS,
@@ -25,7 +26,6 @@ from drift.indexing.documents import (
     ending_of,
     text_of,
 )
-from drift.indexing.graph_records import Definition
 from drift.local.ingest.code.definitions import MAX_PARSE_S, Found, parse
 from drift.local.ingest.formats.encodings import decoded
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import Any
 
+from drift.graph.writing.records import Definition
 from drift.indexing.documents import (
     CONFIGURATIONS,
     Piece,
@@ -21,7 +22,6 @@ from drift.indexing.documents import (
     document_with,
     text_of,
 )
-from drift.indexing.graph_records import Definition
 from drift.local.ingest.formats.encodings import decoded
 
 NAMES = CONFIGURATIONS

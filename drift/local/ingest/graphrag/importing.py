@@ -9,28 +9,25 @@ from dataclasses import dataclass, field, replace
 from drift.contracts.request import project_id_problem
 from drift.core.errors import IngestError
 from drift.core.folding import as_typed
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,
     KnowledgeBatch,
     ProjectState,
 )
-from drift.indexing.lease import MAX_WAIT_S
-from drift.indexing.records import batches, embedding_of
+from drift.indexing.records import batches
 from drift.local.ingest.by_model.writing import embedded_text
+from drift.local.ingest.context import IngestContext
 from drift.local.ingest.derivation import reach_of
 from drift.local.ingest.graphrag.index import Index
 from drift.local.ingest.graphrag.vectors import KINDS, Vectors, fitting
 from drift.local.ingest.knowledge import fingerprint
 from drift.local.ingest.neo4j.project import Neo4jProject
-from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.places import IMPORTED
-from drift.local.ingest.report import STAGES, Clock, IngestReport, Reach, Report, say_nothing
-from drift.local.say import Say
+from drift.local.ingest.report import STAGES, Clock, IngestReport, Reach
 from drift.model.graph import Vector
 from drift.nodes.embedding_calls import EmbeddingCalls
-from drift.ports import Embedder
 
 MAX_EMBEDDED_CHARS = 8000
 """A text of GraphRAG has 1,200 tokens, more than ours have; no model takes over 8,191."""
@@ -39,23 +36,13 @@ _, CHUNKS, _, _, EMBED, KNOWLEDGE = STAGES
 _TEXTS, _ENTITIES, _REPORTS = KINDS
 
 
-async def import_index(  # noqa: PLR0913 - one argument a collaborator
-    index: Index,
-    project_id: str,
-    writer: Neo4jWriter,
-    embedder: Embedder,
-    dimensions: int,
-    *,
-    report: Report = say_nothing,
-    embedding_model: str = "",
-    force: bool = False,
-    wait_s: float = MAX_WAIT_S,
-    say: Say = lambda _: None,
+async def import_index(
+    index: Index, project_id: str, context: IngestContext, *, force: bool = False
 ) -> IngestReport:
     """Make the project hold exactly this index: documents, chunks, entities and communities.
 
     It takes the place of an index that was imported before. The same index again writes nothing,
-    unless `force` says so. `say` is told of another run, and of vectors.
+    unless `force` says so. It is told of another run, and of vectors.
 
     Raises:
         IngestError: the project's id cannot be used, it holds documents of other sources, or the
@@ -65,17 +52,16 @@ async def import_index(  # noqa: PLR0913 - one argument a collaborator
     if problem := project_id_problem(project_id):
         raise IngestError(f"The project's id cannot be used: {problem}.")
 
-    created = await writer.prepare(dimensions)
-    async with writer.writing(project_id, wait_s=wait_s, say=say) as project:
-        state = await writer.project_state(project_id)
+    graph = context.graph
+    created = await graph.prepare(context.dimensions)
+    async with graph.writing(project_id, wait_s=context.wait_s, say=context.say) as project:
+        state = await graph.project_state(project_id)
         _require_room(project_id, state)
-        calls = EmbeddingCalls(embedder, dimensions)
         notes = dict(index.notes)
         result = IngestReport(index.source, project_id, created=created, notes=notes)
-        run = _Import(index, project, calls, embedding_model, report, say, result)
+        run = _Import(index, project, context, result)
         await run.write(state, force=force)
-        held = await writer.project_state(project_id)
-        run.look_back(held)
+        run.look_back(await graph.project_state(project_id))
         return result
 
 
@@ -95,18 +81,19 @@ class _Import:
 
     index: Index
     writer: Neo4jProject
-    calls: EmbeddingCalls
-    model: str
-    report: Report
-    say: Say
+    context: IngestContext
     result: IngestReport
     stamp: str = ""
     reach: Reach | None = None
+    calls: EmbeddingCalls = field(init=False)
     _vectors: dict[str, Vectors] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.calls = EmbeddingCalls(self.context.embedder, self.context.dimensions)
 
     async def write(self, state: ProjectState, *, force: bool) -> None:
         """Write what is not there yet."""
-        embedding = embedding_of(self.model, self.calls.dimensions)
+        embedding = self.context.embedding
         documents = [
             replace(one, version=replace(one.version, embedding=embedding))
             for one in self.index.documents
@@ -127,14 +114,14 @@ class _Import:
         with clock.timed(CHUNKS):
             for kind, texts in self.index.texts.items():
                 stored = self.index.vectors.get(kind)
-                self._vectors[kind] = await fitting(stored, texts, self.calls, self.say)
+                self._vectors[kind] = await fitting(stored, texts, self.calls, self.context.say)
             await self._write_documents(new)
         with clock.timed(EMBED):
             graph = await self._graph()
         with clock.timed(KNOWLEDGE):
-            self.report(KNOWLEDGE, 0, 1)
+            self.context.report(KNOWLEDGE, 0, 1)
             await self.writer.write_knowledge(graph, result.removed)
-            self.report(KNOWLEDGE, 1, 1)
+            self.context.report(KNOWLEDGE, 1, 1)
         self.reach = reach_of(graph, sum(one.says for one in graph.communities))
 
     def look_back(self, state: ProjectState) -> None:
@@ -162,17 +149,17 @@ class _Import:
             embedded = (replace(one, embedding=vectors[one.id]) for one in batch.chunks)
             await self.writer.write_documents(replace(batch, chunks=tuple(embedded)))
             self.result.chunks += len(batch.chunks)
-            self.report(CHUNKS, self.result.chunks, total)
+            self.context.report(CHUNKS, self.result.chunks, total)
 
     async def _graph(self) -> KnowledgeBatch:
         index = self.index
         total = len(index.entities) + len(index.communities)
-        self.report(EMBED, 0, total)
+        self.context.report(EMBED, 0, total)
         about = {one.id: embedded_text(one.title, one.description) for one in index.entities}
         named = await self._of(_ENTITIES, about)
         said = {index.reports[one.community]: one.summary for one in index.communities if one.says}
         told = await self._of(_REPORTS, said)
-        self.report(EMBED, total, total)
+        self.context.report(EMBED, total, total)
         communities = (
             replace(one, embedding=told.get(index.reports.get(one.community, ""), ()))
             for one in index.communities
@@ -182,7 +169,7 @@ class _Import:
             index.relations,
             tuple(communities),
             self.stamp,
-            self.model,
+            self.context.model,
         )
 
     async def _of(self, kind: str, texts: Mapping[str, str]) -> dict[str, Vector]:

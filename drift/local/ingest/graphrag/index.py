@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from drift.core.errors import IngestError
-from drift.indexing.documents import sha256
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     CommunityRecord,
     DocumentRecord,
@@ -18,6 +17,7 @@ from drift.indexing.graph_records import (
     EntityRecord,
     RelationRecord,
 )
+from drift.indexing.documents import sha256
 from drift.indexing.reading_process import Guard, guarded, words_of
 from drift.local.ingest.files import printable
 from drift.local.ingest.graphrag.hierarchy import heights_of, own_members

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from drift.core.errors import IngestError
+from drift.graph.writing.rows import parts
 from drift.indexing.reading_process import Guard, guarded
-from drift.indexing.rows import parts
 from drift.local.ingest.graphrag.cells import text
 from drift.local.ingest.graphrag.tables import column_types, done, is_list, query
 from drift.local.ingest.topics import cosines

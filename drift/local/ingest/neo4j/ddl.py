@@ -1,6 +1,4 @@
-"""The constraints and indexes that a graph needs, each with the Cypher that creates it.
-
-Nodes are keyed per project.
+"""The constraints and indexes that a graph needs; nodes are keyed per project.
 
 Whether something in the database serves already is decided by the rules of
 drift.graph.indexes.
@@ -8,35 +6,27 @@ drift.graph.indexes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 
 from drift.graph import indexes
+from drift.graph.cypher.index_creation import Kind
 from drift.graph.cypher.legs import PERSONAL
 from drift.graph.cypher.schema import FALLBACK_VECTOR, Schema
-from drift.graph.cypher.vector_indexes import create_key, create_range, create_vector_index
 from drift.graph.indexes import IndexNames, WantedIndex
-from drift.graph.mapping import is_theirs, quoted
+from drift.graph.mapping import is_theirs
 
+_Places = Mapping[str, tuple[str, tuple[str, ...]]]
+"""Labels and properties, by the name of what is over them."""
 
-@dataclass(frozen=True, slots=True)
-class SchemaObject(WantedIndex):
-    """One constraint or index that is wanted, and how it is created.
-
-    `statements` are ways to create it, the best first; older servers refuse the first ones.
-    """
-
-    statements: tuple[str, ...] = ()
-
-
-_KEYS = {
+_KEYS: _Places = {
     "drift_format_key": ("__DriftFormat__", ("id",)),
     "drift_project_key": ("__Project__", ("id",)),
     "drift_document_key": ("__Document__", ("project_id", "id")),
     "drift_chunk_key": ("__Chunk__", ("project_id", "id")),
     "drift_reply_key": ("__ModelReply__", ("project_id", "key")),
 }
-_RANGES: dict[str, tuple[str, tuple[str, ...]]] = {
+_RANGES: _Places = {
     # No keys: while a run writes new knowledge, an id may be there in two generations.
     "drift_entity_id": ("__Entity__", ("project_id", "id")),
     "drift_community_id": ("__Community__", ("project_id", "community")),
@@ -63,25 +53,32 @@ def drop_constraint(name: str) -> str:
     return f"DROP CONSTRAINT `{name}` IF EXISTS"
 
 
-def schema_objects(schema: Schema, names: IndexNames, vector: str = "") -> tuple[SchemaObject, ...]:
+def wanted_indexes(schema: Schema, names: IndexNames, vector: str = "") -> tuple[WantedIndex, ...]:
     """Return what the schema needs, in the order to create it, to be read by this vector."""
     vectors = vector_indexes(schema, names, vector or schema.vector)
     if schema.has_projects:
-        return (*_keys(), *_ranges(_RANGES), *_fulltexts(schema, names.fulltext), *vectors[:4])
-    return (*_ranges(_mapped_ranges(schema)), *_fulltexts(schema, names.fulltext), *vectors)
+        ranges, vectors = _all("constraint", _KEYS) + _all("range", _RANGES), vectors[:4]
+    else:
+        ranges = _all("range", _mapped_ranges(schema))
+    return (*ranges, *_fulltexts(schema, names.fulltext), *vectors)
 
 
-def _mapped_ranges(s: Schema) -> dict[str, tuple[str, tuple[str, ...]]]:
+def _all(kind: Kind, places: _Places) -> tuple[WantedIndex, ...]:
+    return tuple(WantedIndex(name, kind, *place) for name, place in places.items())
+
+
+def _mapped_ranges(s: Schema) -> _Places:
     chunk, entity = s.named("__Chunk__"), s.named("__Entity__")
     # What is read by its id; searches find chunks and entities by other ways.
     by_id = {"drift_chunk_id_v1": (chunk, (s.id,)), "drift_entity_id_v1": (entity, (s.id,))}
     return {"drift_entity_title_v1": (entity, ("title_key",)), **(by_id if s.id else {})}
 
 
-def vector_indexes(schema: Schema, names: IndexNames, vector: str) -> tuple[SchemaObject, ...]:
+def vector_indexes(schema: Schema, names: IndexNames, vector: str) -> tuple[WantedIndex, ...]:
     """Return the indexes of vectors of this name, those of people's own nodes last.
 
-    Second vectors are of communities and chunks alone, and so are those of graphs of others.
+    Second vectors are of communities and chunks alone, and so are those of graphs of others. Where
+    there are projects, `project_id` is the filter property.
     """
     is_first = vector == schema.first_vector
     community, chunk = schema.named("__Community__"), schema.named("__Chunk__")
@@ -92,52 +89,26 @@ def vector_indexes(schema: Schema, names: IndexNames, vector: str) -> tuple[Sche
     if schema.has_projects and vector != FALLBACK_VECTOR:
         kinds += [(names.entity, "__Entity__", ""), (names.documents, "Document", "")]
         kinds += [(names.nodes, PERSONAL, "")]
-    made = (_vector(*kind, is_filtered=schema.has_projects, vector=vector) for kind in kinds)
+    properties = (vector, "project_id") if schema.has_projects else (vector,)
     # An index of somebody else's over entities serves as well, and one over documents may stay.
     others = {"__Entity__", "Document"}
     return tuple(
-        replace(one, yields=is_first and (one.label in others or is_theirs(one.label)))
-        for one in made
+        WantedIndex(
+            *(name, "vector", label, properties, setting),
+            yields=is_first and (label in others or is_theirs(label)),
+        )
+        for name, label, setting in kinds
     )
 
 
-def _keys() -> Iterator[SchemaObject]:
-    for name, (label, properties) in _KEYS.items():
-        text = create_key(name, label, *properties)
-        yield SchemaObject(name, "constraint", label, properties, statements=(text,))
-
-
-def _ranges(ranges: dict[str, tuple[str, tuple[str, ...]]]) -> Iterator[SchemaObject]:
-    for name, (label, properties) in ranges.items():
-        text = create_range(name, label, *properties)
-        yield SchemaObject(name, "range", label, properties, statements=(text,))
-
-
-def _fulltexts(s: Schema, chunks: str) -> tuple[SchemaObject, SchemaObject]:
-    entity, chunk = s.named("__Entity__"), s.named("__Chunk__")
+def _fulltexts(s: Schema, chunks: str) -> tuple[WantedIndex, WantedIndex]:
+    key = ("project_key",) if s.has_projects else ()
+    titles = WantedIndex(
+        indexes.NAMES_INDEX, "fulltext", s.named("__Entity__"), ("title_key", *key)
+    )
+    texts = WantedIndex(
+        chunks, "fulltext", s.named("__Chunk__"), (s.text, *key), "CHUNK_FULLTEXT_INDEX_NAME"
+    )
     if s.has_projects:
-        titles = _fulltext(indexes.NAMES_INDEX, entity, "title_key", "project_key")
-        texts = _fulltext(chunks, chunk, s.text, "project_key", optional=("heading", "name_words"))
-    else:
-        titles = _fulltext(indexes.NAMES_INDEX, entity, "title_key")
-        texts = replace(_fulltext(chunks, chunk, s.text), yields=is_theirs(chunk))
-    return titles, replace(texts, setting="CHUNK_FULLTEXT_INDEX_NAME")
-
-
-def _fulltext(
-    name: str, label: str, *properties: str, optional: tuple[str, ...] = ()
-) -> SchemaObject:
-    head = f"CREATE FULLTEXT INDEX `{name}` IF NOT EXISTS FOR (n:{quoted(label)})"
-    text = f"{head} ON EACH [{_listed((*properties, *optional))}]"
-    return SchemaObject(name, "fulltext", label, properties, optional=optional, statements=(text,))
-
-
-def _vector(name: str, label: str, setting: str, *, is_filtered: bool, vector: str) -> SchemaObject:
-    """Return a vector index; where there are projects, `project_id` is its filter property."""
-    statements = create_vector_index(name, label, is_filtered=is_filtered, vector=vector)
-    properties = (vector, "project_id") if is_filtered else (vector,)
-    return SchemaObject(name, "vector", label, properties, setting, statements=statements)
-
-
-def _listed(properties: tuple[str, ...]) -> str:
-    return ", ".join(f"n.{name}" for name in properties)
+        return titles, replace(texts, optional=("heading", "name_words"))
+    return titles, replace(texts, yields=is_theirs(texts.label))

@@ -15,10 +15,9 @@ from drift.graph.cypher.schema import DEFAULT, FIRST_VECTOR
 from drift.graph.indexes import IndexNames, WantedIndex, read_indexes, unyielding
 from drift.local.ingest.neo4j.ddl import (
     FORMER_KEYS,
-    SchemaObject,
     drop_constraint,
     drop_index,
-    schema_objects,
+    wanted_indexes,
 )
 from drift.local.ingest.neo4j.schema import create, missing, obstacles, wait_until_online
 from drift.model.health import Index
@@ -39,7 +38,7 @@ async def ensure_schema(
 
     GraphMisconfiguredError names what stands in the way, failed, or is not online in time.
     """
-    whole = schema_objects(DEFAULT, names, vector)
+    whole = wanted_indexes(DEFAULT, names, vector)
     created: list[str] = []
     give_up = time.monotonic() + wait_s
     for pause in (*_AGAIN_AFTER_S, None):
@@ -64,7 +63,7 @@ async def ensure_schema(
 
 async def _create(
     connection: Connection,
-    wanted: Sequence[SchemaObject],
+    wanted: Sequence[WantedIndex],
     stored: Sequence[Index],
     dimensions: int,
     created: list[str],
@@ -94,7 +93,7 @@ async def _create(
     return failures
 
 
-def _keys_of_one_generation(wanted: Sequence[SchemaObject], stored: Sequence[Index]) -> list[str]:
+def _keys_of_one_generation(wanted: Sequence[WantedIndex], stored: Sequence[Index]) -> list[str]:
     ranges = [w for w in wanted if w.kind == "range"]
     return [
         f"The constraint behind {s.name} allows each {w.properties[1]} of {w.label} once, and new "
@@ -108,7 +107,7 @@ def _keys_of_one_generation(wanted: Sequence[SchemaObject], stored: Sequence[Ind
     ]
 
 
-def _under_way(wanted: Sequence[SchemaObject], stored: Sequence[Index]) -> bool:
+def _under_way(wanted: Sequence[WantedIndex], stored: Sequence[Index]) -> bool:
     """Tell whether somebody is creating a constraint: its index is listed first, of nobody yet."""
     return any(
         w.kind == "constraint"

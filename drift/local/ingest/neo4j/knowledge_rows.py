@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import asdict
 
 from drift.core.names import normalised_title
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     CommunityRecord,
     EntityRecord,
     KnowledgeBatch,
     ModelReply,
     RelationRecord,
 )
-from drift.indexing.rows import ROWS, ROWS_WITH_VECTORS, Row, Rows, stored
+from drift.graph.writing.rows import ROWS, ROWS_WITH_VECTORS, Row, Rows, properties, stored
 from drift.local.ingest.neo4j import statements
 from drift.local.ingest.stamps import Comparison, Stamps
 
@@ -90,18 +89,11 @@ def _links(
 
 
 def _entity_row(entity: EntityRecord, stamps: Stamps) -> Row:
+    told = properties(entity, "chunk_ids", "embedding", "label")
+    keys = {"title_key": normalised_title(entity.title), "stamp": stamps.entities[entity.id]}
     return {
-        "id": entity.id,
-        "title": entity.title,
-        "title_key": normalised_title(entity.title),
-        "description": entity.description,
-        "type": entity.type or None,
-        "also": list(entity.also) or None,
+        "properties": told | keys,
         "label": entity.label,
-        "path": entity.path or None,
-        "first_line": entity.first_line,
-        "last_line": entity.last_line,
-        "stamp": stamps.entities[entity.id],
         "embedding": stored(entity.embedding),
     }
 
@@ -113,10 +105,7 @@ def _relation_rows(relations: Iterable[RelationRecord], kept: Stamps) -> Rows:
         {
             "from": relation.source_id,
             "to": relation.target_id,
-            "description": relation.description,
-            "weight": relation.weight,
-            "sentence": relation.sentence or None,
-            "chunk_id": relation.chunk_id or None,
+            "properties": properties(relation, "source_id", "target_id"),
         }
         for relation in last.values()
         if not {relation.source_id, relation.target_id} <= entities
@@ -124,21 +113,12 @@ def _relation_rows(relations: Iterable[RelationRecord], kept: Stamps) -> Rows:
 
 
 def _community_row(community: CommunityRecord, stamps: Stamps, mean: str) -> Row:
-    return {
-        "id": community.community,
-        "level": community.level,
-        "published_level": community.published_level,
-        "title": community.title,
-        "summary": community.summary,
-        "stamp": stamps.communities[community.community],
-        "mean": {mean: stored(community.mean)},
-        "digest": community.digest or None,
-        "says": community.says,
-        "chunks": len(community.chunk_ids),
-        "embedding": stored(community.embedding),
-    }
+    told = properties(community, "parent", "entity_ids", "chunk_ids", "embedding", "mean")
+    stamp, chunks = stamps.communities[community.community], len(community.chunk_ids)
+    told |= {"stamp": stamp, "chunks": chunks, mean: stored(community.mean)}
+    return {"properties": told, "embedding": stored(community.embedding)}
 
 
 def reply_row(reply: ModelReply) -> Row:
     """Return the row of a model's reply."""
-    return {**asdict(reply), "key": reply.key, "parts": list(reply.parts)}
+    return {"key": reply.key, "properties": properties(reply)}

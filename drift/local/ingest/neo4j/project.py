@@ -12,12 +12,10 @@ from itertools import chain
 
 from drift.core.deadline import task_group
 from drift.core.errors import GraphMisconfiguredError, IngestError
-from drift.graph.connection import Connection, Statement
-from drift.graph.versions import FIRST, VectorVersion
-from drift.indexing.graph_records import KnowledgeBatch, ModelReply
-from drift.indexing.lease import Lease
-from drift.indexing.project import REVEAL_TIMEOUT_S, ProjectDocuments
-from drift.indexing.rows import ROWS, require_one_length
+from drift.graph.connection import Statement
+from drift.graph.writing.documents import REVEAL_TIMEOUT_S, ProjectDocuments
+from drift.graph.writing.records import KnowledgeBatch, ModelReply
+from drift.graph.writing.rows import ROWS, require_one_length
 from drift.local.ingest.neo4j import statements
 from drift.local.ingest.neo4j.knowledge_rows import knowledge_steps, reply_row, retire_steps
 from drift.local.ingest.stamps import Comparison, Stamps, stamps_of
@@ -31,13 +29,6 @@ _KNOWLEDGE = ("__Entity__", "__Community__")
 
 class Neo4jProject(ProjectDocuments):
     """Writes of one project while its lease is held; LeaseLostError when it is not."""
-
-    def __init__(
-        self, connection: Connection, lease: Lease, version: VectorVersion = FIRST
-    ) -> None:
-        """Write through the lease; the connection is for what looks at other transactions."""
-        super().__init__(lease, version)
-        self._connection = connection
 
     async def write_knowledge(
         self,
@@ -155,7 +146,7 @@ class Neo4jProject(ProjectDocuments):
 
     async def _readers(self) -> set[str]:
         try:
-            result = await self._connection.write(statements.SHOW_READERS, {})
+            result = await self._lease.connection.write(statements.SHOW_READERS, {})
         except GraphMisconfiguredError:
             # This user may not look. What vanishes under a question is left out of its answer.
             return set()

@@ -16,14 +16,13 @@ from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.indexes import (
     PREPARE,
     WantedIndex,
-    create_one_of,
+    create_best,
     displaced,
     failed,
     find_index,
     read_indexes,
     wrong_dimensions,
 )
-from drift.local.ingest.neo4j.ddl import SchemaObject
 from drift.local.say import Say
 from drift.model.health import Index
 
@@ -32,13 +31,13 @@ _MOST_SAID = 300
 _LOOK_EVERY_S = (0.05, 0.1, 0.2, 0.5, 1.0)
 
 
-def missing(wanted: Iterable[SchemaObject], stored: Sequence[Index]) -> tuple[SchemaObject, ...]:
+def missing(wanted: Iterable[WantedIndex], stored: Sequence[Index]) -> tuple[WantedIndex, ...]:
     """Return what nothing in the database serves."""
     return tuple(w for w in wanted if not any(w.is_served_by(s) for s in stored))
 
 
 def obstacles(
-    wanted: Iterable[SchemaObject], stored: Sequence[Index], dimensions: int
+    wanted: Iterable[WantedIndex], stored: Sequence[Index], dimensions: int
 ) -> tuple[str, ...]:
     """Return a sentence for everything that has to be dropped or renamed first."""
     return tuple(dict.fromkeys(o for w in wanted if (o := _obstacle(w, stored, dimensions))))
@@ -91,18 +90,26 @@ def _flaw(index: Index, dimensions: int) -> str:
     return ""
 
 
-async def create(connection: Connection, wanted: SchemaObject, dimensions: int) -> bool:
+async def create_missing(
+    connection: Connection, wanted: Iterable[WantedIndex], dimensions: int
+) -> list[str]:
+    """Create what nothing in the database serves, and name it; errors as for `create`."""
+    absent = missing(wanted, await read_indexes(connection))
+    return [one.name for one in absent if await create(connection, one, dimensions)]
+
+
+async def create(connection: Connection, wanted: WantedIndex, dimensions: int) -> bool:
     """Create an index or constraint in the best form that the server knows.
 
     False when it was there. Errors name what was to be created and what the server said.
     """
     try:
-        return await create_one_of(connection, wanted.statements, dimensions)
+        return await create_best(connection, wanted, dimensions)
     except (GraphMisconfiguredError, GraphUnavailableError) as error:
         raise type(error)(_refused(wanted, error)) from error.__cause__
 
 
-def _refused(wanted: SchemaObject, error: UpstreamError) -> str:
+def _refused(wanted: WantedIndex, error: UpstreamError) -> str:
     """Return the sentence about what could not be created, with the server's own words."""
     said = str(getattr(error.__cause__, "message", None) or "").strip()
     words = f" The server said: {said[:_MOST_SAID]}" if said else ""
@@ -111,7 +118,7 @@ def _refused(wanted: SchemaObject, error: UpstreamError) -> str:
 
 async def wait_until_online(
     connection: Connection,
-    wanted: Sequence[SchemaObject],
+    wanted: Sequence[WantedIndex],
     dimensions: int,
     wait_s: float = ONLINE_WAIT_S,
     say: Say = lambda _: None,
@@ -172,7 +179,7 @@ def _percentages(building: Iterable[Index]) -> str:
 
 
 def warnings(
-    wanted: Iterable[SchemaObject], stored: Sequence[Index], *, can_filter: bool
+    wanted: Iterable[WantedIndex], stored: Sequence[Index], *, can_filter: bool
 ) -> tuple[str, ...]:
     """Return a sentence for what works, but not as well as it could."""
     sentences = []

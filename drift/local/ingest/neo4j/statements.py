@@ -10,7 +10,7 @@ from __future__ import annotations
 from drift.graph.cypher import clauses, legs, nearest
 from drift.graph.cypher.edges import MAX_LEVELS
 from drift.graph.cypher.expressions import of_generation
-from drift.indexing.clauses import DOCUMENTS, SET_VECTOR, one
+from drift.graph.writing.clauses import DOCUMENTS, SET_VECTOR, one
 
 KNOWLEDGE_STATE = f"""
 CALL () {{
@@ -166,11 +166,9 @@ PUT_ENTITIES = f"""
 MATCH (p:__Project__ {{id: $project_id}})
 UNWIND $rows AS row
 CREATE (n:__Entity__ {{
-  project_id: $project_id, id: row.id, generation: $generation, title: row.title,
-  title_key: row.title_key, project_key: $project_key, description: row.description,
-  type: row.type, also: row.also, stamp: row.stamp, path: row.path,
-  first_line: row.first_line, last_line: row.last_line
+  project_id: $project_id, project_key: $project_key, generation: $generation
 }})-[:IN_PROJECT]->(p)
+SET n += row.properties
 {_SET_LABEL}
 {SET_VECTOR}
 """
@@ -178,12 +176,8 @@ CREATE (n:__Entity__ {{
 PUT_COMMUNITIES = f"""
 MATCH (p:__Project__ {{id: $project_id}})
 UNWIND $rows AS row
-CREATE (n:__Community__ {{
-  project_id: $project_id, community: row.id, generation: $generation, level: row.level,
-  title: row.title, summary: row.summary, stamp: row.stamp, digest: row.digest, says: row.says,
-  chunks: row.chunks, published_level: row.published_level
-}})-[:IN_PROJECT]->(p)
-SET n += row.mean
+CREATE (n:__Community__ {{project_id: $project_id, generation: $generation}})-[:IN_PROJECT]->(p)
+SET n += row.properties
 {SET_VECTOR}
 """
 
@@ -276,17 +270,15 @@ PUT_RELATIONS = f"""
 UNWIND $rows AS row
 {_end("a", "__Entity__", "from")}
 {_end("b", "__Entity__", "to")}
-CREATE (a)-[:RELATED {{
-  description: row.description, weight: row.weight, sentence: row.sentence, chunk_id: row.chunk_id
-}}]->(b)
+CREATE (a)-[r:RELATED]->(b)
+SET r = row.properties
 """
 
 # Outside the generations: what a run that broke was told is not asked for again.
 KEEP_REPLIES = """
 UNWIND $rows AS row
 MERGE (r:__ModelReply__ {project_id: $project_id, key: row.key})
-SET r.kind = row.kind, r.model = row.model, r.parts = row.parts, r.text = row.text,
-  r.tokens = row.tokens
+SET r += row.properties
 """
 
 DROP_REPLIES = f"""

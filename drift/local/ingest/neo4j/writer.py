@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import InitVar, dataclass, field
 
 import numpy as np
 from neo4j import Record
@@ -14,8 +15,10 @@ from drift.graph.indexes import IndexNames
 from drift.graph.node_rows import score_threshold, threshold_properties
 from drift.graph.vector_copy import VectorCopy
 from drift.graph.versions import FIRST, OwnVectors, keep_format, read_known_format
-from drift.indexing import state_statements
-from drift.indexing.graph_records import (
+from drift.graph.writing import state_statements
+from drift.graph.writing.documents import held_headings
+from drift.graph.writing.lease import LEASE_S, MAX_WAIT_S, Lease, holding
+from drift.graph.writing.records import (
     ChunkFacts,
     ChunkRecord,
     CommunityRecord,
@@ -27,9 +30,8 @@ from drift.indexing.graph_records import (
     ModelReply,
     ProjectState,
 )
-from drift.indexing.lease import LEASE_S, MAX_WAIT_S, Lease, holding
+from drift.graph.writing.rows import ROWS, parts, read_defines, read_skipped, stored_document
 from drift.indexing.records import embedding_of
-from drift.indexing.rows import ROWS, parts, read_defines, read_skipped, stored_document
 from drift.local.ingest.by_model.writing import embedded_text
 from drift.local.ingest.neo4j import statements
 from drift.local.ingest.neo4j.document_vectors import fill_documents
@@ -43,35 +45,34 @@ from drift.model.graph import Vector
 from drift.ports import VectorStore
 
 
+@dataclass(slots=True)
 class Neo4jWriter:
-    """Writes of one project at a time; building it opens nothing."""
+    """Writes of one project at a time, into the indexes of these names; building it opens nothing.
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what to write, and where
-        self,
-        connection: Connection,
-        names: IndexNames,
-        lease_s: float = LEASE_S,
-        model: str = "",
-        dimensions: int = 0,
-        store: VectorStore | None = None,
-    ) -> None:
-        """Write through the connection, into the indexes of these names.
+    A project stays held for `lease_s` seconds after a sign of life. Where the graph has a version
+    of this embedding model's vectors, that one is written and read. A `store` beside the graph
+    follows whenever a project is given back.
+    """
 
-        A project stays held for `lease_s` seconds after a sign of life. Where the graph has a
-        version of this embedding model's vectors, that one is written and read. A `store` beside
-        the graph follows whenever a project is given back.
-        """
-        self._connection = connection
-        self._names = names
-        self._lease_s = lease_s
-        self.own = OwnVectors(connection, model, dimensions, math.inf)
-        self.copy = VectorCopy(store, connection, self.own) if store else None
+    connection: Connection
+    names: IndexNames
+    lease_s: float = LEASE_S
+    model: InitVar[str] = ""
+    dimensions: InitVar[int] = 0
+    store: InitVar[VectorStore | None] = None
+    own: OwnVectors = field(init=False)
+    copy: VectorCopy | None = field(init=False)
+
+    def __post_init__(self, model: str, dimensions: int, store: VectorStore | None) -> None:
+        """Say which vectors are the model's, and what follows them."""
+        self.own = OwnVectors(self.connection, model, dimensions, math.inf)
+        self.copy = VectorCopy(store, self.connection, self.own) if store else None
 
     async def close(self) -> None:
         """Close the connection, and the store's."""
         if self.copy is not None:
             await self.copy.store.close()
-        await self._connection.close()
+        await self.connection.close()
 
     async def prepare(self, dimensions: int, wait_s: float = ONLINE_WAIT_S) -> tuple[str, ...]:
         """Create missing constraints and indexes, wait until all are online, and name them.
@@ -79,20 +80,20 @@ class Neo4jWriter:
         Several processes may do so at the same time. GraphMisconfiguredError where an index is not
         as needed, or a newer release wrote this graph.
         """
-        said = await read_known_format(self._connection)
+        said = await read_known_format(self.connection)
         self.own.forget()
         version = await self.own.version()
-        names = self._names.of(version)
-        created = await ensure_schema(self._connection, names, dimensions, wait_s, version.vector)
+        names = self.names.of(version)
+        created = await ensure_schema(self.connection, names, dimensions, wait_s, version.vector)
         if names.documents in created:
             await self.fill_documents()
         if said.number is None:
-            await keep_format(self._connection)
+            await keep_format(self.connection)
         return created
 
     async def fill_documents(self) -> None:
         """Give the documents of all projects that lack one their vector; no model is asked."""
-        await fill_documents(self._connection, (await self.own.version()).vector)
+        await fill_documents(self.connection, (await self.own.version()).vector)
 
     # ---------------------------------------------------------------------------------------- reads
     async def project_state(self, project_id: str) -> ProjectState:
@@ -123,9 +124,9 @@ class Neo4jWriter:
     async def held_projects(self, project_id: str | None = None) -> tuple[HeldProject, ...]:
         """Return what the graph's projects hold, by id; of one alone, if it is there."""
         values = {"project_id": project_id}
-        own = (await self._connection.write(statements.HELD_NODES, values)).records
+        own = (await self.connection.write(statements.HELD_NODES, values)).records
         nodes: dict[str | None, int] = {row["id"]: row["nodes"] for row in own}
-        result = await self._connection.write(statements.HELD_PROJECTS, values)
+        result = await self.connection.write(statements.HELD_PROJECTS, values)
         return tuple(
             HeldProject(
                 row["id"], dict(sorted(row["sources"])), row["chunks"], nodes.get(row["id"], 0)
@@ -138,12 +139,8 @@ class Neo4jWriter:
         self, project_id: str, document_ids: Sequence[str], embedding: str
     ) -> dict[str, str]:
         """Return the heading of each chunk that has a vector of this model, by the chunk's id."""
-        held: dict[str, str] = {}
-        for rows in parts([{"id": id_} for id_ in document_ids], ROWS):
-            about = {"embedding": embedding, "rows": rows}
-            found = await self._found(state_statements.HELD_CHUNKS, project_id, **about)
-            held |= {record["id"]: record["heading"] for record in found}
-        return held
+        named = await self._named(project_id) | {"embedding": embedding}
+        return await held_headings(self.connection, document_ids, named)
 
     async def read_members(self, project_id: str) -> tuple[list[Member], list[ChunkFacts]]:
         """Return every chunk that belongs to a document, in order of documents and places.
@@ -250,14 +247,17 @@ class Neo4jWriter:
 
     async def _found(self, text: str, project_id: str, **more: object) -> list[Record]:
         # Asked of the server that writes: one that follows it may not have the last run yet.
+        values = await self._named(project_id) | more
+        return (await self.connection.write(text, values)).records
+
+    async def _named(self, project_id: str) -> dict[str, object]:
         version = await self.own.version()
-        values = {
+        return {
             "project_id": project_id,
             "vector": version.vector,
             "mean": version.named("mean"),
             "embedding": embedding_of(self.own.model, self.own.dimensions),
         }
-        return (await self._connection.write(text, values | more)).records
 
     # --------------------------------------------------------------------------------------- writes
     @asynccontextmanager
@@ -274,9 +274,9 @@ class Neo4jWriter:
         One that is half restored or deleted is held where `half_done` says so, else an IngestError.
         """
         async with holding(
-            Lease(self._connection, project_id, self._lease_s), wait_s=wait_s, say=say
+            Lease(self.connection, project_id, self.lease_s), wait_s=wait_s, say=say
         ) as lease:
-            project = Neo4jProject(self._connection, lease, await self.own.version())
+            project = Neo4jProject(lease, await self.own.version())
             if not half_done:
                 await project.settle()
             yield project
@@ -286,7 +286,7 @@ class Neo4jWriter:
     async def keep_threshold(self, project_id: str, threshold: ScoreThreshold) -> None:
         """Keep at the project's node what was measured; without such a node nothing is kept."""
         values = {"project_id": project_id, "threshold": threshold_properties(threshold)}
-        await self._connection.write(statements.KEEP_THRESHOLD, values)
+        await self.connection.write(statements.KEEP_THRESHOLD, values)
 
     async def write_documents(self, project_id: str, batch: DocumentBatch) -> None:
         """Hold the project and write documents into it; errors as for `writing` and there."""

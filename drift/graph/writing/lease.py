@@ -31,7 +31,7 @@ from drift.core.errors import (
 )
 from drift.graph.connection import READ_TIMEOUT_S, WRITE_TIMEOUT_S, Connection, Statement
 from drift.graph.versions import read_known_format
-from drift.indexing import lease_statements
+from drift.graph.writing import lease_statements
 
 LEASE_S = 45.0
 """How long a project stays held after the last sign of life."""
@@ -62,7 +62,7 @@ class Lease:
     def __init__(self, connection: Connection, project_id: str, lease_s: float = LEASE_S) -> None:
         """Name the holder; who runs it, and where, is told to whoever waits."""
         self.project_id = project_id
-        self._connection = connection
+        self.connection = connection
         self.lease_s = lease_s
         self._claim: Mapping[str, Any] = {
             "project_id": project_id,
@@ -73,8 +73,8 @@ class Lease:
 
     async def take(self) -> Holder | None:
         """Take the project; return who has it when it is not free. Errors as for any write."""
-        await read_known_format(self._connection)
-        seen = await self._connection.write(lease_statements.HOLDER, self._claim)
+        await read_known_format(self.connection)
+        seen = await self.connection.write(lease_statements.HOLDER, self._claim)
         if seen.records:
             return _holder(seen.records[0])
 
@@ -84,7 +84,7 @@ class Lease:
             return None if row["held"] else _holder(row)
 
         try:
-            return await self._connection.transaction(work, READ_TIMEOUT_S)
+            return await self.connection.transaction(work, READ_TIMEOUT_S)
         except GraphTimeoutError:
             # A writer hangs; the server ends its write in time.
             return Holder("", "a write that has not ended yet")
@@ -107,7 +107,7 @@ class Lease:
 
             return done
 
-        return await self._connection.transaction(guarded, timeout_s)
+        return await self.connection.transaction(guarded, timeout_s)
 
     async def keep_up(self) -> None:
         """Renew the lease until cancelled; LeaseLostError when it is over."""
@@ -115,7 +115,7 @@ class Lease:
             await asyncio.sleep(self.lease_s / _RENEWALS)
             # Whether the lease still holds, the next renewal or the next write will tell.
             with contextlib.suppress(GraphUnavailableError):
-                await self._connection.transaction(self._keep)
+                await self.connection.transaction(self._keep)
 
     async def release(self) -> None:
         """Give the project back, or let the lease end; one that holds nothing is forgotten."""
@@ -127,7 +127,7 @@ class Lease:
 
         with contextlib.suppress(UpstreamError, TimeoutError):
             async with asyncio.timeout(_RELEASE_TIMEOUT_S):
-                await self._connection.transaction(work, _RELEASE_TIMEOUT_S)
+                await self.connection.transaction(work, _RELEASE_TIMEOUT_S)
 
     async def _keep(self, run: Statement) -> None:
         await run(lease_statements.LOCK, self._claim)

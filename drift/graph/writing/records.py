@@ -47,6 +47,10 @@ class DocumentRecord:
         if not self.key:
             object.__setattr__(self, "key", self.id)
 
+    def is_made_of(self, version: DocumentVersion, title: str | None = None) -> bool:
+        """Tell whether it need not be written again; a `title` is told where it is known."""
+        return self.version == version and title in {None, self.title}
+
 
 @dataclass(frozen=True, slots=True)
 class Definition:

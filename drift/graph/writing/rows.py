@@ -1,16 +1,16 @@
-"""Documents and chunks as rows of the statements: how many at once, and none of them twice."""
+"""Records as rows of the statements and back: how many at once, and none of them twice."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, fields
+from dataclasses import astuple, fields
 from typing import Any, TypeVar
 
 from drift.core.errors import IngestError
 from drift.core.folding import words_as_typed
 from drift.core.names import name_words
-from drift.indexing.graph_records import (
+from drift.graph.writing.records import (
     ChunkRecord,
     Definition,
     DocumentBatch,
@@ -64,6 +64,18 @@ def require_one_length(vectors: Iterable[Vector]) -> None:
         )
 
 
+def properties(record: Any, *others: str) -> Row:  # noqa: ANN401 - any of the records
+    """Return what a record has stored under its own names, which are all but `others`.
+
+    What may be empty, and is so, is null.
+    """
+    told = {one: getattr(record, one.name) for one in fields(record) if one.name not in others}
+    return {
+        one.name: None if value in {"", ()} and value == one.default else value
+        for one, value in told.items()
+    }
+
+
 # ---------------------------------------------------------------------------------------- documents
 def chunks_by_document(batch: DocumentBatch) -> dict[str, dict[str, ChunkRecord]]:
     """Return the chunks by document and id, of two the last; IngestError for one of no document."""
@@ -80,16 +92,10 @@ def chunks_by_document(batch: DocumentBatch) -> dict[str, dict[str, ChunkRecord]
 
 def document_row(document: DocumentRecord, chunks: int) -> Row:
     """Return the row of a document with so many chunks."""
-    return {
-        "id": document.id,
-        "title": document.title,
-        "source": document.source,
-        "key": document.key,
-        **asdict(document.version),
-        "source_uri": document.version.source_uri or None,
-        "updated_at": document.updated_at,
-        "chunks": chunks,
-    }
+    told = properties(document, "id", "version", "updated_at", "is_off", "note")
+    told |= properties(document.version, "embedding") | {"path": document.id, "chunks": chunks}
+    version, updated_at = document.version.embedding, document.updated_at
+    return {"id": document.id, "properties": told, "embedding": version, "updated_at": updated_at}
 
 
 def found_by(title: str, document_id: str, heading: str, text: str) -> str:
@@ -99,19 +105,17 @@ def found_by(title: str, document_id: str, heading: str, text: str) -> str:
 
 def chunk_row(chunk: ChunkRecord, document: DocumentRecord) -> Row:
     """Return the row of a chunk of this document."""
+    others = ("id", "document_id", "embedding", "page", "title", "keeps_vector", "defines")
+    told = properties(chunk, *others)
     return {
         "id": chunk.id,
         "document_id": chunk.document_id,
-        "ordinal": chunk.ordinal,
-        "heading": chunk.heading,
-        "name_words": found_by(document.title, document.id, chunk.heading, chunk.text),
-        "text": chunk.text,
-        "start": chunk.start,
-        "end": chunk.end,
-        "first_line": chunk.first_line,
-        "page_number": chunk.page,
-        "defines": [json.dumps(astuple(one), ensure_ascii=False) for one in chunk.defines] or None,
-        "names": list(chunk.names) or None,
+        "properties": told
+        | {
+            "name_words": found_by(document.title, document.id, chunk.heading, chunk.text),
+            "page_number": chunk.page,
+            "defines": [_line(astuple(one)) for one in chunk.defines] or None,
+        },
         "keeps": chunk.keeps_vector,
         "embedding": stored(chunk.embedding),
     }
@@ -138,7 +142,7 @@ def stored_document(row: Mapping[str, Any]) -> DocumentRecord:
 
 def skipped_line(place: str, version: DocumentVersion, reason: str) -> str:
     """Return what is remembered of a file that holds no document, on one line."""
-    return json.dumps([place, *astuple(version), reason], ensure_ascii=False)
+    return _line([place, *astuple(version), reason])
 
 
 def read_skipped(line: str) -> tuple[str, DocumentVersion, str]:
@@ -150,3 +154,7 @@ def read_skipped(line: str) -> tuple[str, DocumentVersion, str]:
 def stored(vector: Vector) -> list[float] | None:
     """Return a vector as it is stored."""
     return list(vector) or None
+
+
+def _line(told: Sequence[object]) -> str:
+    return json.dumps(told, ensure_ascii=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drift.indexing.clauses import DOCUMENTS, OFF, UPDATED_AT, one
+from drift.graph.writing.clauses import DOCUMENTS, OFF, UPDATED_AT, one
 
 # A document is stored when it has as many chunks as it was written with, each with a vector: what
 # broke, or was lost since, is written anew.

@@ -6,17 +6,18 @@ Each step happens whole or not at all.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from drift.graph.connection import WRITE_TIMEOUT_S, Statement
+from drift.graph.connection import WRITE_TIMEOUT_S, Connection, Statement
 from drift.graph.indexes import project_key
 from drift.graph.versions import FIRST, VectorVersion
-from drift.indexing import state_statements, statements
-from drift.indexing.graph_records import DocumentBatch, DocumentRecord
-from drift.indexing.lease import Lease
-from drift.indexing.rows import (
+from drift.graph.writing import document_statements as statements
+from drift.graph.writing import state_statements
+from drift.graph.writing.lease import Lease
+from drift.graph.writing.records import DocumentBatch, DocumentRecord
+from drift.graph.writing.rows import (
     ROWS,
     ROWS_WITH_VECTORS,
     Chunks,
@@ -38,6 +39,27 @@ DOCUMENTS_REMOVED_AT_ONCE = 50
 REVEAL_TIMEOUT_S = 5 * WRITE_TIMEOUT_S
 
 T = TypeVar("T")
+
+
+async def read_standing(connection: Connection, named: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what stands under a document's id, and what its project says of names and models."""
+    row: Mapping[str, Any] = (await connection.write(state_statements.STANDING, named)).records[0]
+    return row
+
+
+async def held_headings(
+    connection: Connection, document_ids: Iterable[str], named: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return the heading of each chunk of these documents that has its vector, by the chunk's id.
+
+    `named` are the project, the property of vectors, and the `embedding` that names them.
+    """
+    held: dict[str, str] = {}
+    for rows in parts([{"id": id_} for id_ in document_ids], ROWS):
+        # Asked of the server that writes: one that follows it may not have the last run yet.
+        found = await connection.write(state_statements.HELD_CHUNKS, {**named, "rows": rows})
+        held |= {record["id"]: record["heading"] for record in found.records}
+    return held
 
 
 class ProjectDocuments:
@@ -101,6 +123,12 @@ class ProjectDocuments:
         """Have questions see these documents, or no more, and mark the knowledge as unfinished."""
         text = statements.SWITCH_ON if on else statements.SWITCH_OFF
         await self.rows(text, [{"id": id_} for id_ in document_ids], DOCUMENTS_REMOVED_AT_ONCE)
+
+    async def join_topics(self, document_id: str, model: str, dimensions: int) -> None:
+        """Have the chunks of a document that are in no topic yet join the nearest."""
+        of_vectors = {"model": model, "dimensions": dimensions, "careful": False}
+        about = {"id": document_id, "mean": self._version.named("mean"), **of_vectors}
+        await self.once(statements.JOIN_TOPICS, {**self._named, **about})
 
     async def keep_skipped(self, skipped: Sequence[str]) -> None:
         """Remember which files hold no document, as `rows.skipped_line` tells them."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 from drift.graph.cypher import clauses
 from drift.graph.cypher.expressions import of_generation
 from drift.graph.cypher.nearest import comparable
-from drift.indexing.clauses import OFF, SET_VECTOR, STAGED, one, set_mean_vector
+from drift.graph.writing.clauses import OFF, SET_VECTOR, STAGED, one, set_mean_vector
 
 # ---------------------------------------------------------------------------------------- documents
 _UNFINISHED = f"""MATCH (p:__Project__ {{id: $project_id}})
@@ -55,18 +55,15 @@ MERGE (d:__Document__ {{project_id: $project_id, id: row.id}})
 {_BEHIND}
 WITH p, row, d
 CALL (d, row) {{
-  WITH d, row WHERE d.title <> row.title
+  WITH d, row WHERE d.title <> row.properties.title
   MATCH (d)-[:HAS_CHUNK]->()-[:IN_COMMUNITY]->(c)
   SET c.stale = true
 }}
-SET d.title = row.title, d.source = row.source, d.key = row.key, d.chunks = row.chunks,
-  d.content_hash = row.content_hash, d.rules = row.rules,
+SET d += row.properties, d:Document, d.indexed_at = {clauses.NOW},
   d.embedding_version =
     CASE $vector WHEN 'embedding' THEN row.embedding ELSE d.embedding_version END,
-  d.source_uri = row.source_uri, d.indexed_at = {clauses.NOW},
   d.updated_at = CASE WHEN row.updated_at IS NOT NULL
-    THEN datetime({{epochMillis: row.updated_at}}) END,
-  d:Document, d.path = row.id
+    THEN datetime({{epochMillis: row.updated_at}}) END
 MERGE (d)-[:IN_PROJECT]->(p)
 """
 
@@ -83,19 +80,12 @@ WHERE name = $vector OR NOT EXISTS {{ MATCH (d)-[:HAS_CHUNK]->(ch) WHERE ch[name
 """
 
 
-def _told(n: str, source: str) -> str:
-    """Return the items of a SET that give a chunk what a row, or another chunk, tells."""
-    where = ("ordinal", "start", "end", "first_line", "page_number")
-    names = ("text", "heading", "name_words", *where, "defines", "names")
-    return ", ".join(f"{n}.{name} = {source}.{name}" for name in names)
-
-
 # A chunk whose text and heading stay keeps its vectors; else those of every model go.
 PUT_CHUNKS = f"""
 {_DOCUMENT_OF_CHUNK}
 MERGE (n:__Chunk__ {{project_id: $project_id, id: row.id}})
-WITH p, d, row, n, n.text <> row.text OR n.heading <> row.heading AS is_other
-SET {_told("n", "row")}, n.project_key = $project_key
+WITH p, d, row, n, n.text <> row.properties.text OR n.heading <> row.properties.heading AS is_other
+SET n += row.properties, n.project_key = $project_key
 FOREACH (_ IN CASE WHEN is_other THEN [1] ELSE [] END | {clauses.without_vectors("n")})
 FOREACH (_ IN CASE WHEN row.keeps THEN [] ELSE [1] END | REMOVE n[$vector])
 FOREACH (c IN CASE WHEN row.keeps THEN [] ELSE [(n)-[:IN_COMMUNITY]->(c) | c] END |
@@ -237,7 +227,7 @@ OPEN_DOCUMENT = f"""
 WITH p
 UNWIND $rows AS row
 MERGE (d:__Document__ {{project_id: $project_id, id: row.id}})
-ON CREATE SET d.chunks = -1, d.source = row.source, d.title = row.title
+ON CREATE SET d.chunks = -1, d.source = row.properties.source, d.title = row.properties.title
 MERGE (d)-[:IN_PROJECT]->(p)
 """
 
@@ -255,7 +245,7 @@ STAGE_CHUNKS = f"""
 CREATE (d)-[:HAS_CHUNK {{run: $run}}]->(n:{STAGED} {{
   project_id: $project_id, id: row.id, project_key: $project_key
 }})-[:IN_PROJECT]->(p)
-SET {_told("n", "row")}
+SET n += row.properties
 {SET_VECTOR}
 """
 
@@ -265,7 +255,8 @@ ADOPT_STAGED = f"""
 MATCH (ch:__Chunk__ {{project_id: $project_id, id: s.id}})
   USING INDEX SEEK ch:__Chunk__(project_id, id)
 WITH d, s, ch, ch.text <> s.text OR ch.heading <> s.heading AS is_other
-SET {_told("ch", "s")}
+SET ch += s {{.text, .heading, .name_words, .ordinal, .start, .end, .first_line, .page_number,
+  .defines, .names}}
 FOREACH (_ IN CASE WHEN is_other THEN [1] ELSE [] END | {clauses.without_vectors("ch")})
 FOREACH (_ IN CASE WHEN s[$vector] IS NULL THEN [] ELSE [1] END | SET ch[$vector] = s[$vector])
 MERGE (d)-[r:HAS_CHUNK]->(ch) SET r.run = $run

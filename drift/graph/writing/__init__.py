@@ -1,0 +1,1 @@
+"""Writing a project: under its lease, documents whole or not at all."""
