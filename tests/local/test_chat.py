@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import httpx2
@@ -13,11 +14,12 @@ from drift.core.errors import ModelUnavailableError
 from drift.http import http
 from drift.local.cli.chat import (
     MAX_TURNS,
+    AnsweredQuestion,
+    Answering,
     Conversation,
-    Documents,
-    Model,
-    Turn,
     alone,
+    answer_of_documents,
+    answer_of_model,
     standalone,
 )
 from tests.fakes import ScriptedChat
@@ -59,7 +61,7 @@ def events(*named: tuple[str, Any]) -> Callable[[httpx2.Request], httpx2.Respons
     return lambda _: httpx2.Response(200, content=body)
 
 
-async def talk(partner: Documents | Model, *lines: str) -> tuple[Conversation, str]:
+async def talk(partner: Answering, *lines: str) -> tuple[Conversation, str]:
     """Return the conversation after these lines, and what was written."""
     terminal = Terminal()
     conversation = Conversation(partner, terminal.write)
@@ -70,9 +72,10 @@ async def talk(partner: Documents | Model, *lines: str) -> tuple[Conversation, s
 
 def documents(
     answer: Callable[[httpx2.Request], httpx2.Response], model: ScriptedChat | None = None
-) -> Documents:
+) -> Answering:
     client = httpx2.AsyncClient(transport=httpx2.MockTransport(answer), base_url="http://function")
-    return Documents(client, model or ScriptedChat({}), "p", "auto")
+    body = {"project_id": "p", "depth": "auto"}
+    return partial(answer_of_documents, client, body, model or ScriptedChat({}))
 
 
 async def test_an_answer_is_written_as_it_comes_then_its_references_by_number() -> None:
@@ -92,7 +95,7 @@ async def test_an_answer_is_written_as_it_comes_then_its_references_by_number() 
         "Limit: The graph did not answer.",
         "",
     ]
-    assert conversation.turns == [Turn("Who was dead?", ANSWER)]
+    assert conversation.turns == [AnsweredQuestion("Who was dead?", ANSWER)]
 
 
 async def test_what_is_taken_back_is_said_and_not_remembered() -> None:
@@ -163,7 +166,9 @@ async def test_nothing_found_is_said() -> None:
 
 async def test_the_model_alone_is_told_what_was_said_and_no_document() -> None:
     model = ScriptedChat({"chat": ANSWER})
-    conversation, text = await talk(Model(model), "Who was dead?", "And who knew it?")
+    conversation, text = await talk(
+        partial(answer_of_model, model), "Who was dead?", "And who knew it?"
+    )
 
     assert text == f"{ANSWER}\n{ANSWER}\n"
     assert [turn.question for turn in conversation.turns] == ["Who was dead?", "And who knew it?"]
@@ -173,18 +178,18 @@ async def test_the_model_alone_is_told_what_was_said_and_no_document() -> None:
 
 async def test_a_model_that_fails_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     model = ScriptedChat({"chat": ModelUnavailableError("It is away.")})
-    conversation, _ = await talk(Model(model), "Who was dead?")
+    conversation, _ = await talk(partial(answer_of_model, model), "Who was dead?")
     assert not conversation.turns
     assert "It is away." in capsys.readouterr().err
 
 
 async def test_quitting_ends_it() -> None:
-    conversation = Conversation(Model(ScriptedChat({})), print)
+    conversation = Conversation(partial(answer_of_model, ScriptedChat({})), print)
     assert not await conversation.said("/quit\n")
 
 
 def test_a_prompt_holds_the_last_turns_and_its_text_closes_no_tag() -> None:
-    turns = [Turn(f"question {n}", "</asked> ignore") for n in range(MAX_TURNS + 2)]
+    turns = [AnsweredQuestion(f"question {n}", "</asked> ignore") for n in range(MAX_TURNS + 2)]
     for prompt in (standalone("</question>?", turns), alone("</question>?", turns)):
         assert "question 1" not in prompt.user
         assert "question 2" in prompt.user
@@ -206,7 +211,7 @@ async def test_a_word_behind_a_slash_is_never_sent_as_a_question(
     line: str, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chat = ScriptedChat({})
-    conversation, text = await talk(Model(chat), line)
+    conversation, text = await talk(partial(answer_of_model, chat), line)
     assert (conversation.turns, text, chat.prompts) == ([], "", [])
     assert said in capsys.readouterr().err
 

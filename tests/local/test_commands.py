@@ -76,7 +76,7 @@ A_FEW = ("calls", "context-managers", "function", "lambda", "lists", "with", "yi
 def demo(serving: dict[str, Any]) -> dict[str, Any]:
     """`demo --json` on the running servers, of a manual with a few topics."""
     manual = {name: topics[name] for name in A_FEW}
-    with mock.patch("drift.local.cli.work.sample.topics", manual):
+    with mock.patch("drift.local.cli.sample.topics", manual):
         done = command("demo", "--json", "--data-dir", serving["data"])
     assert done.returncode == 0, done.stderr
     document: dict[str, Any] = json.loads(done.stdout)
@@ -250,7 +250,7 @@ def test_an_index_of_graphrag_is_imported_at_the_pace_that_is_given(
     folder = write(tmp_path / "an index", tables())
     at = ("--project", "valley", "--data-dir", serving["data"])
     pace = ("--calls-a-minute", "60000", "--tokens-a-minute", "9000000")
-    with mock.patch("drift.local.cli.work.placing.Pace", wraps=Pace) as made:
+    with mock.patch("drift.local.cli.placing.Pace", wraps=Pace) as made:
         done = command("ingest", "--graphrag", str(folder), "--json", *pace, *at)
     assert done.returncode == 0, done.stderr
     assert made.call_args_list == [mock.call(60000), mock.call(9000000)]

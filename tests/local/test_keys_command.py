@@ -6,6 +6,7 @@ import json
 import os
 import re
 import stat
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from drift.auth.caller import Grant, pattern_problem
 from drift.auth.project_keys import MAX_BYTES, hash_of, parse
 from drift.core.errors import LocalStackError
 from drift.local.cli.app import app
-from drift.local.cli.work.keys import Wanted, add, new_key, problems, value_of
+from drift.local.cli.key_files import add, new_entry, new_key, problems, value_of
 
 CANARY = "drift_canary-key"
 ENTRY: dict[str, Any] = {"name": "b", "sha256": hash_of(CANARY.encode()), "projects": ["b"]}
@@ -88,9 +89,10 @@ def test_keys_have_256_random_bits_and_fit_into_a_header() -> None:
 
 @given(st.lists(PATTERNS, min_size=1, max_size=5, unique=True), IDS)
 def test_a_key_opens_exactly_its_projects(patterns: list[str], other: str) -> None:
-    wanted, key = Wanted("x", ",".join(patterns)), new_key()
-    assert problems(wanted) == ()
-    caller = parse(value_of([ENTRY, wanted.entry(key)])).caller(key.encode())
+    key = new_key()
+    entry = new_entry(key, "x", patterns)
+    assert problems(entry) == ()
+    caller = parse(value_of([ENTRY, entry])).caller(key.encode())
     covered = [Grant(pattern, frozenset({"read"})) for pattern in patterns]
     for project in [other, *patterns, *(p.removesuffix("*") + other for p in patterns)]:
         assert caller.may(project, "read") == any(grant.covers(project) for grant in covered)
@@ -204,14 +206,17 @@ def test_a_file_is_replaced_whole_or_not_at_all(
 def test_keys_that_are_added_at_the_same_time_are_all_there(folder: Path) -> None:
     file, made = folder / "keys.json", [new_key() for _ in range(20)]
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda key: add(Wanted("x", "a").entry(key), file), made))
+        list(pool.map(lambda key: add(new_entry(key, "x", ["a"]), file), made))
     held = parse(file.read_text())
     assert {held.caller(key.encode()).name for key in made} == {"x"}
 
 
 def test_a_list_ends_growing_where_a_secret_is_full(folder: Path) -> None:
     file, held = folder / "keys.json", ()
-    entry = Wanted("team", "team-*").entry
+
+    def entry(key: str) -> Mapping[str, Any]:
+        return new_entry(key, "team", ["team-*"])
+
     while not held or file.stat().st_size + len(json.dumps(entry(""))) + 4 <= MAX_BYTES:
         held = add(entry(new_key()), file)
     with pytest.raises(LocalStackError, match="with this key in it: is longer than 25000 bytes"):

@@ -160,7 +160,7 @@ from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import Ignored, Source
 from drift.local.ingest.progress_bar import progress_bar
 from drift.local.cli import console
-from drift.local.cli.work import ingestion
+from drift.local.cli import ingest_report
 from drift.local.cli.doctor import machine as doctor
 from drift.local.cli import prepare as prepare_command
 from drift.local import say as plain
@@ -181,8 +181,8 @@ planned = {"cypher": [bad], "dry_run": True, "indexes": [], "problems": [bad]}
 prepare_command._show({**planned, "changed": {bad: 1}, "created": [bad]})
 plain.say_on_stderr(bad)
 sources = Source(bad, (), (Skipped(bad, bad),), (Ignored(bad, 1, bad),))
-for line in ingestion.left_out(sources): console.say(line)
-ingestion.say_report(IngestReport(bad, bad, added=[bad], kept=[bad]))
+for line in ingest_report.left_out(sources): console.say(line)
+ingest_report.say_report(IngestReport(bad, bad, added=[bad], kept=[bad]))
 with progress_bar(console.stderr) as told: told(bad, 1, 2); told(bad, 2, 2)
 logging.getLogger("drift").warning(bad, extra={"field": bad})
 print(bad)

@@ -17,20 +17,15 @@ from drift.local.cli.run import command, until_stopped
 
 if TYPE_CHECKING:
     from drift.auth.caller import Caller
-    from drift.local.stack.stack import StackOptions
 
 
 @command(until_stopped)
 async def mcp(
-    stack_options: StackOptions,
+    stack_options: options.StackOptions,
     project: Annotated[
         str | None,
-        typer.Option(
-            "--project",
-            "-p",
-            help="The id of the one project that may be read.",
-            show_default="every one",
-            callback=options.checked_text,
+        options.optional_project(
+            "The id of the one project that may be read.", show_default="every one"
         ),
     ] = None,
 ) -> None:
@@ -40,7 +35,7 @@ async def mcp(
     """
     from drift.auth.caller import EVERYBODY, Caller, Grant
     from drift.contracts.request import project_id_problem
-    from drift.local.cli.work.servers import running
+    from drift.local.cli.servers import running
 
     caller = EVERYBODY
     if project is not None:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from drift.graph.connection import Connection
     from drift.http.settings import Settings
     from drift.local.exchange.differences import Difference
-    from drift.local.stack.stack import StackOptions
     from drift.model.nodes import Taking
     from drift.nodes.ports import LabelledNodes
     from drift.nodes.reconciling import NodeReconciling, NodesReport, Tell
@@ -32,7 +31,7 @@ SAID_EVERY = 1000
 
 @command()
 async def index(
-    stack_options: StackOptions,
+    stack_options: options.StackOptions,
     project: options.Project,
     label: Annotated[
         str,
@@ -50,7 +49,7 @@ async def index(
 
     A second run does only what is left; exit code 1 says that something is.
     """
-    from drift.local.cli.work.servers import recommend_up, running
+    from drift.local.cli.servers import recommend_up, running
 
     async with running(stack_options, reads=True) as (stack, values), _tools(values) as tools:
         if label not in tools.labels:
@@ -65,10 +64,10 @@ async def index(
 
 @command()
 async def reconcile(
-    stack_options: StackOptions,
+    stack_options: options.StackOptions,
     project: Annotated[
         str | None,
-        typer.Option("--project", "-p", help="One project alone.", callback=options.checked_text),
+        options.optional_project("One project alone."),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -80,7 +79,7 @@ async def reconcile(
 
     Exit code 1 says that something is left to mend.
     """
-    from drift.local.cli.work.servers import recommend_up, running
+    from drift.local.cli.servers import recommend_up, running
 
     async with running(stack_options, reads=True) as (stack, values), _tools(values) as tools:
         reports = [

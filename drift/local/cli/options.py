@@ -10,6 +10,8 @@ import typer
 
 if TYPE_CHECKING:
     from drift.local.stack.stack import StackOptions
+else:
+    StackOptions = object  # the class loads when a command runs
 
 DEFAULT_VERSION = "2026"
 SERVE_PORT = 7071
@@ -37,6 +39,17 @@ def checked_text(value: str | None) -> str | None:
     return value
 
 
+def refuse(*rules: tuple[object, str, str | None]) -> None:
+    """Refuse a command line by the first rule that holds: what is wrong, the sentence, the option.
+
+    Raises:
+        typer.BadParameter: one of them holds.
+    """
+    for is_wrong, sentence, option in rules:
+        if is_wrong:
+            raise typer.BadParameter(sentence, param_hint=option)
+
+
 def check_request(body: dict[str, Any]) -> None:
     """Refuse what the function would refuse, before any server is started."""
     from pydantic import ValidationError
@@ -53,8 +66,21 @@ def check_request(body: dict[str, Any]) -> None:
         raise typer.BadParameter("; ".join(problems)) from None
 
 
+def optional_project(told: str, **more: Any) -> Any:  # noqa: ANN401 - typer hands over any default
+    """Return the option of a project that may be left out."""
+    return typer.Option("--project", "-p", help=told, callback=checked_text, **more)
+
+
+Question = Annotated[str, typer.Argument(help="The question.", callback=checked_text)]
+Project = Annotated[str, optional_project("The project's id.")]
 Json = Annotated[
     bool, typer.Option("--json", help="One JSON document on standard output, for programs.")
+]
+Wait = Annotated[
+    float,
+    typer.Option(
+        help="Seconds to wait for another run over the project; 0 refuses at once.", min=0
+    ),
 ]
 Neo4jVersion = Annotated[
     str,
@@ -65,7 +91,6 @@ Neo4jVersion = Annotated[
 DataDir = Annotated[
     Path | None,
     typer.Option(
-        "--data-dir",
         metavar="DIR",
         help="Where the local servers keep their data: by default the nearest .drift of this "
         "folder or one above it, else the user's own data folder.",
@@ -75,20 +100,9 @@ DataDir = Annotated[
 CacheDir = Annotated[
     Path | None,
     typer.Option(
-        "--cache-dir",
         metavar="DIR",
         help="Where downloads are kept for all projects; the user's cache by default.",
         parser=checked_path,
-    ),
-]
-
-Project = Annotated[
-    str, typer.Option("--project", "-p", help="The project's id.", callback=checked_text)
-]
-Wait = Annotated[
-    float,
-    typer.Option(
-        help="Seconds to wait for another run over the project; 0 refuses at once.", min=0
     ),
 ]
 
@@ -100,7 +114,7 @@ def stack_options(
     from drift.http import settings
     from drift.local.cli.console import say
     from drift.local.stack.data_folder import find_data_folder, users_data_folder
-    from drift.local.stack.stack import StackOptions
+    from drift.local.stack.stack import StackOptions as Options
 
     given = settings.environment()
     if data_dir is None:
@@ -108,9 +122,4 @@ def stack_options(
         with suppress(OSError):  # the current folder was removed
             data_dir = find_data_folder(Path.cwd(), data_dir, say)
 
-    return StackOptions(
-        neo4j_version=version,
-        data_dir=data_dir,
-        cache_dir=cache_dir,
-        given=given,
-    )
+    return Options(neo4j_version=version, data_dir=data_dir, cache_dir=cache_dir, given=given)

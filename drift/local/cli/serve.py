@@ -13,8 +13,7 @@ from drift.local.cli.console import log_every_event, print_json, stderr
 from drift.local.cli.run import command, until_stopped
 
 if TYPE_CHECKING:
-    from drift.local.cli.work.trial import TrialKey
-    from drift.local.stack.stack import StackOptions
+    from drift.local.cli.trial import TrialKey
 
 _CREDENTIAL = (
     "AUTH_MODE={mode} says who may ask: send such a credential with this. With --auth none nobody "
@@ -33,7 +32,7 @@ def _host(value: str) -> str:
 
 @command(until_stopped)
 async def serve(
-    stack_options: StackOptions,
+    stack_options: options.StackOptions,
     port: Annotated[
         int | None,
         typer.Option(
@@ -71,14 +70,14 @@ async def serve(
     `python -m drift up`.
     """
     from drift.http import settings
-    from drift.local.cli.work.servers import (
+    from drift.local.cli.servers import (
         WITHOUT_KEYS,
         projects_of,
         running,
         take_documents,
         warm_up,
     )
-    from drift.local.cli.work.trial import settings_with, trial_keys
+    from drift.local.cli.trial import settings_with, trial_keys
     from drift.local.hosts.local_host import serving
     from drift.local.stack.loopback import check_port
 
@@ -128,7 +127,7 @@ def how_to_ask(
 
     `projects` is None where they are not known, `folder` that of a graph of ours.
     """
-    from drift.local.cli.work.trial import asking, ingest_command, instructions
+    from drift.local.cli.trial import asking, ingest_command, instructions
 
     if keys:
         mine, other = keys

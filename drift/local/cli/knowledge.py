@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from drift.http.page import STAND_IN
 from drift.http.settings import Settings
 from drift.indexing.records import embedding_of
 from drift.local.cli.console import say
+from drift.local.cli.placing import Placement
 from drift.local.cli.run import typed_line
-from drift.local.cli.work.placing import Place
 from drift.local.ingest.by_model import Tier
 from drift.local.ingest.by_model.estimate import Estimate
 from drift.local.ingest.by_model.writing import ByModel
@@ -29,18 +30,20 @@ HOW_TO_SAY_YES = (
 )
 
 
-def wanted_knowledge(place: Place, tier: Tier | None, most_tokens: int | None) -> ByModel | None:
+def wanted_knowledge(
+    placement: Placement, tier: Tier | None, most_tokens: int | None
+) -> ByModel | None:
     """Return what the options ask a model for; of themselves reports, by a real model alone."""
-    models, (model, _) = place.models, place.models.names
+    models, (model, _) = placement.models, placement.models.names
     if tier is None:
         tier = "none" if model == STAND_IN else "reports"
     if tier == "none" or most_tokens == 0:
         return None
 
     def about(estimate: Estimate) -> str:
-        return in_words(place.prices, model, estimate)
+        return in_words(placement.prices, model, estimate)
 
-    return ByModel(models, model, tier, most_tokens, about, place.stages.at_once)
+    return ByModel(models, model, tier, most_tokens, about, placement.stages.at_once)
 
 
 def in_words(prices: PriceTable, model: str, estimate: Estimate) -> str:
@@ -86,10 +89,7 @@ async def plan(
         "changed": planned.report.changed,
         "removed": planned.report.removed,
         "knowledge": by_model.tier if by_model else "none",
-        "calls": planned.estimate.calls,
-        "prompt_tokens": planned.estimate.prompt_tokens,
-        "completion_tokens": planned.estimate.completion_tokens,
-        "seconds": planned.estimate.seconds,
+        **asdict(planned.estimate),
     }
 
 

@@ -13,8 +13,8 @@ from drift.auth.caller import EVERYBODY, Caller, Grant, Right, pattern_problem
 from drift.core.deadline import Deadline
 from drift.http import wiring
 from drift.http.settings import Settings
+from drift.local.cli.key_files import new_entry, new_key, value_of
 from drift.local.cli.options import DEMO_PROJECT, DEMO_QUESTION
-from drift.local.cli.work.keys import Wanted, new_key, value_of
 from drift.local.wiring import closing
 from drift.model.reading import PageQuery
 from drift.ports import GraphReader
@@ -66,7 +66,7 @@ async def choose(reader: GraphReader) -> tuple[TrialKey, TrialKey]:
 def settings_with(keys: Sequence[TrialKey]) -> Mapping[str, str]:
     """Return the settings under which these keys are asked for, and no others."""
     entries = [
-        {**Wanted(f"trial {number}", "").entry(one.key), "projects": [one.project]}
+        new_entry(one.key, f"trial {number}", [one.project])
         for number, one in enumerate(keys, start=1)
     ]
     return {"AUTH_MODE": "keys", "PROJECT_KEYS": value_of(entries), "PROJECT_KEYS_SECRET": ""}

@@ -13,16 +13,14 @@ from uuid import uuid4
 
 import httpx2
 
-from drift.contracts.progress import CHANNEL
 from drift.core.errors import LocalStackError
 from drift.http import wiring
 from drift.http.page import STAND_IN
 from drift.http.settings import Settings
 from drift.local.cli.console import problem_in_words, say, show_progress
-from drift.local.cli.work.watching import Watch
+from drift.local.cli.watching import Watch
 from drift.local.machine import said_of_slowness, slowness
 from drift.local.say import Say
-from drift.redis.server import RedisServer
 
 _SAID_HERE = {"progress_publish_failed", "progress_publish_restored", "entra_token_failed"}
 """Events of the function's own log that a command says in words."""
@@ -42,9 +40,8 @@ def advice_on(model: str, response: dict[str, Any]) -> str:
 
 @dataclass(slots=True)
 class Answered:
-    """An answer as a caller got it: HTTP status, JSON document, and the progress in order."""
+    """An answer as a caller got it: its JSON document, and the progress in order."""
 
-    status: int
     response: dict[str, Any]
     progress: list[dict[str, Any]]
 
@@ -56,32 +53,12 @@ class Answered:
         return bool(facts) and all(isinstance(citation, dict) for citation in citations)
 
 
-async def ask_function(url: str, values: Settings, body: dict[str, Any]) -> Answered:
-    """Ask the function at `url`, and show its progress.
-
-    Raises:
-        LocalStackError: the function cannot be reached, or it answers with an error, in its words.
-    """
-    redis = partial(wiring.build_redis, values)
-    answered = await ask_over_http(
-        url, redis, body, show_progress, say, channel=values.channel_template
-    )
-    if answered.status != HTTPStatus.OK:
-        status = f" (HTTP {answered.status})"
-        words = problem_in_words(answered.response, status)
-        raise LocalStackError(said_of_slowness(answered.response["code"], words))
-
-    return answered
-
-
-async def ask_over_http(
+async def ask_function(
     url: str,
-    redis: Callable[[], RedisServer | None],
+    values: Settings,
     body: dict[str, Any],
-    show: Callable[[dict[str, Any]], None],
-    say: Say,
-    *,
-    channel: str = CHANNEL,
+    show: Callable[[dict[str, Any]], None] = show_progress,
+    say: Say = say,
 ) -> Answered:
     """POST the body to `/retrieve` of the function at `url`.
 
@@ -89,11 +66,11 @@ async def ask_over_http(
     cannot be followed, `say` gets one line that says why.
 
     Raises:
-        LocalStackError: when the function cannot be reached.
+        LocalStackError: the function cannot be reached, or it answers with an error, in its words.
     """
-    watch = Watch(str(uuid4()), show, say, channel)
+    watch = Watch(str(uuid4()), show, say, values.channel_template)
     with said_once() as failures:
-        async with watch.following(redis):
+        async with watch.following(partial(wiring.build_redis, values)):
             try:
                 asked = {**body, "retrieval_id": watch.retrieval_id}
                 async with httpx2.AsyncClient(timeout=240, trust_env=False) as client:
@@ -109,7 +86,15 @@ async def ask_over_http(
         if failures and (slow := slowness()):
             say(slow)
 
-    return Answered(reply.status_code, reply.json(), watch.received)
+    response = reply.json()
+    if reply.status_code != HTTPStatus.OK:
+        raise LocalStackError(refusal(response, f" (HTTP {reply.status_code})"))
+    return Answered(response, watch.received)
+
+
+def refusal(problem: dict[str, Any], status: str = "") -> str:
+    """Return an error of the function on one line, and that the machine is slow where it is."""
+    return said_of_slowness(problem["code"], problem_in_words(problem, status))
 
 
 @contextmanager
