@@ -1,29 +1,40 @@
-"""Asking a running function over HTTP, with its progress as a Redis subscriber receives it."""
+"""Asking a running function over HTTP, with its progress as a Redis subscriber receives it.
+
+Progress is followed as a user interface does it, and never costs the answer.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
 
 import httpx2
+from pydantic import ValidationError
 
+from drift.contracts.progress import LAST_PHASES, ProgressMessage, channel_of
 from drift.core.errors import LocalStackError
 from drift.http import wiring
 from drift.http.page import STAND_IN
 from drift.http.settings import Settings
 from drift.local.cli.console import problem_in_words, say, show_progress
-from drift.local.cli.watching import Watch
 from drift.local.machine import said_of_slowness, slowness
 from drift.local.say import Say
+from drift.redis.server import RedisServer
 
 _SAID_HERE = {"progress_publish_failed", "progress_publish_restored", "entra_token_failed"}
 """Events of the function's own log that a command says in words."""
+
+SUBSCRIBE_S = 3.0
+"""How long a question waits until its progress can be followed."""
+LAST_MESSAGE_S = 2.0
+"""How long the last progress message may come after the answer."""
 
 STAND_IN_ADVICE = (
     "A stand-in without a language model answered: it copies the nearest lines of your documents, "
@@ -121,3 +132,84 @@ def said_once() -> Iterator[list[str]]:
     finally:
         for handler in handlers:
             handler.removeFilter(unsaid)
+
+
+@dataclass(slots=True)
+class Watch:
+    """Follows one retrieval on its channel: `show` gets messages, `say` why none come."""
+
+    retrieval_id: str
+    show: Callable[[dict[str, Any]], None]
+    say: Say
+    channel: str
+    received: list[dict[str, Any]] = field(default_factory=list)
+    _subscribed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @asynccontextmanager
+    async def following(self, make: Callable[[], RedisServer | None]) -> AsyncIterator[None]:
+        """Follow while the block runs, and a moment longer; `make` gives None without a Redis."""
+        reading = asyncio.create_task(self._follow(make))
+        try:
+            await self._subscribed.wait()
+            yield
+            await asyncio.wait({reading}, timeout=LAST_MESSAGE_S)
+            if not reading.done():
+                self._unseen("it does not give the rest in time")
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+    async def _follow(self, make: Callable[[], RedisServer | None]) -> None:
+        try:
+            server = await asyncio.to_thread(make)
+        except Exception:  # noqa: BLE001 - the function says what is wrong with its settings
+            self._unseen("REDIS_URL is not usable")
+        else:
+            if server is not None:
+                await self._follow_on(server)
+        finally:
+            self._subscribed.set()
+
+    async def _follow_on(self, server: RedisServer) -> None:
+        try:
+            async with asyncio.timeout(SUBSCRIBE_S) as limit:
+                await server.signed_in()
+                async with server.client() as client, client.pubsub() as listening:
+                    await listening.subscribe(channel_of(self.channel, self.retrieval_id))
+                    async for item in listening.listen():
+                        if item["type"] == "subscribe":
+                            limit.reschedule(None)
+                            self._subscribed.set()
+                        elif item["type"] == "message" and self._is_last(item["data"]):
+                            return
+        except Exception as error:  # noqa: BLE001 - whatever it is, it has words and costs no answer
+            self._unseen(server.in_words(error))
+
+    def _is_last(self, data: bytes) -> bool:
+        """Show a message of ours, and tell whether it is the last; others publish as they like."""
+        if self.retrieval_id.encode() not in data:
+            return False
+
+        try:
+            message = ProgressMessage.model_validate_json(data)
+        except ValidationError:
+            return False
+
+        if message.retrieval_id != self.retrieval_id:
+            return False
+
+        shown = message.model_dump(mode="json", exclude_none=True)
+        self.received.append(shown)
+        # the terminal may be gone, or unable to write a character
+        with suppress(OSError, ValueError):
+            self.show(shown)
+
+        return message.phase in LAST_PHASES
+
+    def _unseen(self, reason: str) -> None:
+        more = " any more" if self.received else ""
+        with suppress(OSError, ValueError):
+            self.say(
+                f"Progress is not shown{more}, because of Redis: {reason}. The answer comes all "
+                f"the same."
+            )

@@ -71,11 +71,9 @@ async def chat(
     that needs the ones before it is first written out in full. /new forgets what was said, /help
     lists these commands, /quit or Ctrl-D ends.
     """
-    alone_says = "goes with --rag: without it the model is asked alone"
-    options.refuse(
-        (project is not None and not rag, alone_says, "--project"),
-        (depth is not None and not rag, alone_says, "--depth"),
-    )
+    for name, given in (("--project", project), ("--depth", depth)):
+        is_alone = given is not None and not rag
+        options.refuse(is_alone, "goes with --rag: without it the model is asked alone", name)
 
     import httpx2
 

@@ -84,12 +84,12 @@ async def evidence(
     Each folder is ingested into a project of its own, evidence-NAME; a second run ingests what has
     changed. Documents and passages are counted: neither says enough alone.
     """
-    if len(documents) != len(questions):
-        raise typer.BadParameter(
-            f"{len(documents)} folders and {len(questions)} files of questions were given: each "
-            "folder needs its file",
-            param_hint="--questions",
-        )
+    options.refuse(
+        len(documents) != len(questions),
+        f"{len(documents)} folders and {len(questions)} files of questions were given: each "
+        "folder needs its file",
+        "--questions",
+    )
 
     from drift.local.evals.evidence import measure_topic, read_topic
     from drift.local.evals.evidence_figures import report

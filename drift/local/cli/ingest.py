@@ -20,13 +20,11 @@ async def ingest(stack_options: options.StackOptions, given: IngestOptions) -> N
     """
     given.check()
 
-    if given.graphrag is None:
-        from drift.local.cli.ingestion import ingest_places
+    from drift.local.cli.ingestion import import_graphrag, ingest_places
 
+    if given.graphrag is None:
         documents = await ingest_places(stack_options, given)
     else:
-        from drift.local.cli.importing import import_graphrag
-
         documents = [await import_graphrag(stack_options, given.graphrag, given)]
 
     if given.as_json:

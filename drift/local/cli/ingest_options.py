@@ -9,8 +9,11 @@ from typing import Annotated
 import typer
 
 from drift.local.cli import options
+from drift.local.cli.options import refuse
 from drift.local.ingest.by_model import Tier
 from drift.local.ingest.places import REMOTE
+
+GOES_WITH_GRAPHRAG = "goes with --project, --force, --wait and the calls and tokens a minute alone"
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,63 +136,44 @@ class IngestOptions:
         return self.knowledge is not None or self.knowledge_tokens is not None
 
     def check(self) -> None:
-        """Refuse options that do not go together.
-
-        Raises:
-            typer.BadParameter: as for `options.refuse`.
-        """
+        """Refuse options that do not go together."""
         from drift.contracts.request import project_id_problem
         from drift.core.source_uri import WANTED, is_shown
 
-        places, uri = self.places, self.source_uri
-        is_import, is_far = self.graphrag is not None, "".join(places[:1]).startswith(REMOTE)
-        others = places, self.sample, self.scheduler, uri, self.dry_run, self.yes, self.is_agreed
+        places, uri, changed = self.places, self.source_uri, self.changed
+        is_import = self.graphrag is not None
+        refuse(
+            is_import and any((places, self.sample, self.scheduler, uri, self.dry_run, self.yes)),
+            GOES_WITH_GRAPHRAG,
+            "--graphrag",
+        )
+        refuse(is_import and self.is_agreed, GOES_WITH_GRAPHRAG, "--graphrag")
+        none_takes_tokens = self.knowledge == "none" and self.knowledge_tokens is not None
+        refuse(none_takes_tokens, "goes with reports or graph", "--knowledge-tokens")
+
+        is_named = bool(places) or is_import
+        refuse(is_named == self.sample, "give either a folder or file, or --sample")
+        refuse(
+            self.project is None and not self.sample,
+            "say which project the documents belong to: --project NAME",
+        )
+
+        has_files = len(places) > 1
+        refuse(changed and not has_files, "goes with files behind their folder", "--changed")
+        refuse(
+            changed and places[0].startswith(REMOTE),
+            "goes with a folder: what changed of a container is seen at once",
+            "--changed",
+        )
+        is_part = self.sample or changed
+        refuse(self.yes and is_part, "goes with whole folders or files of yours", "--yes")
+        is_many = self.sample or (has_files and not changed)
+        refuse(uri and is_many, "goes with one folder or file of yours", "--source-uri")
+
         problem = project_id_problem(self.project_id)
-        options.refuse(
-            (
-                is_import and any(others),
-                "goes with --project, --force, --wait and the calls and tokens a minute alone",
-                "--graphrag",
-            ),
-            (
-                self.knowledge == "none" and self.knowledge_tokens is not None,
-                "goes with reports or graph",
-                "--knowledge-tokens",
-            ),
-            (
-                bool(places or is_import) == self.sample,
-                "give either a folder or file, or --sample",
-                None,
-            ),
-            (
-                self.project is None and not self.sample,
-                "say which project the documents belong to: --project NAME",
-                None,
-            ),
-            (
-                self.changed and len(places) < 2,  # noqa: PLR2004 - the folder and a file
-                "goes with files behind their folder",
-                "--changed",
-            ),
-            (
-                self.changed and is_far,
-                "goes with a folder: what changed of a container is seen at once",
-                "--changed",
-            ),
-            (
-                self.yes and (self.sample or self.changed),
-                "goes with whole folders or files of yours",
-                "--yes",
-            ),
-            (
-                uri and (self.sample or (len(places) > 1 and not self.changed)),
-                "goes with one folder or file of yours",
-                "--source-uri",
-            ),
-            (problem, f"{problem}, as in every request", "--project"),
-            (
-                uri and (not is_shown(uri) or {"?", "#"} & set(uri)),
-                f"has to be {WANTED}, without a password, a query or a fragment",
-                "--source-uri",
-            ),
+        refuse(problem, f"{problem}, as in every request", "--project")
+        refuse(
+            uri and (not is_shown(uri) or {"?", "#"} & set(uri)),
+            f"has to be {WANTED}, without a password, a query or a fragment",
+            "--source-uri",
         )

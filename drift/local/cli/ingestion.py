@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -22,22 +23,21 @@ from drift.local.cli.ingest_report import as_document, in_words, left_out, say_r
 from drift.local.cli.knowledge import confirmed, plan, wanted_knowledge
 from drift.local.cli.options import DEMO_PROJECT
 from drift.local.cli.placing import Placement, placed
+from drift.local.cli.project_graph import require_default_schema, tend_vectors
 from drift.local.cli.sample import sample_sources
 from drift.local.cli.servers import recommend_up, running
 from drift.local.ingest import pipeline
 from drift.local.ingest.blobs import read_container
 from drift.local.ingest.by_model.writing import ByModel
+from drift.local.ingest.graphrag.importing import import_index
+from drift.local.ingest.graphrag.index import read_index
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.places import REMOTE
 from drift.local.ingest.progress_bar import progress_bar
 from drift.local.ingest.report import STAGES, IngestReport, Report
 from drift.local.ingest.sources import Source, read_changed, read_source
-from drift.local.ingest.thresholds import measure_and_keep
-from drift.local.prepare.vectors import fill_second_vectors
-from drift.local.say import Say
 from drift.local.stack.stack import StackOptions
 from drift.local.wiring import build_writer, closing
-from drift.ports import Embedder
 
 CHUNKS = STAGES[1]
 
@@ -62,10 +62,7 @@ async def ingest_places(stack_options: StackOptions, given: IngestOptions) -> li
             documents = []
             for place, source in sources.items():
                 if given.dry_run:
-                    planned = await plan(
-                        *(values, source, given.project_id, by_model, placement.stages),
-                        force=given.force,
-                    )
+                    planned = await plan(values, source, given, by_model, placement.stages)
                     documents.append(planned)
                     continue
 
@@ -218,44 +215,44 @@ async def with_progress(
     return report
 
 
-def require_default_schema(values: Settings, what: str) -> None:
-    """Check that the graph is one of projects.
+async def import_graphrag(
+    stack_options: StackOptions, folder: Path, given: IngestOptions
+) -> dict[str, Any]:
+    """Import the index in a folder, say what that changed, and return it as JSON.
 
     Raises:
-        IngestError: GRAPH_SCHEMA names another schema.
+        IngestError: it cannot be read or written, as `read_index` and `import_index` say.
     """
-    if values.graph_schema != "default":
+    if find_spec("duckdb") is None:
         raise IngestError(
-            f"Only the default schema has projects with documents to {what}, and GRAPH_SCHEMA "
-            f"names another: leave it out to {what}."
+            "Nothing was read: the tables of GraphRAG need `pip install 'drift-neo4j[graphrag]'`."
         )
 
+    with ReadingProcess(memory_mb=None) as process:  # tables are read whole
+        index = await asyncio.to_thread(read_index, folder, process.guarded)
 
-async def tend_vectors(
-    values: Settings, writer: Neo4jWriter, embedder: Embedder, report: IngestReport
-) -> None:
-    """Do for a project's vectors what a change leaves to be done, or say who does it."""
-    await measure_threshold(values, writer, embedder, report.project_id)
-    await fill_second_vectors(values, report.project_id, say)
-    if report.wrote:
-        for line in (await writer.own.said()).left_behind(await writer.own.version()):
-            say(line)
+    async with (
+        running(stack_options) as (stack, values),
+        placed(values, calls=given.calls_a_minute, tokens=given.tokens_a_minute) as placement,
+    ):
+        require_default_schema(values, "ingest")
 
+        async def work(writer: Neo4jWriter, show: Report) -> IngestReport:
+            return await import_index(
+                index,
+                given.project_id,
+                writer,
+                placement.models,
+                values.vector_index_dimensions,
+                report=show,
+                embedding_model=values.oai_embed_model_name,
+                force=given.force,
+                wait_s=given.wait,
+                say=say,
+            )
 
-async def measure_threshold(
-    values: Settings, writer: Neo4jWriter, embedder: Embedder | None, project: str, say: Say = say
-) -> None:
-    """Measure how near texts of the project have to be to a question, where they have changed.
+        report = await with_progress(values, placement, work)
+        say_report(report)
+        recommend_up(stack)
 
-    Without an embedder the vectors are of an unknown model.
-    """
-    async with closing(wiring.build_graph(values)) as graph:
-        await measure_and_keep(
-            graph.finder(),
-            embedder,
-            writer,
-            project,
-            values.vector_index_dimensions,
-            values.oai_embed_model_name if embedder else "",
-            say=say,
-        )
+    return as_document(report)

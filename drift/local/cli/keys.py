@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drift.local.cli.console import print_json, say, stdout
-from drift.local.cli.options import Json, checked_text
+from drift.local.cli.options import Json, checked_text, refuse
 from drift.local.cli.run import run
 
 if TYPE_CHECKING:
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 
 def _file(value: str | Path) -> Path:
-    if not str(value):
-        raise typer.BadParameter("is empty: name a file")
+    refuse(not str(value), "is empty: name a file")
     return Path(value)
 
 
@@ -72,8 +71,8 @@ def new(
     key = key_files.new_key()
     asked = _parts(projects), _parts(rights), requests_per_minute, tokens_per_day
     entry = key_files.new_entry(key, name, *asked)
-    if problems := key_files.problems(entry):
-        raise typer.BadParameter("; ".join(problems))
+    problems = key_files.problems(entry)
+    refuse(problems, "; ".join(problems))
 
     async def make() -> None:
         held = key_files.add(entry, file) if file else ()

@@ -11,6 +11,7 @@ from drift.http.page import STAND_IN
 from drift.http.settings import Settings
 from drift.indexing.records import embedding_of
 from drift.local.cli.console import say
+from drift.local.cli.ingest_options import IngestOptions
 from drift.local.cli.placing import Placement
 from drift.local.cli.run import typed_line
 from drift.local.ingest.by_model import Tier
@@ -65,14 +66,13 @@ def in_words(prices: PriceTable, model: str, estimate: Estimate) -> str:
 async def plan(
     values: Settings,
     documents: Source,
-    project: str,
+    given: IngestOptions,
     by_model: ByModel | None,
     stages: Stages,
-    *,
-    force: bool,
 ) -> dict[str, Any]:
     """Say what an ingestion would change and what a model would take; return it as JSON."""
-    planned = await _planned(values, documents, project, by_model, stages, force=force)
+    project = given.project_id
+    planned = await _planned(values, documents, project, by_model, stages, force=given.force)
     say(
         f"Project {project}: {len(planned.report.added)} documents would be added, "
         f"{len(planned.report.changed)} changed, {len(planned.report.removed)} removed."

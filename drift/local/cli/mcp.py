@@ -9,8 +9,6 @@ from contextlib import redirect_stdout, suppress
 from typing import TYPE_CHECKING, Annotated
 from uuid import uuid4
 
-import typer
-
 from drift.local.cli import options
 from drift.local.cli.console import stderr
 from drift.local.cli.run import command, until_stopped
@@ -39,8 +37,8 @@ async def mcp(
 
     caller = EVERYBODY
     if project is not None:
-        if problem := project_id_problem(project):
-            raise typer.BadParameter(f"--project {problem}")
+        problem = project_id_problem(project)
+        options.refuse(problem, f"--project {problem}")
         caller = Caller("stdio", (Grant(project, frozenset({"read"})),))
 
     try:

@@ -57,9 +57,11 @@ async def index(
             message = f"must be a label of people's own that is searched: {known}"
             raise InvalidRequestError((FieldProblem("--label", message),))
         report = await tools.run(project, label, "unowned" if adopt else "unmarked")
-        _tell([report], {}, as_json=as_json)
+        is_done = _tell([report], {}, as_json=as_json)
         recommend_up(stack)
-    _end([report], {})
+
+    if not is_done:
+        raise typer.Exit(1)
 
 
 @command()
@@ -88,9 +90,11 @@ async def reconcile(
             for one in ([project] if project else await tools.nodes.projects(label))
         ]
         found = await tools.differences(values, project)
-        _tell(reports, found, as_json=as_json)
+        is_done = _tell(reports, found, as_json=as_json)
         recommend_up(stack)
-    _end(reports, found)
+
+    if not is_done:
+        raise typer.Exit(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,16 +168,19 @@ def _telling() -> Tell:
 
 def _tell(
     reports: list[NodesReport], differences: dict[str, list[Difference]], *, as_json: bool
-) -> None:
+) -> bool:
+    """Say what was found; tell whether neither another command nor this one has to mend it."""
     from drift.nodes.reconciling import UNFINISHED
 
+    is_done = not any(one.mend for listed in differences.values() for one in listed)
+    is_done = is_done and all(report.outcome != UNFINISHED for report in reports)
     if as_json:
         found = [
             {"project_id": project, "differences": [asdict(one) for one in listed]}
             for project, listed in differences.items()
         ]
         print_json({"labels": [asdict(report) for report in reports], "projects": found})
-        return
+        return is_done
 
     for project, listed in differences.items():
         if not listed:
@@ -202,11 +209,4 @@ def _tell(
             "takes in nodes that stand in the graph."
         )
 
-
-def _end(reports: list[NodesReport], differences: dict[str, list[Difference]]) -> None:
-    """End with exit code 1 where another command, or this one again, has to mend something."""
-    from drift.nodes.reconciling import UNFINISHED
-
-    has_differences = any(one.mend for listed in differences.values() for one in listed)
-    if has_differences or any(report.outcome == UNFINISHED for report in reports):
-        raise typer.Exit(1)
+    return is_done

@@ -21,8 +21,7 @@ DEMO_QUESTION = "How are default parameter values evaluated?"
 
 def checked_path(value: str | Path) -> Path:
     """Return a path; an empty one would be the current folder, which nobody asked for."""
-    if not str(value):
-        raise typer.BadParameter("is empty: name a file or folder")
+    refuse(not str(value), "is empty: name a file or folder")
     return Path(value)
 
 
@@ -34,20 +33,15 @@ def checked_source(value: str | Path) -> str:
 
 def checked_text(value: str | None) -> str | None:
     """Return an argument that is text: what the terminal handed over must be UTF-8."""
-    if value and any("\udc80" <= character <= "\udcff" for character in value):
-        raise typer.BadParameter(f"must be valid UTF-8, and {value!a} is not")
+    is_cut = any("\udc80" <= character <= "\udcff" for character in value or "")
+    refuse(is_cut, f"must be valid UTF-8, and {value!a} is not")
     return value
 
 
-def refuse(*rules: tuple[object, str, str | None]) -> None:
-    """Refuse a command line by the first rule that holds: what is wrong, the sentence, the option.
-
-    Raises:
-        typer.BadParameter: one of them holds.
-    """
-    for is_wrong, sentence, option in rules:
-        if is_wrong:
-            raise typer.BadParameter(sentence, param_hint=option)
+def refuse(is_wrong: object, sentence: str, option: str | None = None) -> None:
+    """Refuse the command line where something is wrong with it, by the option if it is one."""
+    if is_wrong:
+        raise typer.BadParameter(sentence, param_hint=option)
 
 
 def check_request(body: dict[str, Any]) -> None:

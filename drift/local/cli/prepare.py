@@ -55,11 +55,10 @@ async def prepare(
     With --embed, chunks and communities of --project that lack an embedding get one from the
     configured model, and a sample of the communities' vectors is compared with their summaries.
     """
-    if embed and project is None:
-        raise typer.BadParameter("wants --project as well", param_hint="--embed")
+    options.refuse(embed and project is None, "wants --project as well", "--embed")
 
     from drift.http import wiring
-    from drift.local.cli.ingestion import measure_threshold
+    from drift.local.cli.project_graph import measure_threshold
     from drift.local.cli.servers import running
     from drift.local.prepare.vectors import fill_second_vectors
     from drift.local.wiring import build_preparer, build_writer, closing

@@ -12,13 +12,16 @@ from drift.http import wiring
 from drift.http.settings import Settings
 from drift.indexing.graph_records import HeldProject
 from drift.local.cli.console import listed, say, stderr
-from drift.local.cli.ingestion import require_default_schema, tend_vectors
 from drift.local.cli.servers import recommend_up, running
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.progress_bar import progress_bar
 from drift.local.ingest.report import IngestReport
+from drift.local.ingest.thresholds import measure_and_keep
+from drift.local.prepare.vectors import fill_second_vectors
+from drift.local.say import Say
 from drift.local.stack.stack import StackOptions
-from drift.local.wiring import writer_over
+from drift.local.wiring import closing, writer_over
+from drift.ports import Embedder
 
 MOST_NAMED = 10
 """Projects or sources that are named in an error."""
@@ -74,3 +77,46 @@ async def projects_of_graph(options: StackOptions, what: str) -> AsyncIterator[P
         async with Connection(*wiring.database(values)) as connection:
             yield ProjectGraph(values, connection, writer_over(connection, values))
         recommend_up(stack)
+
+
+def require_default_schema(values: Settings, what: str) -> None:
+    """Check that the graph is one of projects.
+
+    Raises:
+        IngestError: GRAPH_SCHEMA names another schema.
+    """
+    if values.graph_schema != "default":
+        raise IngestError(
+            f"Only the default schema has projects with documents to {what}, and GRAPH_SCHEMA "
+            f"names another: leave it out to {what}."
+        )
+
+
+async def tend_vectors(
+    values: Settings, writer: Neo4jWriter, embedder: Embedder, report: IngestReport
+) -> None:
+    """Do for a project's vectors what a change leaves to be done, or say who does it."""
+    await measure_threshold(values, writer, embedder, report.project_id)
+    await fill_second_vectors(values, report.project_id, say)
+    if report.wrote:
+        for line in (await writer.own.said()).left_behind(await writer.own.version()):
+            say(line)
+
+
+async def measure_threshold(
+    values: Settings, writer: Neo4jWriter, embedder: Embedder | None, project: str, say: Say = say
+) -> None:
+    """Measure how near texts of the project have to be to a question, where they have changed.
+
+    Without an embedder the vectors are of an unknown model.
+    """
+    async with closing(wiring.build_graph(values)) as graph:
+        await measure_and_keep(
+            graph.finder(),
+            embedder,
+            writer,
+            project,
+            values.vector_index_dimensions,
+            values.oai_embed_model_name if embedder else "",
+            say=say,
+        )

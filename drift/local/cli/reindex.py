@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from drift.http.settings import Settings
     from drift.local.prepare.reindex import Reindexing
 
-_VERSION_WANTED = (
-    "wants up to 100 letters, digits and - _ . : / @ +, such as v2 or text-embedding-3-large, and "
-    "is neither first nor local"
-)
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what there is to do, no more.")]
 
 
@@ -58,26 +54,22 @@ async def reindex(
     from drift.local.prepare.reindex import Reindexing
 
     is_new = model_version is not None
-    options.refuse(
-        (is_new == (drop is not None), "give either --model-version or --drop", None),
-        (
-            not is_new and (dry_run or project is not None),
-            "goes with --model-version: without --yes, --drop only says what of all projects goes",
-            "--dry-run" if dry_run else "--project",
-        ),
-        (is_new and yes, "goes with --drop", "--yes"),
-        (
-            project is not None and not dry_run,
-            "goes with --dry-run: a version is of all projects",
-            None,
-        ),
-        (
-            model_version is not None and not is_version_name(model_version),
-            _VERSION_WANTED,
-            "--model-version",
-        ),
+    refuse = options.refuse
+    refuse(is_new == (drop is not None), "give either --model-version or --drop")
+    refuse(
+        not is_new and (dry_run or project is not None),
+        "goes with --model-version: without --yes, --drop only says what of all projects goes",
+        "--dry-run" if dry_run else "--project",
     )
-
+    refuse(is_new and yes, "goes with --drop", "--yes")
+    is_part = project is not None and not dry_run
+    refuse(is_part, "goes with --dry-run: a version is of all projects")
+    refuse(
+        model_version is not None and not is_version_name(model_version),
+        "wants up to 100 letters, digits and - _ . : / @ +, such as v2 or text-embedding-3-large, "
+        "and is neither first nor local",
+        "--model-version",
+    )
     embeds = is_new and not dry_run
     async with (
         running(graph_alone(stack_options, embeds=embeds)) as (_, values),

@@ -17,7 +17,7 @@ import typer
 
 from drift.core.errors import DriftError, InvalidRequestError
 from drift.local.cli.console import show_error, stderr
-from drift.local.cli.options import stack_options
+from drift.local.cli.options import refuse, stack_options
 from drift.local.stack.data_folder import DataFolderError
 
 STOPPING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -57,9 +57,9 @@ def without_command(work: Callable[..., None]) -> Callable[..., None]:
         if context.invoked_subcommand is None:
             work(**given)
             return
-        sources = {name: context.get_parameter_source(name) for name in given}
-        if any(source and source.name == "COMMANDLINE" for source in sources.values()):
-            raise typer.BadParameter(f"options stand behind {context.invoked_subcommand}")
+        sources = [context.get_parameter_source(name) for name in given]
+        is_given = any(source and source.name == "COMMANDLINE" for source in sources)
+        refuse(is_given, f"options stand behind {context.invoked_subcommand}")
 
     taken = [*inspect.signature(work).parameters.values()]
     first = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
