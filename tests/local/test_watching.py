@@ -120,10 +120,7 @@ async def test_messages_of_others_are_passed_over(valkey: ValkeyServer) -> None:
     ]
     done = await ask(Function(valkey.url, published), REDIS_URL=valkey.url)
     assert (done.shown, done.remarks) == (["initializing", "completed"], [])
-
-
-async def test_without_redis_there_is_nothing_to_say(valkey: ValkeyServer) -> None:
-    assert (await ask(Function(valkey.url))).remarks == []
+    assert (await ask(Function(valkey.url))).remarks == [], "without Redis there is nothing to say"
 
 
 async def test_a_terminal_that_cannot_show_a_message_costs_nothing(valkey: ValkeyServer) -> None:

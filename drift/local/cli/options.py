@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from drift.local.stack.stack import StackOptions
+    from drift.local.stack import stack
+
+    StackOptions = stack.StackOptions
 else:
     StackOptions = object  # the class loads when a command runs
 
