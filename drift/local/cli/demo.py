@@ -24,10 +24,7 @@ REDIS_INFO_S = 2.0
 async def demo(
     stack_options: options.StackOptions,
     question: Annotated[
-        str,
-        typer.Option(
-            "--question", "-q", help="What to ask about Python.", callback=options.checked_text
-        ),
+        str, options.text("What to ask about Python.", "--question", "-q")
     ] = options.DEMO_QUESTION,
     as_json: options.Json = False,
 ) -> None:

@@ -64,9 +64,7 @@ async def restore(
 async def copy(
     stack_options: options.StackOptions,
     project: options.Project,
-    to: Annotated[
-        str, typer.Option("--to", help="The id of the copy.", callback=options.checked_text)
-    ],
+    to: Annotated[str, options.text("The id of the copy.", "--to")],
 ) -> None:
     """Make a second project of all that a project holds now."""
     from drift.local.cli.project_graph import projects_of_graph

@@ -27,7 +27,6 @@ class IngestOptions:
             "source code. Or blobs of Azure: az://ACCOUNT/CONTAINER\\[/PREFIX].",
             metavar="[PATH]...",
             parser=options.checked_source,
-            show_default=False,
         ),
     ] = None
     changed: Annotated[
@@ -48,7 +47,6 @@ class IngestOptions:
             metavar="FOLDER",
             help="The output of Microsoft GraphRAG, in the place of SOURCE: its texts, entities, "
             "relations and communities, as they are.",
-            show_default=False,
         ),
     ] = None
     sample: Annotated[
@@ -64,7 +62,7 @@ class IngestOptions:
         str,
         typer.Option(
             help="Address of the one PATH, such as https://docs.example.com/manual: citations show "
-            "it with each document's path behind it.",
+            "it with each document's path behind it."
         ),
     ] = ""
     yes: Annotated[
@@ -77,8 +75,7 @@ class IngestOptions:
         Tier | None,
         typer.Option(
             help="What the chat model writes: nothing, reports on topics, or also entities and "
-            "relations (graph). By default reports, once the estimate is confirmed.",
-            show_default=False,
+            "relations (graph). By default reports, once the estimate is confirmed."
         ),
     ] = None
     knowledge_tokens: Annotated[
@@ -87,7 +84,6 @@ class IngestOptions:
             metavar="N",
             help="The most tokens that the chat model may take in this run, prompts and replies.",
             min=0,
-            show_default=False,
         ),
     ] = None
     dry_run: Annotated[
@@ -102,7 +98,6 @@ class IngestOptions:
             metavar="ADDRESS",
             help="A Dask scheduler, such as tcp://host:8786, whose workers read the files and call "
             "the models.",
-            show_default=False,
         ),
     ] = None
     calls_a_minute: Annotated[

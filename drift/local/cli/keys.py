@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drift.local.cli.console import print_json, say, stdout
-from drift.local.cli.options import Json, checked_text, refuse
+from drift.local.cli.options import Json, checked_text, refuse, text
 from drift.local.cli.run import run
 
 if TYPE_CHECKING:
@@ -32,18 +32,14 @@ def new(
     ],
     projects: Annotated[
         str,
-        typer.Option(
+        text(
+            "What it opens, with commas between: ids of projects, or beginnings of ids with `*` "
+            "behind.",
             metavar="PATTERNS",
-            help="What it opens, with commas between: ids of projects, or beginnings of ids with "
-            "`*` behind.",
-            callback=checked_text,
         ),
     ],
     rights: Annotated[
-        str,
-        typer.Option(
-            metavar="RIGHTS", help="`read`, `write`, or both: `read,write`.", callback=checked_text
-        ),
+        str, text("`read`, `write`, or both: `read,write`.", metavar="RIGHTS")
     ] = "read",
     requests_per_minute: Annotated[
         int | None, typer.Option(metavar="N", help="Its quota of requests.", show_default="none")

@@ -33,13 +33,7 @@ SAID_EVERY = 1000
 async def index(
     stack_options: options.StackOptions,
     project: options.Project,
-    label: Annotated[
-        str,
-        typer.Option(
-            help="A label of RAG_LABELS that is not one of ingestion's.",
-            callback=options.checked_text,
-        ),
-    ],
+    label: Annotated[str, options.text("A label of RAG_LABELS that is not one of ingestion's.")],
     adopt: Annotated[
         bool, typer.Option("--adopt", help="Take nodes that belong to no project into this one.")
     ] = False,

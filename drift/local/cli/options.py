@@ -62,9 +62,14 @@ def check_request(body: dict[str, Any]) -> None:
         raise typer.BadParameter("; ".join(problems)) from None
 
 
-def optional_project(told: str, **more: Any) -> Any:  # noqa: ANN401 - typer hands over any default
+def text(told: str, *names: str, **more: Any) -> Any:  # noqa: ANN401 - as typer has it
+    """Return an option that takes text."""
+    return typer.Option(*names, help=told, callback=checked_text, **more)
+
+
+def optional_project(told: str, **more: Any) -> Any:  # noqa: ANN401 - as typer has it
     """Return the option of a project that may be left out."""
-    return typer.Option("--project", "-p", help=told, callback=checked_text, **more)
+    return text(told, "--project", "-p", **more)
 
 
 Question = Annotated[str, typer.Argument(help="The question.", callback=checked_text)]

@@ -87,11 +87,7 @@ async def remove(
     project: options.Project,
     source: Annotated[
         str | None,
-        typer.Option(
-            "--source",
-            help="A folder, file or az:// place that was ingested; without it, all of them.",
-            callback=options.checked_text,
-        ),
+        options.text("A folder, file or az:// place that was ingested; without it, all of them."),
     ] = None,
     yes: Annotated[
         bool, typer.Option("--yes", help="Remove it; without it nothing is removed.")

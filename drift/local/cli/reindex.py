@@ -24,16 +24,13 @@ async def reindex(
     model_version: Annotated[
         str | None,
         typer.Option(
-            metavar="V",
-            help="What the vectors of the configured model are called, such as v2.",
+            metavar="V", help="What the vectors of the configured model are called, such as v2."
         ),
     ] = None,
     drop: Annotated[
         str | None,
-        typer.Option(
-            metavar="V",
-            help="Remove a version instead; `first` is what was there before any other.",
-            callback=options.checked_text,
+        options.text(
+            "Remove a version instead; `first` is what was there before any other.", metavar="V"
         ),
     ] = None,
     project: Annotated[
