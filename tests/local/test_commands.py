@@ -352,8 +352,7 @@ def test_a_project_is_shown_switched_exported_restored_copied_compared_and_delet
     assert "Nothing was deleted" in run("projects", "delete", "-p", "m3", code=1)[1]
     run("projects", "delete", "-p", "m3", "--yes")
     typed = mock.Mock(stdin=mock.Mock(isatty=lambda: True, readline=lambda: "m2\n"))
-    for module in ("exchange", "run"):
-        monkeypatch.setattr(f"drift.local.cli.{module}.sys", typed)
+    monkeypatch.setattr("drift.local.cli.run.sys", typed)
     assert "Type the project's name" in run("projects", "delete", "-p", "moles", code=1)[1]
     run("projects", "delete", "-p", "m2")
     assert names() & {"moles", "m2", "m3"} == {"moles"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +11,7 @@ import typer
 
 from drift.local.cli import options
 from drift.local.cli.console import say
-from drift.local.cli.run import command, stoppable, typed_line
+from drift.local.cli.run import command, stoppable, typed_answer
 
 if TYPE_CHECKING:
     from drift.local.cli.project_graph import ProjectGraph
@@ -118,11 +117,11 @@ async def _restored(graph: ProjectGraph, folder: Path, project: str | None) -> M
 
 
 async def _is_typed(project: str) -> bool:
-    if not sys.stdin.isatty():
-        say("Without a terminal, --yes says that this is meant.")
-        return False
-    say("Type the project's name to delete it for good:")
-    return (await typed_line()).rstrip("\n") == project
+    typed = await typed_answer(
+        "Type the project's name to delete it for good:",
+        "Without a terminal, --yes says that this is meant.",
+    )
+    return typed.rstrip("\n") == project
 
 
 def _in_words(nodes: Mapping[str, int]) -> str:

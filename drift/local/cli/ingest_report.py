@@ -22,7 +22,7 @@ MAX_NOTES = 20
 def left_out(source: Source) -> Iterator[str]:
     """Say what was not read: each skipped file, and how many were ignored for which reason."""
     for skipped in source.skipped:
-        yield in_words(skipped)
+        yield skipped_in_words(skipped)
 
     counts_by_reason: dict[str, list[str]] = {}
     for ignored in source.ignored:
@@ -33,7 +33,7 @@ def left_out(source: Source) -> Iterator[str]:
         yield f"Ignored {listed(counts, MAX_KINDS, 'other kinds')}: {reason}."
 
 
-def in_words(skipped: Skipped) -> str:
+def skipped_in_words(skipped: Skipped) -> str:
     """Return what was skipped and why."""
     return f"Skipped {skipped.path}: {skipped.reason}."
 

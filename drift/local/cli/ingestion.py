@@ -19,7 +19,7 @@ from drift.http.settings import Settings, load_reading
 from drift.indexing.reading_process import Guard, ReadingProcess, guarded
 from drift.local.cli.console import say, stderr
 from drift.local.cli.ingest_options import IngestOptions
-from drift.local.cli.ingest_report import as_document, in_words, left_out, say_report
+from drift.local.cli.ingest_report import as_document, left_out, say_report, skipped_in_words
 from drift.local.cli.knowledge import confirmed, plan, wanted_knowledge
 from drift.local.cli.options import DEMO_PROJECT
 from drift.local.cli.placing import Placement, placed
@@ -174,7 +174,7 @@ async def ingest_documents(
     try:
         report = await with_progress(values, placement, work)
     except asyncio.CancelledError:
-        say(f"Stopped: {_stored_in_words(*stored)} The same command continues from there.")
+        say(f"Stopped: {_stored_skipped_in_words(*stored)} The same command continues from there.")
         raise
 
     if values.chunk_fulltext_index_name in report.created and report.unchanged:
@@ -185,13 +185,13 @@ async def ingest_documents(
 
     for skipped in report.skipped:
         if skipped not in documents.skipped:
-            say(in_words(skipped))
+            say(skipped_in_words(skipped))
 
     say_report(report)
     return report
 
 
-def _stored_in_words(done: int | None = None, total: int = 0) -> str:
+def _stored_skipped_in_words(done: int | None = None, total: int = 0) -> str:
     if done is None:
         return "nothing was written."
     if done >= total:

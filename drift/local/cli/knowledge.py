@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -13,7 +12,7 @@ from drift.indexing.records import embedding_of
 from drift.local.cli.console import say
 from drift.local.cli.ingest_options import IngestOptions
 from drift.local.cli.placing import Placement
-from drift.local.cli.run import typed_line
+from drift.local.cli.run import typed_answer
 from drift.local.ingest.by_model import Tier
 from drift.local.ingest.by_model.estimate import Estimate
 from drift.local.ingest.by_model.writing import ByModel
@@ -103,12 +102,7 @@ async def confirmed(
         return by_model
 
     say(f"{by_model.model} can write a report on each topic: {by_model.about(estimate)}.")
-    if not sys.stdin.isatty():
-        say(HOW_TO_SAY_YES)
-        return None
-
-    say("Shall it? [y/N]")
-    answer = await typed_line()
+    answer = await typed_answer("Shall it? [y/N]", HOW_TO_SAY_YES)
     return by_model if answer.strip().casefold() in {"y", "yes"} else None
 
 

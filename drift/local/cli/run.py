@@ -16,7 +16,7 @@ from typing import Any, NoReturn, get_type_hints
 import typer
 
 from drift.core.errors import DriftError, InvalidRequestError
-from drift.local.cli.console import show_error, stderr
+from drift.local.cli.console import say, show_error, stderr
 from drift.local.cli.options import refuse, stack_options
 from drift.local.stack.data_folder import DataFolderError
 
@@ -147,6 +147,16 @@ async def until_stopped(work: Work) -> None:
         await task
     except asyncio.CancelledError:
         stderr.print("[dim]Stopped.[/]")
+
+
+async def typed_answer(question: str, without_terminal: str) -> str:
+    """Ask something and return the line that is typed, "" where there is no terminal to type at."""
+    if not sys.stdin.isatty():
+        say(without_terminal)
+        return ""
+
+    say(question)
+    return await typed_line()
 
 
 async def typed_line() -> str:
