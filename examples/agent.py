@@ -16,7 +16,7 @@ from openai import AsyncOpenAI
 from drift.http.settings import Settings
 from drift.integrations.agent_framework import Neo4jContextProvider
 from drift.local.cli.options import stack_options
-from drift.local.cli.work.servers import running
+from drift.local.cli.servers import running
 
 PROJECT = "python-reference"
 QUESTION = "How are default parameter values evaluated?"

@@ -14,7 +14,7 @@ import httpx2
 from drift.graph.connection import Connection
 from drift.http import settings, wiring
 from drift.local.cli.console import say
-from drift.local.cli.work.servers import WITHOUT_KEYS, running
+from drift.local.cli.servers import WITHOUT_KEYS, running
 from drift.local.hosts.local_host import serving
 from drift.local.wiring import build_writer, closing
 from tests.bench.command import (

@@ -17,9 +17,9 @@ from drift.core.errors import LocalStackError
 from drift.http import settings
 from drift.http.settings import Settings
 from drift.local import PROJECT
+from drift.local.cli.ingestion import ingest_sample
 from drift.local.cli.options import DEMO_PROJECT, DEMO_QUESTION
-from drift.local.cli.work.ingestion import ingest_sample
-from drift.local.cli.work.servers import warm_up
+from drift.local.cli.servers import warm_up
 from drift.local.stack.stack import Stack, StackOptions
 from tests.bench.command import Options
 from tests.bench.static_graph import NOWHERE, QUESTION

@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import httpx2
 
-from drift.local.cli.work.servers import running
+from drift.local.cli.servers import running
 from drift.local.hosts.local_host import serving
 from tests.bench.command import Options, read_options, run, show, stack_of
 from tests.mcp.calling import ERAS, connected

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx2
 
-from drift.local.cli.work.servers import WITHOUT_KEYS, running
+from drift.local.cli.servers import WITHOUT_KEYS, running
 from drift.local.hosts.local_host import serving
 from tests.bench.command import (
     Options,

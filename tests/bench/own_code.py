@@ -13,9 +13,9 @@ from tempfile import TemporaryDirectory
 
 import httpx2
 
-from drift.local.cli.work.ingestion import ingest_documents
-from drift.local.cli.work.placing import placed
-from drift.local.cli.work.servers import running
+from drift.local.cli.ingestion import ingest_documents
+from drift.local.cli.placing import placed
+from drift.local.cli.servers import running
 from drift.local.hosts.local_host import serving
 from drift.local.ingest.sources import read_source
 from tests.bench.command import Options, read_options, run, show, stack_of

@@ -16,10 +16,10 @@ import httpx2
 import function_app
 from drift.graph.connection import Connection
 from drift.http.wiring import database
+from drift.local.cli.ingestion import ingest_documents, sample_sources
 from drift.local.cli.options import DEMO_PROJECT
-from drift.local.cli.work.ingestion import ingest_documents, sample_sources
-from drift.local.cli.work.placing import placed
-from drift.local.cli.work.servers import WITHOUT_KEYS, running
+from drift.local.cli.placing import placed
+from drift.local.cli.servers import WITHOUT_KEYS, running
 from drift.local.hosts.local_host import serving
 from tests.bench.command import Options, milliseconds, read_options, run, show, stack_of
 from tests.bench.load_process import PYTHON_QUESTIONS, slow_model

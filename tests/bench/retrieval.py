@@ -8,9 +8,9 @@ import time
 import httpx2
 
 from drift.http.settings import export
+from drift.local.cli.ingestion import ingest_sample
 from drift.local.cli.options import DEMO_PROJECT, DEMO_QUESTION
-from drift.local.cli.work.ingestion import ingest_sample
-from drift.local.cli.work.servers import running
+from drift.local.cli.servers import running
 from drift.local.hosts.local_host import serving
 from tests.bench.command import Options, percentile, read_options, run, show, stack_of
 

@@ -13,8 +13,8 @@ import pytest
 from drift.auth.project_keys import parse
 from drift.http import settings
 from drift.local.cli.options import DEMO_PROJECT
-from drift.local.cli.work.servers import running
-from drift.local.cli.work.trial import NO_PROJECT, TrialKey, choose, instructions, settings_with
+from drift.local.cli.servers import running
+from drift.local.cli.trial import NO_PROJECT, TrialKey, choose, instructions, settings_with
 from drift.local.hosts.local_host import serving
 from drift.local.stack.stack import StackOptions
 from tests.fakes_project import Project

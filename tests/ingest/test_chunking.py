@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from drift.indexing.blocks import Format
 from drift.indexing.chunking import MAX_CHARS, MIN_CHARS, TARGET_CHARS, cut
-from drift.local.cli.work.sample import sample_sources
+from drift.local.cli.sample import sample_sources
 
 FORMATS = st.sampled_from(["markdown", "rst", "text"])
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"), min_size=1, max_size=12)

@@ -11,7 +11,7 @@ import pytest
 from drift.core.deadline import Deadline
 from drift.core.errors import IngestError, ModelMisconfiguredError
 from drift.indexing.documents import Skipped
-from drift.local.cli.work.sample import sample_sources
+from drift.local.cli.sample import sample_sources
 from drift.local.ingest.context import IngestContext
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.report import IngestReport

@@ -22,7 +22,7 @@ from drift.core.deadline import Deadline
 from drift.core.errors import IngestError
 from drift.http.settings import Settings, load
 from drift.indexing.documents import Skipped, SourceDocument
-from drift.local.cli.work.placing import ModelsOf
+from drift.local.cli.placing import ModelsOf
 from drift.local.ingest import scheduling
 from drift.local.ingest.by_model.asking import Asked
 from drift.local.ingest.context import IngestContext

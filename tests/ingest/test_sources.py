@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from drift.core.errors import IngestError
-from drift.local.cli.work.sample import sample_sources
+from drift.local.cli.sample import sample_sources
 from drift.local.ingest import kinds
 from drift.local.ingest.files import MAX_FILE_BYTES
 from drift.local.ingest.pipeline import ingest

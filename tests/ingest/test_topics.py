@@ -17,7 +17,7 @@ from drift.graph.writing.records import (
 )
 from drift.indexing.chunking import cut
 from drift.llm.local_embedding import embed
-from drift.local.cli.work.sample import sample_sources
+from drift.local.cli.sample import sample_sources
 from drift.local.ingest.knowledge import Assignment, assign, derive, fingerprint
 from drift.local.ingest.prose import sentences
 from drift.local.ingest.stamps import stamps_of

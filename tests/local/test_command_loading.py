@@ -1,13 +1,18 @@
-"""What loads before a command is chosen: the options alone."""
+"""What loads before a command is chosen, the options alone; and the help of every command."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
+from drift.local.cli.app import app
 from tests.command_line import ROOT
 
 LOADED = "import json, sys, drift.local.cli.app; print(json.dumps(sorted(sys.modules)))"
@@ -35,3 +40,16 @@ def test_the_options_of_all_commands_load_nothing_that_a_command_works_with() ->
     loaded = set(json.loads(done.stdout))
     assert "drift.local.cli.ask" in loaded
     assert not loaded & WORKED_WITH
+
+
+def commands(found: Any, *path: str) -> Iterator[tuple[str, ...]]:
+    yield path
+    for name, inner in getattr(found, "commands", {}).items():
+        yield from commands(inner, *path, name)
+
+
+@pytest.mark.parametrize("path", [*commands(typer.main.get_command(app))], ids=" ".join)
+def test_every_command_shows_its_help(path: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(app, [*path, "--help"])
+    assert (done.exit_code, done.exception) == (0, None)
+    assert " ".join(path) in done.stdout

@@ -10,7 +10,7 @@ from drift.answer.conclusion import NOT_FOUND
 from drift.contracts.replies import AggregateReply, CitationReply, LocalReply, PrimerReply
 from drift.core.folding import whole_words
 from drift.llm.local_embedding import embed, vector
-from drift.local.cli.work.asking import advice_on
+from drift.local.cli.asking import advice_on
 from drift.local.model_server.extractive import UNANSWERED, _numbered_lines, reply
 from drift.local.model_server.lines import LONGEST, lines
 from drift.local.model_server.relevance import alike, choose, forms, terms

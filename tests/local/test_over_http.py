@@ -16,7 +16,7 @@ from drift.local.stack.loopback import free_port
 from drift.local.stack.neo4j.server import Neo4jServer
 from tests.command_line import PATIENCE_S, command
 from tests.contract.foreign_graphs import add_ferries
-from tests.local.test_commands_on_foreign_graphs import LONGER, MODEL, NO_REDIS
+from tests.local.test_commands_on_foreign_graphs import LENGTH, LONGER, NO_REDIS, model_of
 from tests.model_server_fixture import ModelServerControl
 from tests.servers import NEWER, OLDER, QUICK
 
@@ -58,12 +58,9 @@ def test_prepare_ask_and_doctor_work_over_http(
     asyncio.run(lay_out())
     environment = {
         **served.server.env,
+        **LENGTH,
+        **model_of(model_server),
         "NEO4J_URI": served.uri,
-        "VECTOR_INDEX_DIMENSIONS": "256",
-        "OAI_BASE_URL": model_server.url,
-        "OAI_MODEL": "drift-extractive",
-        "OAI_KEY": "none",
-        "OAI_EMBED_MODEL_NAME": MODEL,
         "REDIS_URL": NO_REDIS,
     }
     at = ("--data-dir", str(tmp_path / "none"))

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from drift.local.cli.serve import how_to_ask, where_to_look
-from drift.local.cli.work.trial import TrialKey
+from drift.local.cli.trial import TrialKey, how_to_ask, where_to_look
 
 URL = "http://127.0.0.1:7071"
 KEYS = (TrialKey("drift_first", "mine", is_held=True), TrialKey("drift_other", "b", is_held=False))

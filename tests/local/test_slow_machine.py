@@ -17,8 +17,8 @@ from drift.core.errors import (
     ModelUnavailableError,
 )
 from drift.graph.connection import READ_TIMEOUT_S, Connection
+from drift.local.cli import servers
 from drift.local.cli.run import run
-from drift.local.cli.work import servers
 from drift.local.machine import PATIENCE, patient, slowness
 from drift.local.stack.valkey_server import ValkeyServer
 

@@ -10,9 +10,9 @@ import pytest
 
 from drift.core.errors import GraphUnavailableError
 from drift.core.logs import bound, log
+from drift.local.cli.asking import said_once
 from drift.local.cli.console import LogLine, log_every_event, log_to_stderr, show_progress
-from drift.local.cli.work.asking import said_once
-from drift.local.cli.work.ingestion import say_report
+from drift.local.cli.ingest_report import say_report
 from drift.local.ingest.report import IngestReport
 
 SENTENCE = "The graph is gone."

@@ -19,10 +19,8 @@ from redis.asyncio import Redis
 
 from drift.contracts.progress import CHANNEL, Phase
 from drift.http.settings import load
-from drift.http.wiring import build_redis
-from drift.local.cli.work.asking import Answered, ask_over_http
+from drift.local.cli.asking import Answered, ask_function
 from drift.local.stack.valkey_server import ValkeyServer
-from drift.redis.server import RedisServer
 from drift.search.progress import Progress
 from tests.fakes import ListSink
 from tests.wire.entra_redis import REQUIRED, certificate
@@ -77,9 +75,7 @@ async def ask(function: Function, **values: str) -> Asking:
     remarks: list[str] = []
     settings = load({**REQUIRED, **values})
     async with function.serving() as url, asyncio.timeout(20):
-        asked = await ask_over_http(
-            url, lambda: build_redis(settings), {"query": "?"}, shown.append, remarks.append
-        )
+        asked = await ask_function(url, settings, {"query": "?"}, shown.append, remarks.append)
     assert asked.response == ANSWER
     assert asked.progress == shown
     return Asking(asked, [message["phase"] for message in shown], remarks)
@@ -124,10 +120,7 @@ async def test_messages_of_others_are_passed_over(valkey: ValkeyServer) -> None:
     ]
     done = await ask(Function(valkey.url, published), REDIS_URL=valkey.url)
     assert (done.shown, done.remarks) == (["initializing", "completed"], [])
-
-
-async def test_without_redis_there_is_nothing_to_say(valkey: ValkeyServer) -> None:
-    assert (await ask(Function(valkey.url))).remarks == []
+    assert (await ask(Function(valkey.url))).remarks == [], "without Redis there is nothing to say"
 
 
 async def test_a_terminal_that_cannot_show_a_message_costs_nothing(valkey: ValkeyServer) -> None:
@@ -136,9 +129,8 @@ async def test_a_terminal_that_cannot_show_a_message_costs_nothing(valkey: Valke
 
     function = Function(valkey.url, messages())
     async with function.serving() as url:
-        asked = await ask_over_http(
-            url, lambda: RedisServer(valkey.url), {"query": "?"}, broken, pytest.fail
-        )
+        settings = load({**REQUIRED, "REDIS_URL": valkey.url})
+        asked = await ask_function(url, settings, {"query": "?"}, broken, pytest.fail)
     assert [message["phase"] for message in asked.progress] == ["initializing", "completed"]
 
 

@@ -4,7 +4,7 @@ Data goes to standard output, everything said to people to standard error. Exit 
 work failed, 2 wrong usage.
 
 A command's module declares its options and imports what it works with when it runs, so that
-`--help` is there at once; `work` holds what several commands do.
+`--help` is there at once.
 """
 
 from __future__ import annotations
@@ -59,49 +59,44 @@ app = typer.Typer(
     "are started on this machine.",
 )
 for command in (
-    up,
-    serve,
-    demo,
-    ingest,
-    remove,
-    prepare,
-    ask,
-    search,
-    chat,
-    mcp,
-    reconcile,
-    reindex,
-    upgrade,
-    doctor,
+    *(up, serve, demo, ingest, remove, prepare, ask, search, chat, mcp),
+    *(reconcile, reindex, upgrade, doctor),
 ):
     app.command(help=_help(command))(command)
 
-whole = typer.Typer(help="Projects: list, show, export, restore, copy, delete them.")
-whole.callback(invoke_without_command=True)(without_command(projects))
-whole.command("list", help=_help(projects))(projects)
-for deed in (show, export, restore, copy, delete):
-    whole.command(help=_help(deed))(deed)
-app.add_typer(whole, name="projects")
 
-documents = typer.Typer(no_args_is_help=True, help="Documents: list them, switch them off and on.")
-documents.command("list", help=_help(list_documents))(list_documents)
-for deed in (off, on):
-    documents.command(help=_help(deed))(deed)
-app.add_typer(documents, name="documents")
+def _group(
+    name: str,
+    about: str,
+    *commands: Callable[..., None],
+    listing: Callable[..., None] | None = None,
+    lists_by_default: bool = False,
+) -> None:
+    """Add a group of commands under their functions' names, with `list` before them."""
+    group = typer.Typer(no_args_is_help=not lists_by_default, help=about)
+    if listing:
+        group.command("list", help=_help(listing))(listing)
+        if lists_by_default:
+            group.callback(invoke_without_command=True)(without_command(listing))
 
-keys = typer.Typer(no_args_is_help=True, help="Keys for callers: make one, check a list of them.")
-for deed in (new, check):
-    keys.command(help=_help(deed))(deed)
-app.add_typer(keys, name="keys")
+    for command in commands:
+        group.command(help=_help(command))(command)
+    app.add_typer(group, name=name)
 
-nodes = typer.Typer(no_args_is_help=True, help="Nodes of your own: make them searchable.")
-nodes.command(help=_help(index))(index)
-app.add_typer(nodes, name="nodes")
 
-evaluate = typer.Typer(no_args_is_help=True, help="Evaluate: how much of the evidence is found.")
-for evaluation in (evidence, recall):
-    evaluate.command(help=_help(evaluation))(evaluation)
-app.add_typer(evaluate, name="eval")
+_group(
+    "projects",
+    "Projects: list, show, export, restore, copy, delete them.",
+    *(show, export, restore, copy, delete),
+    listing=projects,
+    lists_by_default=True,
+)
+_group(
+    "documents", "Documents: list them, switch them off and on.", off, on, listing=list_documents
+)
+_group("keys", "Keys for callers: make one, check a list of them.", new, check)
+_group("nodes", "Nodes of your own: make them searchable.", index)
+_group("eval", "Evaluate: how much of the evidence is found.", evidence, recall)
 
 
 @app.callback(invoke_without_command=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -10,14 +10,11 @@ from drift.local.cli import options
 from drift.local.cli.console import print_json, say, show_answer
 from drift.local.cli.run import command
 
-if TYPE_CHECKING:
-    from drift.local.stack.stack import StackOptions
-
 
 @command()
 async def ask(
-    stack_options: StackOptions,
-    question: Annotated[str, typer.Argument(help="The question.", callback=options.checked_text)],
+    stack_options: options.StackOptions,
+    question: options.Question,
     project: options.Project = options.DEMO_PROJECT,
     top_k: Annotated[int, typer.Option(help="Communities the primer looks at.", min=1, max=50)] = 5,
     depth: Annotated[
@@ -42,10 +39,9 @@ async def ask(
 
     Succeeds only with a cited answer; exit code 1 says that there is none.
     """
-    shown = [
-        *(["references"] if references else []),
-        *([] if as_json else ["locations", "verdict"]),
-    ]
+    shown = ["references"] if references else []
+    if not as_json:
+        shown += ["locations", "verdict"]
     body = {
         "query": question,
         "project_id": project,
@@ -55,8 +51,8 @@ async def ask(
     }
     options.check_request(body)
 
-    from drift.local.cli.work.asking import advice_on, ask_function
-    from drift.local.cli.work.servers import recommend_up, running
+    from drift.local.cli.asking import advice_on, ask_function
+    from drift.local.cli.servers import recommend_up, running
     from drift.local.hosts.local_host import serving
 
     async with running(stack_options, reads=True) as (stack, values), serving() as url:

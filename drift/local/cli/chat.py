@@ -6,17 +6,17 @@ import asyncio
 import json
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, LocalStackError
 from drift.local.cli import options
-from drift.local.cli.console import NOTHING_FOUND, problem_in_words, references, say, stderr
+from drift.local.cli.console import NOTHING_FOUND, references, say, stderr
 from drift.local.cli.run import command, typed_line
 from drift.model.calls import Prompt
 from drift.prompting.markup import element, plain
@@ -24,7 +24,6 @@ from drift.prompting.markup import element, plain
 if TYPE_CHECKING:
     import httpx2
 
-    from drift.local.stack.stack import StackOptions
     from drift.ports import ChatModel
 
 MAX_TURNS = 6
@@ -47,20 +46,15 @@ TIMEOUT_S = 240.0
 HELP = "/new forgets what was said, /help shows this, /quit or Ctrl-D ends; all else is a question."
 COMMAND = re.compile(r"/[\w?]*")
 """A word behind a slash alone is meant for the program; a path or a sentence is a question."""
-Write = Callable[[str], object]
 
 
 @command()
 async def chat(
-    stack_options: StackOptions,
+    stack_options: options.StackOptions,
     project: Annotated[
         str | None,
-        typer.Option(
-            "--project",
-            "-p",
-            help="The project's id, with --rag.",
-            callback=options.checked_text,
-            show_default=options.DEMO_PROJECT,
+        options.optional_project(
+            "The project's id, with --rag.", show_default=options.DEMO_PROJECT
         ),
     ] = None,
     rag: Annotated[
@@ -78,15 +72,14 @@ async def chat(
     lists these commands, /quit or Ctrl-D ends.
     """
     for name, given in (("--project", project), ("--depth", depth)):
-        if given is not None and not rag:
-            message = "goes with --rag: without it the model is asked alone"
-            raise typer.BadParameter(message, param_hint=name)
+        is_alone = given is not None and not rag
+        options.refuse(is_alone, "goes with --rag: without it the model is asked alone", name)
 
     import httpx2
 
     from drift.http import wiring
     from drift.http.page import STAND_IN
-    from drift.local.cli.work.servers import recommend_up, running
+    from drift.local.cli.servers import recommend_up, running
     from drift.local.hosts.local_host import serving
 
     async with running(stack_options, reads=rag) as (stack, values), serving() as url:
@@ -95,10 +88,9 @@ async def chat(
 
         model, _ = await asyncio.to_thread(wiring.build_models, values)
         async with httpx2.AsyncClient(base_url=url, timeout=TIMEOUT_S, trust_env=False) as client:
-            documents = Documents(client, model, project or options.DEMO_PROJECT, depth or "auto")
-            conversation = Conversation(
-                documents if rag else Model(model), partial(print, end="", flush=True)
-            )
+            body = {"project_id": project or options.DEMO_PROJECT, "depth": depth or "auto"}
+            answer = partial(answer_of_documents, client, body) if rag else answer_of_model
+            conversation = Conversation(partial(answer, model), partial(print, end="", flush=True))
             if sys.stdin.isatty():
                 say(HELP)
             while line := await _asked():
@@ -109,124 +101,114 @@ async def chat(
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class AnsweredQuestion:
     """A question as it was asked, and its answer."""
 
     question: str
     answer: str
 
 
-def standalone(question: str, turns: Sequence[Turn]) -> Prompt:
+Write = Callable[[str], object]
+Before = Sequence[AnsweredQuestion]
+Answering = Callable[[str, Before, Write], Awaitable[str]]
+"""Writes the answer to a question and returns its words, or raises a DriftError."""
+
+
+def standalone(question: str, before: Before) -> Prompt:
     """Ask for the question as it would be asked without what was said before."""
-    return Prompt("standalone", _STANDALONE, _said(question, turns))
+    return Prompt("standalone", _STANDALONE, _said(question, before))
 
 
-def alone(question: str, turns: Sequence[Turn]) -> Prompt:
+def alone(question: str, before: Before) -> Prompt:
     """Ask the model a question, without any document."""
-    return Prompt("chat", _ALONE, _said(question, turns))
+    return Prompt("chat", _ALONE, _said(question, before))
 
 
-def _said(question: str, turns: Sequence[Turn]) -> str:
+def _said(question: str, before: Before) -> str:
     said = [
         {"user": turn.question[:MAX_CHARACTERS], "assistant": turn.answer[:MAX_CHARACTERS]}
-        for turn in turns[-MAX_TURNS:]
+        for turn in before[-MAX_TURNS:]
     ]
-    before = element("asked", plain(json.dumps(said, ensure_ascii=False))) if said else ""
-    return "\n\n".join(filter(None, (before, element("question", plain(question)))))
+    asked = element("asked", plain(json.dumps(said, ensure_ascii=False))) if said else ""
+    return "\n\n".join(filter(None, (asked, element("question", plain(question)))))
 
 
-@dataclass(frozen=True, slots=True)
-class Documents:
-    """The function, asked about a project; the model only writes questions out in full."""
+async def answer_of_documents(
+    client: httpx2.AsyncClient,
+    body: dict[str, str],
+    model: ChatModel,
+    question: str,
+    before: Before,
+    write: Write,
+) -> str:
+    """Write the function's answer, with references; the model only writes questions in full."""
+    from drift.contracts.progress import Event
+    from drift.local.cli.asking import refusal
+    from drift.local.event_stream import ACCEPT, read_events
 
-    client: httpx2.AsyncClient
-    model: ChatModel
-    project_id: str
-    depth: str
+    query = await _in_full(model, question, before)
+    asked = {**body, "query": query, "include": ["references", "verdict"]}
+    told = ""
+    async with client.stream("POST", "/retrieve", json=asked, headers=ACCEPT) as reply:
+        if reply.is_error:
+            await reply.aread()
+            raise LocalStackError(refusal(reply.json()))
 
-    async def answer(self, question: str, turns: Sequence[Turn], write: Write) -> str:
-        """Write an answer of the documents, with references; return its words, or a DriftError."""
-        from drift.contracts.progress import Event
-        from drift.local.event_stream import ACCEPT, read_events
+        async for name, data in read_events(reply):
+            if name == Event.ANSWER_DELTA:
+                told += data["text"]
+                write(data["text"])
+            elif name == Event.ANSWER_REPLACED:
+                told = data["text"]
+                write(f"\n\n(That is taken back. The answer is:)\n{told}")
+            elif name == Event.RESULT:
+                empty = NOTHING_FOUND if data.get("no_data_found") else data["final_answer"]
+                write(f"{'' if told else empty}\n\n{references(data)}")
+            elif name == Event.ERROR:
+                raise LocalStackError(refusal(data))
 
-        query = await self._in_full(question, turns)
-        body = {
-            "query": query,
-            "project_id": self.project_id,
-            "depth": self.depth,
-            "include": ["references", "verdict"],
-        }
-        told = ""
-        async with self.client.stream("POST", "/retrieve", json=body, headers=ACCEPT) as reply:
-            if reply.is_error:
-                await reply.aread()
-                raise LocalStackError(_refusal(reply.json()))
-            async for name, data in read_events(reply):
-                if name == Event.ANSWER_DELTA:
-                    told += data["text"]
-                    write(data["text"])
-                elif name == Event.ANSWER_REPLACED:
-                    told = data["text"]
-                    write(f"\n\n(That is taken back. The answer is:)\n{told}")
-                elif name == Event.RESULT:
-                    empty = NOTHING_FOUND if data.get("no_data_found") else data["final_answer"]
-                    write(f"{'' if told else empty}\n\n{references(data)}")
-                elif name == Event.ERROR:
-                    raise LocalStackError(_refusal(data))
-
-        return told
-
-    async def _in_full(self, question: str, turns: Sequence[Turn]) -> str:
-        """Return the question as it would be asked without the ones before it."""
-        if not turns:
-            return question
-
-        from drift.contracts.request import MAX_QUERY_CHARACTERS
-
-        reply = await self.model.complete(standalone(question, turns), Deadline.after(TIMEOUT_S))
-        query = " ".join(reply.text.split())[:MAX_QUERY_CHARACTERS]
-        if query and query != question:
-            stderr.print(f"[dim]Asked:[/] {query}", markup=True, highlight=False)
-
-        return query or question
+    return told
 
 
-def _refusal(problem: dict[str, Any]) -> str:
-    from drift.local.machine import said_of_slowness
+async def _in_full(model: ChatModel, question: str, before: Before) -> str:
+    """Return the question as it would be asked without the ones before it."""
+    if not before:
+        return question
 
-    return said_of_slowness(problem["code"], problem_in_words(problem))
+    from drift.contracts.request import MAX_QUERY_CHARACTERS
+
+    reply = await model.complete(standalone(question, before), Deadline.after(TIMEOUT_S))
+    query = " ".join(reply.text.split())[:MAX_QUERY_CHARACTERS]
+    if query and query != question:
+        stderr.print(f"[dim]Asked:[/] {query}", markup=True, highlight=False)
+
+    return query or question
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
-    """The model alone."""
+async def answer_of_model(model: ChatModel, question: str, before: Before, write: Write) -> str:
+    """Write what the model knows by itself, as it comes."""
+    told = ""
 
-    model: ChatModel
+    def hear(text: str) -> None:
+        nonlocal told
+        if not text.startswith(told):
+            write("\n\n(That broke off. Once more:)\n")
+            told = ""
+        write(text[len(told) :])
+        told = text
 
-    async def answer(self, question: str, turns: Sequence[Turn], write: Write) -> str:
-        """Write what the model knows as it comes, and return it, or a DriftError."""
-        told = ""
-
-        def hear(text: str) -> None:
-            nonlocal told
-            if not text.startswith(told):
-                write("\n\n(That broke off. Once more:)\n")
-                told = ""
-            write(text[len(told) :])
-            told = text
-
-        reply = await self.model.complete(alone(question, turns), Deadline.after(TIMEOUT_S), hear)
-        write("\n")
-        return reply.text
+    reply = await model.complete(alone(question, before), Deadline.after(TIMEOUT_S), hear)
+    write("\n")
+    return reply.text
 
 
 @dataclass(slots=True)
 class Conversation:
     """What was said so far, with who answers."""
 
-    partner: Documents | Model
+    partner: Answering
     write: Write
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[AnsweredQuestion] = field(default_factory=list)
 
     async def said(self, line: str) -> bool:
         """Answer a line of the user's, or do what it commands; return False where it ends all."""
@@ -250,17 +232,17 @@ class Conversation:
         """Answer; what fails is said, and the conversation goes on."""
         import httpx2
 
-        from drift.local.cli.work.asking import said_once
+        from drift.local.cli.asking import said_once
 
         try:
             with said_once():
-                answer = await self.partner.answer(question, self.turns, self.write)
+                answer = await self.partner(question, self.turns, self.write)
         except (DriftError, httpx2.HTTPError) as error:
             self.write("\n")
             say(error.detail if isinstance(error, DriftError) else f"The function: {error}.")
             return
 
-        self.turns.append(Turn(question, answer))
+        self.turns.append(AnsweredQuestion(question, answer))
 
 
 async def _asked() -> str:

@@ -6,6 +6,7 @@ import json
 import logging
 import re
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from rich.markup import escape
@@ -89,10 +90,21 @@ def say(line: str) -> None:
     stderr.print(on_one_line(line), markup=False)
 
 
+def show_line(line: str) -> None:
+    """Write one line to standard output, likewise."""
+    stdout.print(on_one_line(line), markup=False)
+
+
 def show_error(detail: str) -> None:
     """Say on one line of standard error what went wrong."""
     stderr.print("[red]error:[/] ", end="")
     say(detail)
+
+
+def listed(names: Sequence[str], most: int, kind: str = "more") -> str:
+    """Return the first of many names, and how many others there are."""
+    more = f" and {len(names) - most} {kind}" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
@@ -148,9 +160,7 @@ def _show_references(response: dict[str, Any]) -> None:
     for item in references["items"]:
         signals = ", ".join(f"{name} {value:.0%}" for name, value in item["signals"].items())
         stdout.print(escape(f"[{item['number']}] {item['confidence']:.0%}: {signals}"))
-        stdout.print(
-            f'   [green]└ "{escape(_shortened(" ".join(whole_words(item["span"]).split())))}"[/]'
-        )
+        stdout.print(f"   [green]└ {escape(_quoted(item))}[/]")
 
     _show_what_is_left(response)
 
@@ -194,21 +204,20 @@ def _near(response: dict[str, Any]) -> list[str]:
 def _reference(item: dict[str, Any], sentences: list[int]) -> str:
     """Return a reference as seed 004 writes it, with the sentences it bears out and its words."""
     match = f" ({item['match']:.0%} match)" if "match" in item else ""
-    places, words = ", ".join(map(str, sentences)), " ".join(whole_words(item["span"]).split())
-    return (
-        f"[{item['number']}] {on_one_line(item['label'])}{match}, for sentence {places}: "
-        f'"{_shortened(words)}"'
-    )
+    label = f"[{item['number']}] {on_one_line(item['label'])}{match}"
+    return f"{label}, for sentence {', '.join(map(str, sentences))}: {_quoted(item)}"
 
 
 def _evidence(citation: dict[str, Any] | str) -> str:
     if isinstance(citation, str):
         return f"└ {citation}"
-    name, span = (
-        on_one_line(citation["document_name"]),
-        " ".join(whole_words(citation["span"]).split()),
-    )
-    return f'└ [{name}{_where(citation)}] "{_shortened(span)}"'
+    name = on_one_line(citation["document_name"])
+    return f"└ [{name}{_where(citation)}] {_quoted(citation)}"
+
+
+def _quoted(citation: dict[str, Any]) -> str:
+    """Return the beginning of a citation's words in quotes, on one line."""
+    return f'"{_shortened(" ".join(whole_words(citation["span"]).split()))}"'
 
 
 def _where(citation: dict[str, Any]) -> str:

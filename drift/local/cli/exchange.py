@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,12 +11,11 @@ import typer
 
 from drift.local.cli import options
 from drift.local.cli.console import say
-from drift.local.cli.run import command, stoppable, typed_line
+from drift.local.cli.run import command, stoppable, typed_answer
 
 if TYPE_CHECKING:
-    from drift.local.cli.work.projects import Projects
+    from drift.local.cli.project_graph import ProjectGraph
     from drift.local.exchange.folder import Manifest
-    from drift.local.stack.stack import StackOptions
 
 Folder = Annotated[
     Path,
@@ -26,12 +24,14 @@ Folder = Annotated[
 
 
 @command(stoppable)
-async def export(stack_options: StackOptions, folder: Folder, project: options.Project) -> None:
+async def export(
+    stack_options: options.StackOptions, folder: Folder, project: options.Project
+) -> None:
     """Write a project into a new folder, as it is at one moment, with its vectors.
 
     Nobody writes the project meanwhile. Questions go on.
     """
-    from drift.local.cli.work.projects import projects_of_graph
+    from drift.local.cli.project_graph import projects_of_graph
     from drift.local.exchange.transfer import export_project
 
     async with projects_of_graph(stack_options, "export") as graph:
@@ -42,23 +42,17 @@ async def export(stack_options: StackOptions, folder: Folder, project: options.P
 
 @command(stoppable)
 async def restore(
-    stack_options: StackOptions,
+    stack_options: options.StackOptions,
     folder: Folder,
     project: Annotated[
-        str | None,
-        typer.Option(
-            "--project",
-            "-p",
-            help="The project's id, where it is to be another one.",
-            callback=options.checked_text,
-        ),
+        str | None, options.optional_project("The project's id, where it is to be another one.")
     ] = None,
 ) -> None:
     """Make a project of an exported folder, with its vectors: no model is asked.
 
     A project that is there is never written over. Nobody sees it before it is whole.
     """
-    from drift.local.cli.work.projects import projects_of_graph
+    from drift.local.cli.project_graph import projects_of_graph
 
     async with projects_of_graph(stack_options, "restore") as graph:
         manifest = await _restored(graph, folder, project)
@@ -67,14 +61,12 @@ async def restore(
 
 @command(stoppable)
 async def copy(
-    stack_options: StackOptions,
+    stack_options: options.StackOptions,
     project: options.Project,
-    to: Annotated[
-        str, typer.Option("--to", help="The id of the copy.", callback=options.checked_text)
-    ],
+    to: Annotated[str, options.text("The id of the copy.", "--to")],
 ) -> None:
     """Make a second project of all that a project holds now."""
-    from drift.local.cli.work.projects import projects_of_graph
+    from drift.local.cli.project_graph import projects_of_graph
     from drift.local.exchange.transfer import export_project
 
     async with projects_of_graph(stack_options, "copy") as graph:
@@ -88,7 +80,7 @@ async def copy(
 
 @command(stoppable)
 async def delete(
-    stack_options: StackOptions,
+    stack_options: options.StackOptions,
     project: options.Project,
     yes: Annotated[bool, typer.Option("--yes", help="Delete it without a question.")] = False,
 ) -> None:
@@ -96,7 +88,7 @@ async def delete(
 
     It says what will go and has its name typed; without a terminal it wants --yes. Files stay.
     """
-    from drift.local.cli.work.projects import projects_of_graph
+    from drift.local.cli.project_graph import projects_of_graph
     from drift.local.exchange.facts import held_nodes
     from drift.local.exchange.transfer import delete_project
 
@@ -112,7 +104,7 @@ async def delete(
         raise typer.Exit(1)
 
 
-async def _restored(graph: Projects, folder: Path, project: str | None) -> Manifest:
+async def _restored(graph: ProjectGraph, folder: Path, project: str | None) -> Manifest:
     from drift.local.exchange.transfer import restore_project
     from drift.local.prepare.vectors import fill_second_vectors
 
@@ -123,11 +115,11 @@ async def _restored(graph: Projects, folder: Path, project: str | None) -> Manif
 
 
 async def _is_typed(project: str) -> bool:
-    if not sys.stdin.isatty():
-        say("Without a terminal, --yes says that this is meant.")
-        return False
-    say("Type the project's name to delete it for good:")
-    return (await typed_line()).rstrip("\n") == project
+    typed = await typed_answer(
+        "Type the project's name to delete it for good:",
+        "Without a terminal, --yes says that this is meant.",
+    )
+    return typed.rstrip("\n") == project
 
 
 def _in_words(nodes: Mapping[str, int]) -> str:

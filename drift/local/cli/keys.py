@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from drift.local.cli.options import Json, checked_text
+from drift.local.cli.console import print_json, say, stdout
+from drift.local.cli.options import Json, checked_text, refuse, text
 from drift.local.cli.run import run
+
+if TYPE_CHECKING:
+    from drift.auth.project_keys import KeyEntry
 
 
 def _file(value: str | Path) -> Path:
-    if not str(value):
-        raise typer.BadParameter("is empty: name a file")
+    refuse(not str(value), "is empty: name a file")
     return Path(value)
 
 
@@ -28,18 +32,14 @@ def new(
     ],
     projects: Annotated[
         str,
-        typer.Option(
+        text(
+            "What it opens, with commas between: ids of projects, or beginnings of ids with `*` "
+            "behind.",
             metavar="PATTERNS",
-            help="What it opens, with commas between: ids of projects, or beginnings of ids with "
-            "`*` behind.",
-            callback=checked_text,
         ),
     ],
     rights: Annotated[
-        str,
-        typer.Option(
-            metavar="RIGHTS", help="`read`, `write`, or both: `read,write`.", callback=checked_text
-        ),
+        str, text("`read`, `write`, or both: `read,write`.", metavar="RIGHTS")
     ] = "read",
     requests_per_minute: Annotated[
         int | None, typer.Option(metavar="N", help="Its quota of requests.", show_default="none")
@@ -62,12 +62,53 @@ def new(
     The key is on the first line of standard output, and the entry, which holds its hash, on the
     second. Nothing keeps the key.
     """
-    from drift.local.cli.work import keys as work
+    from drift.local.cli import key_files
 
-    wanted = work.Wanted(name, projects, rights, requests_per_minute, tokens_per_day)
-    if problems := work.problems(wanted):
-        raise typer.BadParameter("; ".join(problems))
-    run(work.new(wanted, file, as_json=as_json))
+    key = key_files.new_key()
+    asked = _parts(projects), _parts(rights), requests_per_minute, tokens_per_day
+    entry = key_files.new_entry(key, name, *asked)
+    problems = key_files.problems(entry)
+    refuse(problems, "; ".join(problems))
+
+    async def make() -> None:
+        held = key_files.add(entry, file) if file else ()
+        if as_json:
+            print_json({"key": key, "entry": entry})
+        else:
+            print(key, flush=True)  # noqa: T201 - the command's output
+            print_json(entry)
+
+        _say_what_next(file, held)
+
+    run(make())
+
+
+def _parts(text: str) -> list[str]:
+    return list(dict.fromkeys(part.strip() for part in text.split(",")))
+
+
+def _say_what_next(file: Path | None, held: Sequence[KeyEntry]) -> None:
+    from drift.local.cli.key_files import differs
+
+    say("This key is shown once: give it to its callers now. The entry holds its hash alone.")
+    if held:
+        say(
+            f"{file} holds {len(held)} key{'' if len(held) == 1 else 's'}. Its content is the "
+            "value of PROJECT_KEYS, or of the secret which PROJECT_KEYS_SECRET names: put it there."
+        )
+    else:
+        say(
+            "Put the entry into the list of PROJECT_KEYS, or into that of the secret which "
+            "PROJECT_KEYS_SECRET names."
+        )
+
+    if differs(held):
+        say("An older key of this name has other projects, rights or quotas than this one.")
+
+    say(
+        "To change a key without a gap, add a new one of the same name, move its callers, and take "
+        "the old entry out."
+    )
 
 
 def check(
@@ -86,6 +127,19 @@ def check(
 
     Problems are named by their place; nothing that stands in the file is repeated.
     """
-    from drift.local.cli.work import keys as work
+    from drift.local.cli import key_files
 
-    run(work.check(file, as_json=as_json))
+    async def count() -> None:
+        entries = key_files.entries_of(file)
+        counts = {
+            "keys": len(entries),
+            "names": len({entry.name for entry in entries}),
+            "projects": len({pattern for entry in entries for pattern in entry.projects}),
+        }
+        if as_json:
+            print_json(counts)
+            return
+        for name, value in counts.items():
+            stdout.print(f"{name:<18} {value}")
+
+    run(count())

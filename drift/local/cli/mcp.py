@@ -9,28 +9,21 @@ from contextlib import redirect_stdout, suppress
 from typing import TYPE_CHECKING, Annotated
 from uuid import uuid4
 
-import typer
-
 from drift.local.cli import options
 from drift.local.cli.console import stderr
 from drift.local.cli.run import command, until_stopped
 
 if TYPE_CHECKING:
     from drift.auth.caller import Caller
-    from drift.local.stack.stack import StackOptions
 
 
 @command(until_stopped)
 async def mcp(
-    stack_options: StackOptions,
+    stack_options: options.StackOptions,
     project: Annotated[
         str | None,
-        typer.Option(
-            "--project",
-            "-p",
-            help="The id of the one project that may be read.",
-            show_default="every one",
-            callback=options.checked_text,
+        options.optional_project(
+            "The id of the one project that may be read.", show_default="every one"
         ),
     ] = None,
 ) -> None:
@@ -40,12 +33,12 @@ async def mcp(
     """
     from drift.auth.caller import EVERYBODY, Caller, Grant
     from drift.contracts.request import project_id_problem
-    from drift.local.cli.work.servers import running
+    from drift.local.cli.servers import running
 
     caller = EVERYBODY
     if project is not None:
-        if problem := project_id_problem(project):
-            raise typer.BadParameter(f"--project {problem}")
+        problem = project_id_problem(project)
+        options.refuse(problem, f"--project {problem}")
         caller = Caller("stdio", (Grant(project, frozenset({"read"})),))
 
     try:

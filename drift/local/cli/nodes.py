@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from drift.graph.connection import Connection
     from drift.http.settings import Settings
     from drift.local.exchange.differences import Difference
-    from drift.local.stack.stack import StackOptions
     from drift.model.nodes import Taking
     from drift.nodes.ports import LabelledNodes
     from drift.nodes.reconciling import NodeReconciling, NodesReport, Tell
@@ -32,15 +31,9 @@ SAID_EVERY = 1000
 
 @command()
 async def index(
-    stack_options: StackOptions,
+    stack_options: options.StackOptions,
     project: options.Project,
-    label: Annotated[
-        str,
-        typer.Option(
-            help="A label of RAG_LABELS that is not one of ingestion's.",
-            callback=options.checked_text,
-        ),
-    ],
+    label: Annotated[str, options.text("A label of RAG_LABELS that is not one of ingestion's.")],
     adopt: Annotated[
         bool, typer.Option("--adopt", help="Take nodes that belong to no project into this one.")
     ] = False,
@@ -50,7 +43,7 @@ async def index(
 
     A second run does only what is left; exit code 1 says that something is.
     """
-    from drift.local.cli.work.servers import recommend_up, running
+    from drift.local.cli.servers import recommend_up, running
 
     async with running(stack_options, reads=True) as (stack, values), _tools(values) as tools:
         if label not in tools.labels:
@@ -58,17 +51,19 @@ async def index(
             message = f"must be a label of people's own that is searched: {known}"
             raise InvalidRequestError((FieldProblem("--label", message),))
         report = await tools.run(project, label, "unowned" if adopt else "unmarked")
-        _tell([report], {}, as_json=as_json)
+        is_done = _tell([report], {}, as_json=as_json)
         recommend_up(stack)
-    _end([report], {})
+
+    if not is_done:
+        raise typer.Exit(1)
 
 
 @command()
 async def reconcile(
-    stack_options: StackOptions,
+    stack_options: options.StackOptions,
     project: Annotated[
         str | None,
-        typer.Option("--project", "-p", help="One project alone.", callback=options.checked_text),
+        options.optional_project("One project alone."),
     ] = None,
     as_json: options.Json = False,
 ) -> None:
@@ -80,7 +75,7 @@ async def reconcile(
 
     Exit code 1 says that something is left to mend.
     """
-    from drift.local.cli.work.servers import recommend_up, running
+    from drift.local.cli.servers import recommend_up, running
 
     async with running(stack_options, reads=True) as (stack, values), _tools(values) as tools:
         reports = [
@@ -89,9 +84,11 @@ async def reconcile(
             for one in ([project] if project else await tools.nodes.projects(label))
         ]
         found = await tools.differences(values, project)
-        _tell(reports, found, as_json=as_json)
+        is_done = _tell(reports, found, as_json=as_json)
         recommend_up(stack)
-    _end(reports, found)
+
+    if not is_done:
+        raise typer.Exit(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,16 +162,19 @@ def _telling() -> Tell:
 
 def _tell(
     reports: list[NodesReport], differences: dict[str, list[Difference]], *, as_json: bool
-) -> None:
+) -> bool:
+    """Say what was found; tell whether neither another command nor this one has to mend it."""
     from drift.nodes.reconciling import UNFINISHED
 
+    is_done = not any(one.mend for listed in differences.values() for one in listed)
+    is_done = is_done and all(report.outcome != UNFINISHED for report in reports)
     if as_json:
         found = [
             {"project_id": project, "differences": [asdict(one) for one in listed]}
             for project, listed in differences.items()
         ]
         print_json({"labels": [asdict(report) for report in reports], "projects": found})
-        return
+        return is_done
 
     for project, listed in differences.items():
         if not listed:
@@ -203,11 +203,4 @@ def _tell(
             "takes in nodes that stand in the graph."
         )
 
-
-def _end(reports: list[NodesReport], differences: dict[str, list[Difference]]) -> None:
-    """End with exit code 1 where another command, or this one again, has to mend something."""
-    from drift.nodes.reconciling import UNFINISHED
-
-    has_differences = any(one.mend for listed in differences.values() for one in listed)
-    if has_differences or any(report.outcome == UNFINISHED for report in reports):
-        raise typer.Exit(1)
+    return is_done

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from drift.local.stack.stack import StackOptions
+    from drift.local.stack import stack
+
+    StackOptions = stack.StackOptions
+else:
+    StackOptions = object  # the class loads when a command runs
 
 DEFAULT_VERSION = "2026"
 SERVE_PORT = 7071
@@ -19,8 +23,7 @@ DEMO_QUESTION = "How are default parameter values evaluated?"
 
 def checked_path(value: str | Path) -> Path:
     """Return a path; an empty one would be the current folder, which nobody asked for."""
-    if not str(value):
-        raise typer.BadParameter("is empty: name a file or folder")
+    refuse(not str(value), "is empty: name a file or folder")
     return Path(value)
 
 
@@ -32,9 +35,15 @@ def checked_source(value: str | Path) -> str:
 
 def checked_text(value: str | None) -> str | None:
     """Return an argument that is text: what the terminal handed over must be UTF-8."""
-    if value and any("\udc80" <= character <= "\udcff" for character in value):
-        raise typer.BadParameter(f"must be valid UTF-8, and {value!a} is not")
+    is_cut = any("\udc80" <= character <= "\udcff" for character in value or "")
+    refuse(is_cut, f"must be valid UTF-8, and {value!a} is not")
     return value
+
+
+def refuse(is_wrong: object, sentence: str, option: str | None = None) -> None:
+    """Refuse the command line where something is wrong with it, by the option if it is one."""
+    if is_wrong:
+        raise typer.BadParameter(sentence, param_hint=option)
 
 
 def check_request(body: dict[str, Any]) -> None:
@@ -53,8 +62,26 @@ def check_request(body: dict[str, Any]) -> None:
         raise typer.BadParameter("; ".join(problems)) from None
 
 
+def text(told: str, *names: str, **more: Any) -> Any:  # noqa: ANN401 - as typer has it
+    """Return an option that takes text."""
+    return typer.Option(*names, help=told, callback=checked_text, **more)
+
+
+def optional_project(told: str, **more: Any) -> Any:  # noqa: ANN401 - as typer has it
+    """Return the option of a project that may be left out."""
+    return text(told, "--project", "-p", **more)
+
+
+Question = Annotated[str, typer.Argument(help="The question.", callback=checked_text)]
+Project = Annotated[str, optional_project("The project's id.")]
 Json = Annotated[
     bool, typer.Option("--json", help="One JSON document on standard output, for programs.")
+]
+Wait = Annotated[
+    float,
+    typer.Option(
+        help="Seconds to wait for another run over the project; 0 refuses at once.", min=0
+    ),
 ]
 Neo4jVersion = Annotated[
     str,
@@ -65,7 +92,6 @@ Neo4jVersion = Annotated[
 DataDir = Annotated[
     Path | None,
     typer.Option(
-        "--data-dir",
         metavar="DIR",
         help="Where the local servers keep their data: by default the nearest .drift of this "
         "folder or one above it, else the user's own data folder.",
@@ -75,20 +101,9 @@ DataDir = Annotated[
 CacheDir = Annotated[
     Path | None,
     typer.Option(
-        "--cache-dir",
         metavar="DIR",
         help="Where downloads are kept for all projects; the user's cache by default.",
         parser=checked_path,
-    ),
-]
-
-Project = Annotated[
-    str, typer.Option("--project", "-p", help="The project's id.", callback=checked_text)
-]
-Wait = Annotated[
-    float,
-    typer.Option(
-        help="Seconds to wait for another run over the project; 0 refuses at once.", min=0
     ),
 ]
 
@@ -100,7 +115,7 @@ def stack_options(
     from drift.http import settings
     from drift.local.cli.console import say
     from drift.local.stack.data_folder import find_data_folder, users_data_folder
-    from drift.local.stack.stack import StackOptions
+    from drift.local.stack.stack import StackOptions as Options
 
     given = settings.environment()
     if data_dir is None:
@@ -108,9 +123,4 @@ def stack_options(
         with suppress(OSError):  # the current folder was removed
             data_dir = find_data_folder(Path.cwd(), data_dir, say)
 
-    return StackOptions(
-        neo4j_version=version,
-        data_dir=data_dir,
-        cache_dir=cache_dir,
-        given=given,
-    )
+    return Options(neo4j_version=version, data_dir=data_dir, cache_dir=cache_dir, given=given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -13,11 +13,6 @@ from drift.local.cli import options
 from drift.local.cli.console import print_json, stderr, stdout
 from drift.local.cli.run import command
 
-if TYPE_CHECKING:
-    from drift.http.settings import Settings
-    from drift.local.stack.stack import StackOptions
-    from drift.ports import Embedder
-
 _NO_MODEL = {"OAI_BASE_URL": "http://127.0.0.1:1", "OAI_EMBED_MODEL_NAME": "unused"}
 _NOT_SPOKEN_TO = {"OAI_MODEL": "unused", "REDIS_URL": "redis://127.0.0.1:1"}
 """Stand for settings that preparing does not need, so that no server is started for them."""
@@ -25,15 +20,13 @@ _NOT_SPOKEN_TO = {"OAI_MODEL": "unused", "REDIS_URL": "redis://127.0.0.1:1"}
 
 @command()
 async def prepare(
-    stack_options: StackOptions,
+    stack_options: options.StackOptions,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Print the Cypher instead of running it.")
     ] = False,
     project: Annotated[
         str | None,
-        typer.Option(
-            "--project", "-p", help="Look at this project as well.", callback=options.checked_text
-        ),
+        options.optional_project("Look at this project as well."),
     ] = None,
     embed: Annotated[
         bool,
@@ -62,13 +55,13 @@ async def prepare(
     With --embed, chunks and communities of --project that lack an embedding get one from the
     configured model, and a sample of the communities' vectors is compared with their summaries.
     """
-    if embed and project is None:
-        raise typer.BadParameter("wants --project as well", param_hint="--embed")
+    options.refuse(embed and project is None, "wants --project as well", "--embed")
 
     from drift.http import wiring
-    from drift.local.cli.work.servers import running
+    from drift.local.cli.project_graph import measure_threshold
+    from drift.local.cli.servers import running
     from drift.local.prepare.vectors import fill_second_vectors
-    from drift.local.wiring import build_preparer, closing
+    from drift.local.wiring import build_preparer, build_writer, closing
 
     async with running(graph_alone(stack_options, embeds=embed)) as (_, given):
         embedder, values = wiring.build_models(given)[1] if embed else None, given
@@ -87,7 +80,8 @@ async def prepare(
                     project, values.vector_index_dimensions, report, embedder=passages, say=_remark
                 )
                 if not dry_run:
-                    await _measure(values, project, embedder)
+                    async with closing(build_writer(values)) as writer:
+                        await measure_threshold(values, writer, embedder, project, _remark)
                     await fill_second_vectors(values, project, _remark)
 
     document = report.document()
@@ -100,28 +94,7 @@ async def prepare(
         raise typer.Exit(1)
 
 
-async def _measure(values: Settings, project: str, embedder: Embedder | None) -> None:
-    """Measure how near nodes have to be to a question; None means vectors of an unknown model."""
-    from drift.http import wiring
-    from drift.local.ingest.thresholds import measure_and_keep
-    from drift.local.wiring import build_writer, closing
-
-    async with (
-        closing(build_writer(values)) as writer,
-        closing(wiring.build_graph(values)) as graph,
-    ):
-        await measure_and_keep(
-            graph.finder(),
-            embedder,
-            writer,
-            project,
-            values.vector_index_dimensions,
-            values.oai_embed_model_name if embedder else "",
-            say=_remark,
-        )
-
-
-def graph_alone(stack_options: StackOptions, *, embeds: bool) -> StackOptions:
+def graph_alone(stack_options: options.StackOptions, *, embeds: bool) -> options.StackOptions:
     """Return options that start nothing beside a given graph, and assume no model of it."""
     if not stack_options.given.get("NEO4J_URI"):
         return stack_options

@@ -10,39 +10,25 @@ import typer
 
 from drift.core.errors import IngestError
 from drift.local.cli import options
-from drift.local.cli.console import print_json, say, stdout
+from drift.local.cli.console import listed, print_json, say, show_line
 from drift.local.cli.run import command, stoppable
-from drift.local.cli.terminal import on_one_line
 from drift.local.ingest.places import REMOTE, is_gone, is_inside, known_as
 
 if TYPE_CHECKING:
     from drift.graph.writing.records import HeldProject
-    from drift.local.cli.work.projects import Projects
-    from drift.local.ingest.report import IngestReport, Report
-    from drift.local.stack.stack import StackOptions
-    from drift.ports import Embedder
+    from drift.local.ingest.report import IngestReport
 
 
 @command()
-async def projects(stack_options: StackOptions, as_json: options.Json = False) -> None:
+async def projects(stack_options: options.StackOptions, as_json: options.Json = False) -> None:
     """List the projects, and the sources that their documents come from."""
-    from drift.local.cli.work.projects import projects_of_graph
+    from drift.local.cli.project_graph import projects_of_graph
 
     async with projects_of_graph(stack_options, "list") as graph:
         held = await graph.writer.held_projects()
 
     if as_json:
-        documents = [
-            {
-                "project_id": one.project_id,
-                "documents": one.documents,
-                "chunks": one.chunks,
-                "nodes": one.nodes,
-                "sources": _sources(one.sources),
-            }
-            for one in held
-        ]
-        print_json({"projects": documents})
+        print_json({"projects": [_facts(one) for one in held]})
         return
 
     for one in held:
@@ -54,10 +40,10 @@ async def projects(stack_options: StackOptions, as_json: options.Json = False) -
 
 @command()
 async def show(
-    stack_options: StackOptions, project: options.Project, as_json: options.Json = False
+    stack_options: options.StackOptions, project: options.Project, as_json: options.Json = False
 ) -> None:
     """Show what a project holds: how much, of which sources, how old it is and what is behind."""
-    from drift.local.cli.work.projects import projects_of_graph
+    from drift.local.cli.project_graph import projects_of_graph
     from drift.local.exchange.facts import project_facts
 
     async with projects_of_graph(stack_options, "show") as graph:
@@ -69,7 +55,7 @@ async def show(
         return
     for name, value in facts.items():
         for line in _lines(value):
-            stdout.print(on_one_line(f"{name.replace('_', ' ')}: {line}"), markup=False)
+            show_line(f"{name.replace('_', ' ')}: {line}")
 
 
 def _lines(value: object) -> Iterator[str]:
@@ -97,15 +83,11 @@ def _lines(value: object) -> Iterator[str]:
 
 @command(stoppable)
 async def remove(
-    stack_options: StackOptions,
+    stack_options: options.StackOptions,
     project: options.Project,
     source: Annotated[
         str | None,
-        typer.Option(
-            "--source",
-            help="A folder, file or az:// place that was ingested; without it, all of them.",
-            callback=options.checked_text,
-        ),
+        options.text("A folder, file or az:// place that was ingested; without it, all of them."),
     ] = None,
     yes: Annotated[
         bool, typer.Option("--yes", help="Remove it; without it nothing is removed.")
@@ -118,8 +100,9 @@ async def remove(
     It says what it will remove, and removes it with --yes. Files stay as they are, and so do nodes
     of your own. Questions see the project as it was before until all of it is done.
     """
-    from drift.local.cli.work.projects import projects_of_graph
+    from drift.local.cli.project_graph import projects_of_graph
     from drift.local.exchange.facts import would_go
+    from drift.local.ingest import pipeline
 
     async with projects_of_graph(stack_options, "remove") as graph:
         held = await graph.held(project)
@@ -129,7 +112,7 @@ async def remove(
         _announce(held, sources, made)
         report = None
         if yes:
-            report = await _remove_from(graph, project, known, wait)
+            report = await graph.change(lambda run: pipeline.remove(known, project, run), wait)
             after = next(iter(await graph.writer.held_projects(project)), None)
             _say_done(project, report, after)
 
@@ -142,7 +125,7 @@ async def remove(
 
 def _known_source(held: HeldProject, given: str) -> str:
     """Return the name of a source as the project has it."""
-    from drift.local.cli.work.projects import named
+    from drift.local.cli.project_graph import MOST_NAMED
     from drift.local.ingest.sources import source_name
 
     if given in held.sources:
@@ -162,32 +145,8 @@ def _known_source(held: HeldProject, given: str) -> str:
 
     raise IngestError(
         f"Project {held.project_id} holds nothing of {place}. "
-        f"{named('It holds', sorted(held.sources))}"
+        f"It holds {listed(sorted(held.sources), MOST_NAMED) or 'nothing'}."
     )
-
-
-async def _remove_from(
-    graph: Projects, project_id: str, source: str | None, wait_s: float
-) -> IngestReport:
-    from drift.local.ingest import pipeline
-    from drift.local.ingest.context import IngestContext
-
-    async def work(embedder: Embedder, show: Report) -> IngestReport:
-        return await pipeline.remove(
-            source,
-            project_id,
-            IngestContext(
-                graph.writer,
-                embedder,
-                graph.values.vector_index_dimensions,
-                report=show,
-                model=graph.values.oai_embed_model_name,
-                wait_s=wait_s,
-                say=say,
-            ),
-        )
-
-    return await graph.changed(work)
 
 
 def _announce(held: HeldProject, sources: Mapping[str, int], made: Mapping[str, int]) -> None:
@@ -228,6 +187,16 @@ def _outcome(
     }
 
 
+def _facts(held: HeldProject) -> dict[str, Any]:
+    return {
+        "project_id": held.project_id,
+        "documents": held.documents,
+        "chunks": held.chunks,
+        "nodes": held.nodes,
+        "sources": _sources(held.sources),
+    }
+
+
 def _sources(sources: Mapping[str, int]) -> list[dict[str, Any]]:
     """Return sources as JSON; one that `is_gone` is a place of this machine where nothing is."""
     return [
@@ -238,11 +207,10 @@ def _sources(sources: Mapping[str, int]) -> list[dict[str, Any]]:
 
 def _show(held: HeldProject) -> None:
     own = f", {held.nodes:,} nodes of your own" if held.nodes else ""
-    counts = f"{_documents(held.documents)}, {held.chunks:,} chunks{own}"
-    stdout.print(on_one_line(f"{held.project_id}: {counts}"), markup=False)
+    show_line(f"{held.project_id}: {_documents(held.documents)}, {held.chunks:,} chunks{own}")
     for name, number in held.sources.items():
         gone = ", where nothing is on this machine" if is_gone(name) else ""
-        stdout.print(on_one_line(f"  {_called(name)}: {_documents(number)}{gone}"), markup=False)
+        show_line(f"  {_called(name)}: {_documents(number)}{gone}")
 
 
 def _called(source: str) -> str:

@@ -14,37 +14,27 @@ from drift.local.cli.run import command, stoppable
 if TYPE_CHECKING:
     from drift.http.settings import Settings
     from drift.local.prepare.reindex import Reindexing
-    from drift.local.stack.stack import StackOptions
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what there is to do, no more.")]
 
 
 @command(stoppable)
 async def reindex(
-    stack_options: StackOptions,
+    stack_options: options.StackOptions,
     model_version: Annotated[
         str | None,
         typer.Option(
-            metavar="V",
-            help="What the vectors of the configured model are called, such as v2.",
+            metavar="V", help="What the vectors of the configured model are called, such as v2."
         ),
     ] = None,
     drop: Annotated[
         str | None,
-        typer.Option(
-            metavar="V",
-            help="Remove a version instead; `first` is what was there before any other.",
-            callback=options.checked_text,
+        options.text(
+            "Remove a version instead; `first` is what was there before any other.", metavar="V"
         ),
     ] = None,
     project: Annotated[
-        str | None,
-        typer.Option(
-            "--project",
-            "-p",
-            help="Say what there is to do of this project alone.",
-            callback=options.checked_text,
-        ),
+        str | None, options.optional_project("Say what there is to do of this project alone.")
     ] = None,
     dry_run: DryRun = False,
     yes: Annotated[bool, typer.Option("--yes", help="Remove it; without it nothing is.")] = False,
@@ -57,28 +47,27 @@ async def reindex(
     from drift.graph.connection import Connection
     from drift.graph.versions import is_version_name
     from drift.http import wiring
-    from drift.local.cli.work.servers import running
+    from drift.local.cli.servers import running
     from drift.local.prepare.reindex import Reindexing
 
-    if (model_version is None) == (drop is None):
-        raise typer.BadParameter("give either --model-version or --drop")
-    if drop is not None and (dry_run or project is not None):
-        raise typer.BadParameter(
-            "goes with --model-version: without --yes, --drop only says what of all projects goes",
-            param_hint="--dry-run" if dry_run else "--project",
-        )
-    if drop is None and yes:
-        raise typer.BadParameter("goes with --drop", param_hint="--yes")
-    if project is not None and not dry_run:
-        raise typer.BadParameter("goes with --dry-run: a version is of all projects")
-    if model_version is not None and not is_version_name(model_version):
-        raise typer.BadParameter(
-            "wants up to 100 letters, digits and - _ . : / @ +, such as v2 or "
-            "text-embedding-3-large, and is neither first nor local",
-            param_hint="--model-version",
-        )
-
-    embeds = model_version is not None and not dry_run
+    is_new = model_version is not None
+    refuse = options.refuse
+    refuse(is_new == (drop is not None), "give either --model-version or --drop")
+    refuse(
+        not is_new and (dry_run or project is not None),
+        "goes with --model-version: without --yes, --drop only says what of all projects goes",
+        "--dry-run" if dry_run else "--project",
+    )
+    refuse(is_new and yes, "goes with --drop", "--yes")
+    is_part = project is not None and not dry_run
+    refuse(is_part, "goes with --dry-run: a version is of all projects")
+    refuse(
+        model_version is not None and not is_version_name(model_version),
+        "wants up to 100 letters, digits and - _ . : / @ +, such as v2 or text-embedding-3-large, "
+        "and is neither first nor local",
+        "--model-version",
+    )
+    embeds = is_new and not dry_run
     async with (
         running(graph_alone(stack_options, embeds=embeds)) as (_, values),
         Connection(*wiring.database(values)) as connection,
@@ -120,7 +109,7 @@ async def _build(
 
 @command(stoppable)
 async def upgrade(
-    stack_options: StackOptions, dry_run: DryRun = False, wait: options.Wait = 600
+    stack_options: options.StackOptions, dry_run: DryRun = False, wait: options.Wait = 600
 ) -> None:
     """Bring a graph of the release before to the format of this one.
 
@@ -129,7 +118,7 @@ async def upgrade(
     """
     from drift.graph.connection import Connection
     from drift.http import wiring
-    from drift.local.cli.work.servers import running
+    from drift.local.cli.servers import running
     from drift.local.ingest.progress_bar import progress_bar
     from drift.local.prepare import upgrade as work
 

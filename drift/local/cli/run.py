@@ -11,13 +11,13 @@ import threading
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import wraps
-from typing import Any, get_type_hints
+from typing import Any, NoReturn, get_type_hints
 
 import typer
 
 from drift.core.errors import DriftError, InvalidRequestError
-from drift.local.cli.console import show_error, stderr
-from drift.local.cli.options import stack_options
+from drift.local.cli.console import say, show_error, stderr
+from drift.local.cli.options import refuse, stack_options
 from drift.local.stack.data_folder import DataFolderError
 
 STOPPING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -25,26 +25,27 @@ STOPPING_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 Work = Coroutine[Any, Any, None]
 
 
-def command(around: Callable[[Work], Work] | None = None) -> Callable[..., Callable[..., None]]:
+def command(
+    around: Callable[[Work], Work] | None = None, options: Callable[..., object] | None = None
+) -> Callable[..., Callable[..., None]]:
     """Make a command of a coroutine function, whose first argument is a StackOptions.
 
-    The options of the local servers stand behind its own, as `stack_options` declares them.
+    The options of the local servers stand behind its own, as `stack_options` declares them. Its own
+    are its other arguments, or the fields of a dataclass `options`, which is then its second one.
     `around` is what a signal does to it: see `stoppable` and `until_stopped`.
     """
 
     def made(work: Callable[..., Work]) -> Callable[..., None]:
-        own, servers = _parameters(work)[1:], _parameters(stack_options)
+        own = _parameters(options) if options else _parameters(work)[1:]
+        servers = _parameters(stack_options)
 
         @wraps(work)
         def called(**given: Any) -> None:  # noqa: ANN401 - what the command line says
-            options = stack_options(**{one.name: given.pop(one.name) for one in servers})
-            begun = work(options, **given)
+            stack = stack_options(**{one.name: given.pop(one.name) for one in servers})
+            begun = work(stack, options(**given)) if options else work(stack, **given)
             run(around(begun) if around else begun)
 
-        taken = sorted([*own, *servers], key=lambda one: one.name == "as_json")
-        called.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
-        called.__annotations__ = {one.name: one.annotation for one in taken}
-        return called
+        return _taking(called, sorted([*own, *servers], key=lambda one: one.name == "as_json"))
 
     return made
 
@@ -56,20 +57,26 @@ def without_command(work: Callable[..., None]) -> Callable[..., None]:
         if context.invoked_subcommand is None:
             work(**given)
             return
-        sources = {name: context.get_parameter_source(name) for name in given}
-        if any(source and source.name == "COMMANDLINE" for source in sources.values()):
-            raise typer.BadParameter(f"options stand behind {context.invoked_subcommand}")
+        sources = [context.get_parameter_source(name) for name in given]
+        is_given = any(source and source.name == "COMMANDLINE" for source in sources)
+        refuse(is_given, f"options stand behind {context.invoked_subcommand}")
 
     taken = [*inspect.signature(work).parameters.values()]
     first = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-    called.__signature__ = inspect.Signature([first, *taken])  # type: ignore[attr-defined]
-    called.__annotations__ = {one.name: one.annotation for one in (first, *taken)}
+    return _taking(called, [first, *taken])
+
+
+def _taking(
+    called: Callable[..., None], parameters: list[inspect.Parameter]
+) -> Callable[..., None]:
+    """Give a function of keywords the signature that the command line is read by."""
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {one.name: one.annotation for one in parameters}
     return called
 
 
 def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
-    # the type is not loaded before a command runs
-    hints = get_type_hints(function, localns={"StackOptions": object}, include_extras=True)
+    hints = get_type_hints(function, include_extras=True)
     taken = inspect.signature(function).parameters.values()
     return [
         one.replace(annotation=hints[one.name], kind=inspect.Parameter.KEYWORD_ONLY)
@@ -90,21 +97,22 @@ def run(work: Work) -> None:
         asyncio.run(work)
     except InvalidRequestError as error:
         problems = "; ".join(f"{problem.field}: {problem.message}" for problem in error.problems)
-        show_error(f"{error.detail} {problems}")
-        raise typer.Exit(2) from None
+        _end(2, f"{error.detail} {problems}")
     except DataFolderError as error:
-        show_error(error.detail)
-        raise typer.Exit(2) from None
+        _end(2, error.detail)
     except DriftError as error:
         from drift.local.machine import said_of_slowness
 
-        show_error(said_of_slowness(error.code, error.detail))
-        raise typer.Exit(1) from None
+        _end(1, said_of_slowness(error.code, error.detail))
     except OSError as error:
-        show_error(f"{error.filename or 'The system'}: {error.strerror or error}.")
-        raise typer.Exit(1) from None
+        _end(1, f"{error.filename or 'The system'}: {error.strerror or error}.")
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+
+
+def _end(code: int, problem: str) -> NoReturn:
+    show_error(problem)
+    raise typer.Exit(code) from None
 
 
 async def stoppable(work: Work) -> None:
@@ -139,6 +147,16 @@ async def until_stopped(work: Work) -> None:
         await task
     except asyncio.CancelledError:
         stderr.print("[dim]Stopped.[/]")
+
+
+async def typed_answer(question: str, without_terminal: str) -> str:
+    """Ask something and return the line that is typed, "" where there is no terminal to type at."""
+    if not sys.stdin.isatty():
+        say(without_terminal)
+        return ""
+
+    say(question)
+    return await typed_line()
 
 
 async def typed_line() -> str:

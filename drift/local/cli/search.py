@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from drift.local.cli import options
-from drift.local.cli.console import print_json, stdout
+from drift.local.cli.console import print_json, show_line
 from drift.local.cli.run import command
-from drift.local.cli.terminal import on_one_line
-
-if TYPE_CHECKING:
-    from drift.local.stack.stack import StackOptions
 
 
 @command()
 async def search(
-    stack_options: StackOptions,
-    question: Annotated[str, typer.Argument(help="The question.", callback=options.checked_text)],
+    stack_options: options.StackOptions,
+    question: options.Question,
     project: options.Project,
     documents: Annotated[
         bool, typer.Option("--documents", help="Whole documents in the place of passages.")
@@ -34,7 +30,7 @@ async def search(
     """
     options.check_request({"query": question, "project_id": project, "top_k": top})
 
-    from drift.local.cli.work.servers import recommend_up, running
+    from drift.local.cli.servers import recommend_up, running
 
     async with running(stack_options, reads=True) as (stack, _):
         find = _documents if documents else _passages
@@ -44,7 +40,7 @@ async def search(
     if as_json:
         print_json({"project_id": project, "documents" if documents else "passages": found})
     for rank, line in enumerate([] if as_json else lines, 1):
-        stdout.print(on_one_line(f"{rank}. {line}"), markup=False)
+        show_line(f"{rank}. {line}")
     if not found:
         raise typer.Exit(1)
 

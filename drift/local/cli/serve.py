@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -13,13 +11,7 @@ from drift.local.cli.console import log_every_event, print_json, stderr
 from drift.local.cli.run import command, until_stopped
 
 if TYPE_CHECKING:
-    from drift.local.cli.work.trial import TrialKey
-    from drift.local.stack.stack import StackOptions
-
-_CREDENTIAL = (
-    "AUTH_MODE={mode} says who may ask: send such a credential with this. With --auth none nobody "
-    "is asked for one.\n"
-)
+    from drift.local.cli.trial import TrialKey
 
 
 def _host(value: str) -> str:
@@ -33,7 +25,7 @@ def _host(value: str) -> str:
 
 @command(until_stopped)
 async def serve(
-    stack_options: StackOptions,
+    stack_options: options.StackOptions,
     port: Annotated[
         int | None,
         typer.Option(
@@ -70,28 +62,24 @@ async def serve(
     The platform's function keys are off. For the Functions host itself use `func start` beside
     `python -m drift up`.
     """
-    from drift.http import settings
-    from drift.local.cli.work.servers import (
-        WITHOUT_KEYS,
-        projects_of,
-        running,
-        take_documents,
-        warm_up,
-    )
-    from drift.local.cli.work.trial import settings_with, trial_keys
+    from drift.http import settings, wiring
+    from drift.local.cli import servers
+    from drift.local.cli.trial import choose, how_to_ask, settings_with, where_to_look
     from drift.local.hosts.local_host import serving
     from drift.local.stack.loopback import check_port
+    from drift.local.wiring import closing
 
     log_every_event()
     if port:
         check_port(port)
 
-    access = {} if auth is None else WITHOUT_KEYS
-    async with running(stack_options, access) as (stack, values):
-        await take_documents(stack, values)
-        keys: Sequence[TrialKey] = ()
+    access = {} if auth is None else servers.WITHOUT_KEYS
+    async with servers.running(stack_options, access) as (stack, values):
+        await servers.take_documents(stack, values)
+        keys: tuple[TrialKey, ...] = ()
         if auth == "keys":
-            keys = await trial_keys(values)
+            async with closing(wiring.build_graph(values)) as graph:
+                keys = await choose(graph.reader())
             settings.export(settings_with(keys))
 
         async with serving(port, options.SERVE_PORT, allow_host or ()) as url:
@@ -101,50 +89,12 @@ async def serve(
                 shown = {"keys": {one.project: one.key for one in keys}} if keys else {}
                 print_json({"env": stack.env, "pids": stack.pids, "url": url, **shown})
 
-            await warm_up(values)
+            await servers.warm_up(values)
             stderr.print(
                 f"[green]Ready.[/] The function's routes are at {url}; Ctrl-C ends all of it."
             )
             stderr.print(where_to_look(url, keys), markup=False)
             folder = stack_options.data_dir if stack.pids["neo4j"] else None
-            projects = await projects_of(values)
+            projects = await servers.projects_of(values)
             stderr.print(how_to_ask(url, keys, values.auth_mode, projects, folder), markup=False)
             await stack.wait()
-
-
-def where_to_look(url: str, keys: Sequence[TrialKey]) -> str:
-    """Return the page's address; a key stands behind the #, which no browser sends."""
-    return f"The page to ask in: {url}/rag{f'#key={keys[0].key}' if keys else ''}"
-
-
-def how_to_ask(
-    url: str,
-    keys: Sequence[TrialKey],
-    mode: str,
-    projects: Sequence[str] | None,
-    folder: Path | None,
-) -> str:
-    """Return a command that finds something, or the one that fills a graph without projects.
-
-    `projects` is None where they are not known, `folder` that of a graph of ours.
-    """
-    from drift.local.cli.work.trial import asking, ingest_command, instructions
-
-    if keys:
-        mine, other = keys
-        return instructions(url, mine, other, folder)
-
-    how = "" if mode == "function" else _CREDENTIAL.format(mode=mode)
-    if projects == ():
-        sample = ingest_command("--sample", folder)
-        return (
-            "It holds nothing to ask about yet. This fills it with a sample, the Python reference "
-            f"manual, in another terminal; then reload the page:\n\n  {sample}\n\n{how}"
-            f"Then:\n\n{asking(url)}"
-        )
-
-    if projects is None or options.DEMO_PROJECT not in projects:
-        project = projects[0] if projects else "PROJECT"
-        return f"{how}With a question of yours:\n\n{asking(url, None, project, 'QUESTION')}"
-
-    return f"{how}{asking(url)}"

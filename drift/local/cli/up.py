@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from drift.local.cli import options
 from drift.local.cli.console import print_json, stderr
 from drift.local.cli.run import command, until_stopped
 
-if TYPE_CHECKING:
-    from drift.local.stack.stack import StackOptions
-
 
 @command(until_stopped)
-async def up(stack_options: StackOptions, as_json: options.Json = False) -> None:
+async def up(stack_options: options.StackOptions, as_json: options.Json = False) -> None:
     """Start the local servers and print the environment they provide; Ctrl-C ends them.
 
     Neo4j, Valkey and the model server run on loopback, for all commands on the same data folder.
     """
-    from drift.local.cli.work.servers import running, take_documents
+    from drift.local.cli.servers import running, take_documents
 
     async with running(stack_options) as (stack, values):
         await take_documents(stack, values)

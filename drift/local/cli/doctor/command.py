@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from drift.local.cli import options
 from drift.local.cli.run import command
 
-if TYPE_CHECKING:
-    from drift.local.stack.stack import StackOptions
-
 
 @command()
 async def doctor(
-    stack_options: StackOptions,
+    stack_options: options.StackOptions,
     infra: Annotated[
         bool,
         typer.Option(

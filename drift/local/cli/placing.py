@@ -21,7 +21,7 @@ from drift.search.prices import PriceTable
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Placement:
     """Where files are read, and the models, whose calls are paced and counted."""
 
     stages: Stages
@@ -74,7 +74,7 @@ async def placed(
     scheduler: str | None = None,
     calls: int = 0,
     tokens: int = 0,
-) -> AsyncGenerator[Place]:
+) -> AsyncGenerator[Placement]:
     """Yield where files are read, with the models: the workers', or our own.
 
     `calls` and `tokens` are what models may take in a minute, 0 for any.
@@ -87,4 +87,4 @@ async def placed(
     names = own_chat.model, values.oai_embed_model_name
     async with workers(scheduler, make) if scheduler else nullcontext() as there:
         models = Paced(there or own_chat, there or own_embedder, Pace(calls), Pace(tokens), names)
-        yield Place(there or InProcess(guard), models, prices)
+        yield Placement(there or InProcess(guard), models, prices)

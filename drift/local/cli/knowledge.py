@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from drift.http.page import STAND_IN
 from drift.http.settings import Settings
 from drift.indexing.records import embedding_of
 from drift.local.cli.console import say
-from drift.local.cli.run import typed_line
-from drift.local.cli.work.placing import Place
+from drift.local.cli.ingest_options import IngestOptions
+from drift.local.cli.placing import Placement
+from drift.local.cli.run import typed_answer
 from drift.local.ingest.by_model import Tier
 from drift.local.ingest.by_model.estimate import Estimate
 from drift.local.ingest.by_model.writing import ByModel
@@ -29,18 +30,20 @@ HOW_TO_SAY_YES = (
 )
 
 
-def wanted_knowledge(place: Place, tier: Tier | None, most_tokens: int | None) -> ByModel | None:
+def wanted_knowledge(
+    placement: Placement, tier: Tier | None, most_tokens: int | None
+) -> ByModel | None:
     """Return what the options ask a model for; of themselves reports, by a real model alone."""
-    models, (model, _) = place.models, place.models.names
+    models, (model, _) = placement.models, placement.models.names
     if tier is None:
         tier = "none" if model == STAND_IN else "reports"
     if tier == "none" or most_tokens == 0:
         return None
 
     def about(estimate: Estimate) -> str:
-        return in_words(place.prices, model, estimate)
+        return in_words(placement.prices, model, estimate)
 
-    return ByModel(models, model, tier, most_tokens, about, place.stages.at_once)
+    return ByModel(models, model, tier, most_tokens, about, placement.stages.at_once)
 
 
 def in_words(prices: PriceTable, model: str, estimate: Estimate) -> str:
@@ -62,14 +65,13 @@ def in_words(prices: PriceTable, model: str, estimate: Estimate) -> str:
 async def plan(
     values: Settings,
     documents: Source,
-    project: str,
+    given: IngestOptions,
     by_model: ByModel | None,
     stages: Stages,
-    *,
-    force: bool,
 ) -> dict[str, Any]:
     """Say what an ingestion would change and what a model would take; return it as JSON."""
-    planned = await _planned(values, documents, project, by_model, stages, force=force)
+    project = given.project_id
+    planned = await _planned(values, documents, project, by_model, stages, force=given.force)
     say(
         f"Project {project}: {len(planned.report.added)} documents would be added, "
         f"{len(planned.report.changed)} changed, {len(planned.report.removed)} removed."
@@ -86,10 +88,7 @@ async def plan(
         "changed": planned.report.changed,
         "removed": planned.report.removed,
         "knowledge": by_model.tier if by_model else "none",
-        "calls": planned.estimate.calls,
-        "prompt_tokens": planned.estimate.prompt_tokens,
-        "completion_tokens": planned.estimate.completion_tokens,
-        "seconds": planned.estimate.seconds,
+        **asdict(planned.estimate),
     }
 
 
@@ -103,12 +102,7 @@ async def confirmed(
         return by_model
 
     say(f"{by_model.model} can write a report on each topic: {by_model.about(estimate)}.")
-    if not sys.stdin.isatty():
-        say(HOW_TO_SAY_YES)
-        return None
-
-    say("Shall it? [y/N]")
-    answer = await typed_line()
+    answer = await typed_answer("Shall it? [y/N]", HOW_TO_SAY_YES)
     return by_model if answer.strip().casefold() in {"y", "yes"} else None
 
 

@@ -1,4 +1,4 @@
-"""What `drift keys` does: keys are made, and their entries kept in a file."""
+"""Keys for callers, and the files that their entries are kept in."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import secrets
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,6 @@ from pydantic_core import from_json
 
 from drift.auth.project_keys import MAX_BYTES, KeyEntry, KeysError, hash_of, parse
 from drift.core.errors import LocalStackError
-from drift.local.cli.console import print_json, say, stdout
 
 PREFIX = "drift_"
 """What every key begins with, so that people and scanners for secrets know it when they see it."""
@@ -26,27 +24,24 @@ PREFIX = "drift_"
 Entry = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """A key as it was asked for; patterns and rights are lists with commas."""
-
-    name: str
-    projects: str
-    rights: str = "read"
-    requests_per_minute: int | None = None
-    tokens_per_day: int | None = None
-
-    def entry(self, key: str) -> Entry:
-        """Return the entry of this key; a quota that was not asked for is left out."""
-        entry = {
-            "name": self.name,
-            "sha256": hash_of(key.encode()),
-            "projects": _parts(self.projects),
-            "rights": _parts(self.rights),
-            "requests_per_minute": self.requests_per_minute,
-            "tokens_per_day": self.tokens_per_day,
-        }
-        return {field: value for field, value in entry.items() if value is not None}
+def new_entry(
+    key: str,
+    name: str,
+    projects: Sequence[str],
+    rights: Sequence[str] = ("read",),
+    requests_per_minute: int | None = None,
+    tokens_per_day: int | None = None,
+) -> Entry:
+    """Return the entry of a key; a quota that is not asked for is left out."""
+    entry = {
+        "name": name,
+        "sha256": hash_of(key.encode()),
+        "projects": projects,
+        "rights": rights,
+        "requests_per_minute": requests_per_minute,
+        "tokens_per_day": tokens_per_day,
+    }
+    return {field: value for field, value in entry.items() if value is not None}
 
 
 def new_key() -> str:
@@ -59,73 +54,22 @@ def value_of(entries: Sequence[Entry]) -> str:
     return "[\n" + ",\n".join(f"  {json.dumps(dict(entry))}" for entry in entries) + "\n]\n"
 
 
-def problems(wanted: Wanted) -> tuple[str, ...]:
-    """Return what is wrong with a key that is asked for; nothing when it can be made."""
+def problems(entry: Entry) -> tuple[str, ...]:
+    """Return what is wrong with an entry that is asked for; nothing when it can be used."""
     try:
-        parse(value_of([wanted.entry("")]))
+        parse(value_of([entry]))
     except KeysError as error:
         return tuple(problem.removeprefix("entry 1, ") for problem in error.problems)
     return ()
 
 
-async def new(wanted: Wanted, file: Path | None, *, as_json: bool) -> None:
-    """Make a key and print it with its entry, which is added to the file first if there is one.
-
-    Raises:
-        LocalStackError: the file cannot be used or written; it is as it was, and no key was shown.
-    """
-    key = new_key()
-    entry = wanted.entry(key)
-    held = add(entry, file) if file else ()
-    if as_json:
-        print_json({"key": key, "entry": entry})
-    else:
-        print(key, flush=True)  # noqa: T201 - the command's output
-        print_json(entry)
-
-    say("This key is shown once: give it to its callers now. The entry holds its hash alone.")
-    if held:
-        say(
-            f"{file} holds {len(held)} key{'' if len(held) == 1 else 's'}. Its content is the "
-            "value of PROJECT_KEYS, or of the secret which PROJECT_KEYS_SECRET names: put it there."
-        )
-    else:
-        say(
-            "Put the entry into the list of PROJECT_KEYS, or into that of the secret which "
-            "PROJECT_KEYS_SECRET names."
-        )
-
-    if _differs(held):
-        say("An older key of this name has other projects, rights or quotas than this one.")
-
-    say(
-        "To change a key without a gap, add a new one of the same name, move its callers, and take "
-        "the old entry out."
-    )
-
-
-async def check(file: Path, *, as_json: bool) -> None:
-    """Print how many keys a file holds, and of how many names and patterns of projects.
+def entries_of(file: Path) -> tuple[KeyEntry, ...]:
+    """Return what a file holds.
 
     Raises:
         LocalStackError: the file cannot be read, or used as PROJECT_KEYS.
     """
-    text = _read(file)
-    try:
-        entries = parse(text).entries
-    except KeysError as error:
-        raise LocalStackError(f"{file}: {error}.") from None
-
-    counts = {
-        "keys": len(entries),
-        "names": len({entry.name for entry in entries}),
-        "projects": len({pattern for entry in entries for pattern in entry.projects}),
-    }
-    if as_json:
-        print_json(counts)
-        return
-    for name, value in counts.items():
-        stdout.print(f"{name:<18} {value}")
+    return _parsed(_read(file), str(file))
 
 
 def add(entry: Entry, file: Path) -> tuple[KeyEntry, ...]:
@@ -140,11 +84,7 @@ def add(entry: Entry, file: Path) -> tuple[KeyEntry, ...]:
     with _alone_in(place.parent):
         entries = [*_entries(file), entry] if _is_there(place, file) else [entry]
         value = value_of(entries)
-        try:
-            held = parse(value).entries
-        except KeysError as error:
-            raise LocalStackError(f"{file} with this key in it: {error}.") from None
-
+        held = _parsed(value, f"{file} with this key in it")
         try:
             _replace(place, value)
         except OSError as error:
@@ -153,7 +93,7 @@ def add(entry: Entry, file: Path) -> tuple[KeyEntry, ...]:
     return held
 
 
-def _differs(held: Sequence[KeyEntry]) -> bool:
+def differs(held: Sequence[KeyEntry]) -> bool:
     """Tell whether the last entry opens or may use something else than the others of its name."""
 
     def gives(one: KeyEntry) -> object:
@@ -163,10 +103,6 @@ def _differs(held: Sequence[KeyEntry]) -> bool:
     return any(one.name == held[-1].name and gives(one) != gives(held[-1]) for one in held)
 
 
-def _parts(text: str) -> list[str]:
-    return list(dict.fromkeys(part.strip() for part in text.split(",")))
-
-
 def _entries(file: Path) -> list[Entry]:
     """Return the entries of a file as they stand there; a list without any is fine as well."""
     text = _read(file)
@@ -174,13 +110,16 @@ def _entries(file: Path) -> list[Entry]:
         if len(text.encode()) <= MAX_BYTES and from_json(text) == []:
             return []
 
-    try:
-        parse(text)
-    except KeysError as error:
-        raise LocalStackError(f"{file}: {error}.") from None
-
+    _parsed(text, str(file))
     entries: list[Entry] = from_json(text)
     return entries
+
+
+def _parsed(text: str, what: str) -> tuple[KeyEntry, ...]:
+    try:
+        return parse(text).entries
+    except KeysError as error:
+        raise LocalStackError(f"{what}: {error}.") from None
 
 
 def _read(file: Path) -> str:

@@ -10,7 +10,7 @@ from drift.auth.caller import EVERYBODY
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError
 from drift.http import settings, wiring
-from drift.local.cli.console import say, stderr
+from drift.local.cli.console import listed, say, stderr
 from drift.local.machine import PATIENCE, patient
 from drift.local.stack.data_folder import check_data_folder, check_holds_graph
 from drift.local.stack.stack import VARIABLES, Stack, StackOptions
@@ -94,9 +94,8 @@ def projects_in_words(projects: Sequence[str]) -> str:
     """Return one line that names the projects of a data folder, the first of many."""
     if not projects:
         return "It holds no project yet."
-    more = f" and {len(projects) - _MOST_NAMED} more" if len(projects) > _MOST_NAMED else ""
     plural = "" if len(projects) == 1 else "s"
-    return f"It holds the project{plural} {', '.join(projects[:_MOST_NAMED])}{more}."
+    return f"It holds the project{plural} {listed(projects, _MOST_NAMED)}."
 
 
 def recommend_up(stack: Stack) -> None:

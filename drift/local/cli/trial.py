@@ -1,4 +1,4 @@
-"""Two keys of two projects, for somebody who tries AUTH_MODE=keys on this machine."""
+"""What `drift serve` says: where its page is, how to ask, and two keys to try AUTH_MODE=keys."""
 
 from __future__ import annotations
 
@@ -11,11 +11,8 @@ from pathlib import Path
 
 from drift.auth.caller import EVERYBODY, Caller, Grant, Right, pattern_problem
 from drift.core.deadline import Deadline
-from drift.http import wiring
-from drift.http.settings import Settings
+from drift.local.cli.key_files import new_entry, new_key, value_of
 from drift.local.cli.options import DEMO_PROJECT, DEMO_QUESTION
-from drift.local.cli.work.keys import Wanted, new_key, value_of
-from drift.local.wiring import closing
 from drift.model.reading import PageQuery
 from drift.ports import GraphReader
 
@@ -23,6 +20,10 @@ NO_PROJECT = "another-project"
 """What the second key opens where the graph holds no second project."""
 _LOOKED_AT = 100
 _PATIENCE_S = 30.0
+_CREDENTIAL = (
+    "AUTH_MODE={mode} says who may ask: send such a credential with this. With --auth none nobody "
+    "is asked for one.\n"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,16 +33,6 @@ class TrialKey:
     key: str
     project: str
     is_held: bool
-
-
-async def trial_keys(values: Settings) -> tuple[TrialKey, TrialKey]:
-    """Return a key of the demo's project, and one of another.
-
-    Raises:
-        DriftError: the graph cannot be read.
-    """
-    async with closing(wiring.build_graph(values)) as graph:
-        return await choose(graph.reader())
 
 
 async def choose(reader: GraphReader) -> tuple[TrialKey, TrialKey]:
@@ -66,10 +57,46 @@ async def choose(reader: GraphReader) -> tuple[TrialKey, TrialKey]:
 def settings_with(keys: Sequence[TrialKey]) -> Mapping[str, str]:
     """Return the settings under which these keys are asked for, and no others."""
     entries = [
-        {**Wanted(f"trial {number}", "").entry(one.key), "projects": [one.project]}
+        new_entry(one.key, f"trial {number}", [one.project])
         for number, one in enumerate(keys, start=1)
     ]
     return {"AUTH_MODE": "keys", "PROJECT_KEYS": value_of(entries), "PROJECT_KEYS_SECRET": ""}
+
+
+def where_to_look(url: str, keys: Sequence[TrialKey]) -> str:
+    """Return the page's address; a key stands behind the #, which no browser sends."""
+    return f"The page to ask in: {url}/rag{f'#key={keys[0].key}' if keys else ''}"
+
+
+def how_to_ask(
+    url: str,
+    keys: Sequence[TrialKey],
+    mode: str,
+    projects: Sequence[str] | None,
+    folder: Path | None,
+) -> str:
+    """Return a command that finds something, or the one that fills a graph without projects.
+
+    `projects` is None where they are not known, `folder` that of a graph of ours.
+    """
+    if keys:
+        mine, other = keys
+        return instructions(url, mine, other, folder)
+
+    how = "" if mode == "function" else _CREDENTIAL.format(mode=mode)
+    if projects == ():
+        sample = ingest_command("--sample", folder)
+        return (
+            "It holds nothing to ask about yet. This fills it with a sample, the Python reference "
+            f"manual, in another terminal; then reload the page:\n\n  {sample}\n\n{how}"
+            f"Then:\n\n{asking(url)}"
+        )
+
+    if projects is None or DEMO_PROJECT not in projects:
+        project = projects[0] if projects else "PROJECT"
+        return f"{how}With a question of yours:\n\n{asking(url, None, project, 'QUESTION')}"
+
+    return f"{how}{asking(url)}"
 
 
 def instructions(url: str, mine: TrialKey, other: TrialKey, folder: Path | None = None) -> str:

@@ -1,1 +1,0 @@
-"""What the commands do. It loads when a command runs, and `--help` does without it."""
