@@ -29,7 +29,6 @@ from tests.contract.graph_backends import (
     chunk,
     community,
     fill,
-    on_real_server,
     twin,
 )
 from tests.contract.small_project import (
@@ -133,7 +132,6 @@ async def test_a_version_changes_with_every_write_and_is_unknown_while_somebody_
     assert len(set(versions)) == len(versions)
 
 
-@on_real_server
 async def test_a_version_changes_with_what_is_measured_behind_the_last_write(
     backend: Neo4jBackend, project: str
 ) -> None:
@@ -352,7 +350,6 @@ async def test_only_projects_that_the_caller_may_read_are_listed(
     assert await reader.projects(writes, PageQuery(9), soon()) == Page()
 
 
-@on_real_server
 async def test_what_is_being_written_is_not_read(backend: Neo4jBackend, project: str) -> None:
     await fill_all(backend, project)
     await backend.connection.write(
@@ -379,7 +376,6 @@ async def test_what_is_being_written_is_not_read(backend: Neo4jBackend, project:
     assert (found.entities, found.communities) == (2, 3)
 
 
-@on_real_server
 async def test_ids_that_are_numbers_or_text_are_read_and_paged(
     backend: Neo4jBackend, project: str
 ) -> None:
@@ -406,7 +402,6 @@ async def test_ids_that_are_numbers_or_text_are_read_and_paged(
         assert [d.id for d in await all_pages(documents, limit)] == ["d1", "2"]
 
 
-@on_real_server
 async def test_a_damaged_graph_is_read_as_far_as_it_goes(
     backend: Neo4jBackend, project: str
 ) -> None:
@@ -454,7 +449,6 @@ ADDRESSES: list[tuple[dict[str, Any], str | None]] = [
 ]
 
 
-@on_real_server
 async def test_a_document_shows_an_address_that_others_can_follow_and_nothing_else(
     backend: Neo4jBackend, project: str
 ) -> None:

@@ -25,11 +25,11 @@ from tests.contract.graph_backends import (
     entity,
     fill,
     ids,
-    on_every_graph,
+    on_real_servers,
     vector,
 )
 
-pytestmark = on_every_graph
+pytestmark = on_real_servers
 
 
 # ------------------------------------------------------------------------------------------- primer
