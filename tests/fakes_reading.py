@@ -107,10 +107,9 @@ class FakeReader:
 
 
 def _cut(rows: list[_Row], page: PageQuery) -> Page[_Row]:
-    ids = [row.id for row in rows]
-    begin = ids.index(page.after[0]) + 1 if page.after else 0
-    shown = rows[begin : begin + page.limit]
-    return Page(tuple(shown), (shown[-1].id,) if begin + len(shown) < len(rows) else None)
+    behind = [row for row in rows if not page.after or str(row.id) > str(page.after[0])]
+    shown = behind[: page.limit]
+    return Page(tuple(shown), (shown[-1].id,) if len(behind) > page.limit else None)
 
 
 def chunk_read(id_: str, text: str, document: DocumentOut | None = None) -> ChunkRead:

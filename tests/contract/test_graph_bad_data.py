@@ -85,22 +85,6 @@ async def test_a_project_without_embeddings_is_said_so_at_once_and_searched_by_w
             await ask_primer(store, project, axis(0))
 
 
-async def test_a_chunk_without_text_and_a_community_without_summary_are_harmless(
-    backend: Backend, project: str
-) -> None:
-    await fill(backend, project, CHUNKS, communities=[community(1, 0, None, axis(0), ["k1", "k2"])])
-    await alter(backend, project, "__Chunk__", "k1", text=None)
-    await alter(backend, project, "__Chunk__", "k3", text="")
-    await alter(backend, project, "__Community__", 1, summary=None, title=None)
-    (shown,) = (await ask_primer(backend.store(), project, axis(0))).communities
-    assert (shown.summary, [(s.id, s.text) for s in shown.samples]) == (
-        "",
-        [("k1", ""), ("k2", "beta")],
-    )
-    found = await ask_followup(backend.store(), project, "alpha beta", axis(0))
-    assert {c.id: c.text for c in found.chunks} == {"k1": "", "k2": "beta", "k3": ""}
-
-
 async def test_what_has_no_document_no_title_or_no_community_is_found_all_the_same(
     backend: Backend, project: str
 ) -> None:

@@ -59,7 +59,7 @@ CASES = {
         project="anything",
         codes=(1, 1, 0),
         prepared="Expected (document:__Document__)-[:`HAS_CHUNK`]->(chunk:__Chunk__",
-        asked="none that is a __Chunk__: run `python -m drift prepare`, which says",
+        asked="none that is a __Chunk__, as GRAPH_SCHEMA reads them: run `python -m drift prepare`",
         looked="there is no __Chunk__ node beside 10 others, so that nothing can be asked of this "
         "graph: run `python -m drift prepare`",
     ),

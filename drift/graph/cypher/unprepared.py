@@ -18,7 +18,8 @@ def held(s: Schema) -> str:
     Another graph has nodes, and none of them is a chunk.
     """
     id_ = s.node_id("n")
-    is_usable = f"{comparable()} AND {readable(s, 'n')} AND {id_} IS NOT NULL AND ({is_key(id_)})"
+    is_named = f"{s.project_chunk('n')} AND {id_} IS NOT NULL AND ({is_key(id_)})"
+    is_usable = f"{comparable()} AND {readable(s, 'n')} AND {is_named}"
     some = f"""WITH n LIMIT $most
   WITH n, n.{s.vector} AS embedding
   RETURN count(n) AS some, count(CASE WHEN {is_usable} THEN 1 END) AS usable"""
