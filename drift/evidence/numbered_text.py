@@ -12,7 +12,8 @@ from typing import NamedTuple
 from drift.core.sentence_ends import STOPS
 from drift.evidence.figure_text import any_of
 from drift.evidence.figure_words import CARDINALS
-from drift.evidence.sentences import MAX_SPAN_CHARACTERS, spans
+from drift.evidence.prose_sentences import MAX_SPAN_CHARACTERS
+from drift.evidence.sentences import spans
 from drift.evidence.text import form, pairs, places_of, says_otherwise, similarity, tokens
 
 MAX_RUN = 3  # sentences that one span may hold

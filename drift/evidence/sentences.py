@@ -11,14 +11,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
-import sentencex
-
 from drift.core.folding import parted_words
 from drift.core.sentence_ends import Span, end_of_space, language_of
-from drift.evidence.figure_text import any_of
-from drift.evidence.figure_words import MONTHS
+from drift.evidence.prose_sentences import MAX_SPAN_CHARACTERS, cut_point, prose
 
-MAX_SPAN_CHARACTERS = 600  # characters of a unit at most; a longer sentence is cut between words
 MAX_PACK_CHARACTERS = 200
 """Characters of the lines of code that make one unit, and of a list item that is not cut."""
 MAX_WRAPPED_CHARACTERS = 120  # a longer line was not wrapped by hand, so it is a paragraph
@@ -153,7 +149,7 @@ def _units(text: str, block: list[_TextLine], language: str) -> Iterator[Span]:
     if kinds == {"code"}:
         yield from _packs(text, whole)
     elif kinds == {"prose"}:
-        for unit in _prose(text, whole, language):
+        for unit in prose(text, whole, language):
             # What is long, has several lines and does not end as a sentence does, is none.
             is_none = (
                 unit.end - unit.start > MAX_PACK_CHARACTERS
@@ -164,7 +160,7 @@ def _units(text: str, block: list[_TextLine], language: str) -> Iterator[Span]:
     elif "item" in kinds and whole.end - whole.start > MAX_PACK_CHARACTERS:
         marker = _ITEM.match(text, whole.start)
         content = marker.end() if marker else whole.start
-        for unit in _prose(text, Span(content, whole.end), language):
+        for unit in prose(text, Span(content, whole.end), language):
             yield Span(whole.start, unit.end) if unit.start == content else unit
     else:
         yield whole
@@ -198,109 +194,7 @@ def _parts(text: str, unit: Span) -> Iterator[Span]:
     """Yield a unit in parts of at most 600 characters, cut at lines or words if it has any."""
     start, end = unit
     while end - start > MAX_SPAN_CHARACTERS:
-        cut = _cut(text[start : start + MAX_SPAN_CHARACTERS + 1])
+        cut = cut_point(text[start : start + MAX_SPAN_CHARACTERS + 1])
         yield Span(start, start + len(text[start : start + cut].rstrip()))
         start = end_of_space(text, start + cut)
     yield Span(start, end)
-
-
-def _cut(part: str) -> int:
-    """Return where a part that is too long is cut: behind its last line, else its last word."""
-    line = part.rfind("\n", len(part) // 2)
-    if line < 0:
-        line = max(part.rfind(space, 1) for space in (" ", "\n", "\t", "\u3000"))
-    return line if line > 0 else MAX_SPAN_CHARACTERS
-
-
-# ------------------------------------------------------------------------------------------- prose
-
-
-def _prose(text: str, span: Span, language: str) -> Iterator[Span]:
-    """Yield the sentences of a paragraph, looking at a window of it at a time."""
-    pending: Span | None = None
-    start = span.start
-    while start < span.end:
-        # Prose that is looked at at once: the splitter's time grows with the square of a long one.
-        window = text[start : min(start + 1_500, span.end)]
-        pieces = _pieces(window, language)
-        if start + len(window) < span.end:
-            # The window's end may have cut its last sentence.
-            pieces = pieces[:-1] or [window[: _cut(window[: MAX_SPAN_CHARACTERS + 1])]]
-
-        for piece in pieces:
-            here = Span(end_of_space(text, start), start + len(piece.rstrip()))
-            start += len(piece)
-            if here.end <= here.start:
-                continue
-
-            if pending and _belongs(text, pending, here, language):
-                pending = Span(pending.start, here.end)
-                continue
-            if pending:
-                yield pending
-
-            pending = here
-
-        start = end_of_space(text, start)
-
-    if pending:
-        yield pending
-
-
-_ENGLISH_LETTER = re.compile(r"(?<=\s[abd-uw-z]\.\s)(?=[A-Z])")
-"""What follows a variable's name at the end of a sentence, which is no initial of a name."""
-
-
-def _pieces(window: str, language: str) -> list[str]:
-    """Return the sentences of a window, each with the white space behind it."""
-    # Half a surrogate pair cannot be encoded; what stands in its place has the same length.
-    sound = window.encode("utf-8", "replace").decode()
-    found = sentencex.segment(language, sound)
-    lengths = [len(piece) for piece in found]
-    if sum(lengths) != len(window):
-        return [window]
-
-    pieces: list[str] = []
-    start = 0
-    for length in lengths:
-        piece = window[start : start + length]
-        pieces.extend(_ENGLISH_LETTER.split(piece) if language == "en" else [piece])
-        start += length
-
-    return pieces
-
-
-_GAP = "\0"  # stands for what is between two sentences
-_GOES_ON = re.compile(
-    r"\b(?:(?i:vol|approx|ca|cap|chap|art|sect?|pt|par|abs|nr|bd|eqn?s?|thm|figs|refs|suppl|núm|págs?)"
-    rf"|Alg|App|Ch|Cor|Def|Ed|Ex|Lem|Phys|Prop|Ser|Tab)\.{_GAP}\d"
-    r"|\b(?:Abt|Avd?a?|Dña|Dras?|Dres|Fa|Ft|Hrsg|Ing|Inh|Messrs|Pr|Sras?|Sres|Srtas?)"
-    rf"\.{_GAP}[^\W\d_]"
-    rf"|([A-Z])\1\.{_GAP}([A-Z])\2\b"  # EE. UU.
-    rf"|\b\d\d?\.{_GAP}(?i:{any_of(MONTHS)})\b"
-)
-_GOES_ON_AT_ONCE = re.compile(r"[_\]}-]\S")
-
-
-def _belongs(text: str, before: Span, here: Span, language: str) -> bool:
-    """Tell whether a sentence goes on behind a full stop: `Eq. 5`, `Sra. Ruiz`, `Gesch.-Führer`.
-
-    A name in code does as well: `self._rules`, `tuple[str, ...]:`; and a word that is parted.
-    """
-    if here.end - before.start <= MAX_SPAN_CHARACTERS and any(
-        start < here.start < end
-        for start, end in parted_words(text, max(before.start, before.end - 60), here.start + 60)
-    ):
-        return True
-    if text[before.end - 1] != "." or here.end - before.start > MAX_SPAN_CHARACTERS:
-        return False
-
-    if text[here.start].islower() or (
-        here.start == before.end and _GOES_ON_AT_ONCE.match(text, here.start)
-    ):
-        return True
-
-    end = text[max(before.start, before.end - 8) : before.end]
-    if _GOES_ON.search(f"{end}{_GAP}{text[here.start : here.start + 12]}"):
-        return True
-    return language == "de" and re.search(r"(?<!\d)\d{1,2}\.$", end) is not None

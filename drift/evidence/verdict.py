@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from drift.evidence.names import unseen_name
+from drift.evidence.missing_names import unseen_name
 from drift.evidence.statements import Statement
 from drift.model.tree import Verdict
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from typing import Any, Literal
 
 from drift.core.deadline import Deadline, Turns
-from drift.core.errors import GraphMisconfiguredError
+from drift.core.errors import GraphMisconfiguredError, UpstreamError
 from drift.graph.careful import COLD_TIMEOUT_S, CarefulReads
 from drift.graph.connection import Connection
 from drift.graph.cypher import statements
@@ -27,23 +28,23 @@ from drift.graph.rows import (
     choose_topics,
     chunks_of,
     named,
-    odd_nodes,
     primer_evidence,
     with_named,
 )
-from drift.graph.unprepared import HEALTH_TIMEOUT_S, Unseen, refuse_unusable, require_empty
+from drift.graph.unprepared import LOOKED_AT, require_empty
 from drift.graph.vector_copy import VectorCopy
 from drift.graph.vector_models import (
     require_direction,
     require_model_of_primer,
     require_model_of_project,
 )
-from drift.graph.versions import OwnVectors, VectorVersion
+from drift.graph.versions import LOCAL, OwnVectors
 from drift.model.found_nodes import CHUNK, NodesQuery
 from drift.model.graph import (
     Beside,
     Candidates,
     FollowupQuery,
+    LocalVector,
     PrimerEvidence,
     PrimerQuery,
     Topic,
@@ -54,6 +55,7 @@ from drift.model.health import GraphHealth
 from drift.ports import VectorStore
 from drift.telemetry import parts
 
+HEALTH_TIMEOUT_S = 5.0
 _SAMPLED = 500
 """Chunks of a store for the primer, out of which communities show the nearest of theirs."""
 
@@ -63,7 +65,11 @@ _positions, _named = cache(statements.positions), cache(statements.named)
 
 
 class Neo4jGraph:
-    """Reads of one project at a time, with the errors that drift.ports names."""
+    """Reads of one project at a time, with the errors that drift.ports names.
+
+    A question is compared with the vectors of the model that made its own: those of the provider's
+    model, or a LocalVector with those of the local one.
+    """
 
     def __init__(  # noqa: PLR0913 - what to search, and how
         self,
@@ -89,12 +95,13 @@ class Neo4jGraph:
         names = names or IndexNames()
         schema = schema_named(schema) if isinstance(schema, str) else schema
         self._parameters = StatementParameters(names, schema, followup_scope == "hard", exact_limit)
-        self._own = OwnVectors(connection, embedding_model, dimensions)
-        self.copy = VectorCopy(store, connection, self._own) if store else None
-        self._probe = Probe(self._own, connection, names, schema)
+        self.own = OwnVectors(connection, embedding_model, dimensions)
+        self.copy = VectorCopy(store, connection, self.own) if store else None
+        local = OwnVectors(connection, fixed=LOCAL)
+        self.probe = Probe(self.own, connection, names, schema)
+        self.local_probe = Probe(local, connection, names, schema)
         self._reads = CarefulReads(connection)
         self._model = embedding_model
-        self._unseen = Unseen(connection, schema, embedding_model)
         self._turns = Turns()
 
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
@@ -104,26 +111,23 @@ class Neo4jGraph:
         """
         with parts.round_trip():
             async with deadline.enforced():
-                evidence = await self._probe.as_it_is(lambda: self._primed(query, deadline))
+                probe = self._probe_of(query.vector)
+                evidence = await probe.as_it_is(lambda: self._primed(probe, query, deadline))
 
         await self._turns.mine()  # what is made of it takes milliseconds
         return evidence
 
-    async def _primed(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
-        inventory = await self._inventory(query.vector)
+    async def _primed(self, probe: Probe, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
+        inventory = await self._inventory(probe, query.vector)
         values = self._parameters.primer(query, inventory)
         index = await self._asked(inventory, values, _SAMPLED, deadline)
-        row = await self._row(_primer(index, inventory.schema), values, deadline)
+        row = await self._row(probe, _primer(index, inventory.schema), values, deadline)
 
         require_model_of_primer(row, self._compared(inventory.schema))
         evidence = primer_evidence(row)
-        self._reads.left_out(query.project_id, odd_nodes(row))
         if evidence.is_empty:
-            about = (self.connection, inventory.schema, query.project_id)
-            if row["chunk_count"]:
-                await refuse_unusable(*about, len(query.vector), deadline.require())
-            else:
-                await require_empty(*about, deadline.require())
+            about = (query.project_id, len(query.vector), deadline.require())
+            await require_empty(self.connection, inventory.schema, *about)
         return evidence
 
     async def has_topics(self, project_id: str, deadline: Deadline) -> bool:
@@ -134,7 +138,7 @@ class Neo4jGraph:
         values = {"asked": {"project_id": project_id}, "dimensions": 0}
         with parts.round_trip():
             async with deadline.enforced():
-                row = await self._row(statements.HAS_TOPICS, values, deadline)
+                row = await self._row(self.probe, statements.HAS_TOPICS, values, deadline)
         return bool(row["has_topics"])
 
     async def topics(self, query: TopicsQuery, deadline: Deadline) -> tuple[Topic, ...]:
@@ -142,8 +146,8 @@ class Neo4jGraph:
         with parts.round_trip():
             async with deadline.enforced():
                 values = self._parameters.topics(query)
-                schema = await self._probe.schema()
-                row = await self._row(_topics(schema), values, deadline)
+                schema = await self.probe.schema()
+                row = await self._row(self.probe, _topics(schema), values, deadline)
                 require_model_of_project(row, self._compared(schema))
 
         return choose_topics(row["topics"], query.top_k)
@@ -154,15 +158,15 @@ class Neo4jGraph:
         What the query wishes for by its position takes a second round trip, and so do documents
         that it names. Errors as for `primer`.
         """
+        probe = self._probe_of(query.vector)
         async with deadline.enforced():
             with parts.round_trip():
-                found = await self._probe.as_it_is(lambda: self._candidates(query, deadline))
+                found = await probe.as_it_is(lambda: self._candidates(probe, query, deadline))
 
             if anchors := anchors_of_named(query, found):
                 values = self._parameters.named(query, anchors)
                 with parts.round_trip():
-                    schema = await self._probe.schema()
-                    row = await self._row(_named(schema), values, deadline)
+                    row = await self._row(probe, _named(await probe.schema()), values, deadline)
                 found = with_named(found, named(row))
 
             wishes = wished(query, found)
@@ -170,34 +174,48 @@ class Neo4jGraph:
                 text = _positions(self._parameters.schema)
                 values = self._parameters.positions(query, wishes)
                 with parts.round_trip():
-                    row = await self._row(text, values, deadline)
+                    row = await self._row(probe, text, values, deadline)
                 found = replace(found, pinned=tuple(chunks_of(row["pinned"])))
 
         await self._turns.mine()
         return found
 
-    async def _candidates(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
-        inventory = await self._inventory(query.vector)
+    async def _candidates(
+        self, probe: Probe, query: FollowupQuery, deadline: Deadline
+    ) -> Candidates:
+        inventory = await self._inventory(probe, query.vector)
         values = self._parameters.followup(query, inventory)
         index = await self._asked(inventory, values, SEARCHED_ROWS, deadline)
-        found = candidates(await self._row(_followup(index, inventory.schema), values, deadline))
+        text = _followup(index, inventory.schema)
+        found = candidates(await self._row(probe, text, values, deadline))
         return replace(found, is_partial=not inventory.has_words)
 
     async def health(self) -> GraphHealth:
-        """Return how the server calls itself, the indexes, and what searches have to do without."""
-        inventory = await self._probe.look(HEALTH_TIMEOUT_S)
-        health, said = inventory.health(), await self._own.said()
-        vectors = (index.dimensions for index in health.indexes if index.dimensions)
-        dimensions = next(vectors, None)
-        hidden = await self._unseen.look(inventory.schema, said, dimensions)
+        """Return how the server calls itself, its indexes, and which vectors are searched."""
+        inventory = await self.probe.look(HEALTH_TIMEOUT_S)
+        said = await self.own.said()
         return replace(
-            health,
-            lacking=(*health.lacking, *hidden.lacking),
-            nothing=hidden.nothing,
-            notes=(*said.notes(await self._own.version()), *hidden.notes),
-            behind=await self._unseen.behind(),
+            inventory.health(),
+            notes=tuple(said.notes(await self.own.version())),
+            behind=await self._behind(),
             failing=self.connection.outcomes.problem,
         )
+
+    async def local_health(self) -> GraphHealth:
+        """Return how the indexes of the local model's vectors stand."""
+        return (await self.local_probe.look(HEALTH_TIMEOUT_S)).health()
+
+    async def _behind(self) -> str:
+        """Return how far knowledge is behind the documents; empty where it is not, or unknown."""
+        if self._parameters.schema.has_projects:
+            # A count is no reason to call a server down that answers.
+            with suppress(UpstreamError):
+                values = {"looked_at": LOOKED_AT}
+                found = await self.connection.read(statements.BEHIND, values, HEALTH_TIMEOUT_S)
+                if (row := found.records[0])["projects"]:
+                    changed = "documents changed since knowledge was derived"
+                    return f"{changed}: {row['documents']:,} (projects: {row['projects']:,})"
+        return ""
 
     async def warm_up(self, dimensions: int) -> None:
         """Run the statements once on a project that cannot exist, so that they are planned."""
@@ -216,27 +234,16 @@ class Neo4jGraph:
     def finder(self) -> Neo4jNodeFinder:
         """Return what finds nodes of any kind in the same graph over the same connection."""
         return Neo4jNodeFinder(
-            self.connection, self._probe, self._parameters, self._model, self.copy
+            self.connection, self.probe, self._parameters, self._model, self.copy
         )
 
     def passages(self) -> Neo4jPassages:
         """Return what reads of cited chunks, in the same graph over the same connection."""
-        return Neo4jPassages(self.connection, self._parameters.schema, self._probe)
-
-    def fallback(self) -> Neo4jGraph:
-        """Return what searches the second vectors of the same graph over the same connection."""
-        parameters = self._parameters
-        return Neo4jGraph(
-            self.connection,
-            parameters.names.of(VectorVersion("local")),
-            "hard" if parameters.hard else "soft",
-            parameters.exact_limit,
-            replace(parameters.schema, vector=VectorVersion("local").vector_in(parameters.schema)),
-        )
+        return Neo4jPassages(self.connection, self._parameters.schema, self._probe_of)
 
     def node_store(self) -> Neo4jNodeStore:
         """Return what looks at people's own nodes and writes them, over the same connection."""
-        return Neo4jNodeStore(self.connection, self._own, self.copy)
+        return Neo4jNodeStore(self.connection, self.own, self.copy)
 
     async def close(self) -> None:
         """Close the connection, and the store's."""
@@ -248,16 +255,19 @@ class Neo4jGraph:
         self, inventory: Inventory, values: dict[str, Any], most: int, deadline: Deadline
     ) -> str | None:
         """Return the index to ask, or GIVEN where a store has found enough instead."""
-        least = int(BOUNDS["pool"])
-        if self.copy is None or not await self.copy.finds(values, [CHUNK], most, least, deadline):
+        schema, least = inventory.schema, int(BOUNDS["pool"])
+        # Nobody else has vectors of the local model.
+        copy = self.copy if schema.vector != LOCAL.vector_in(schema) else None
+        if copy is None or not await copy.finds(values, [CHUNK], most, least, deadline):
             return inventory.search_index
         values["exact_limit"] = 0
         return GIVEN
 
-    async def _inventory(self, vector: Vector) -> Inventory:
-        inventory = await self._probe.inventory(
-            lambda known: known.is_complete and known.covers_names
-        )
+    def _probe_of(self, vector: Vector) -> Probe:
+        return self.local_probe if isinstance(vector, LocalVector) else self.probe
+
+    async def _inventory(self, probe: Probe, vector: Vector) -> Inventory:
+        inventory = await probe.inventory(lambda known: known.is_complete and known.covers_names)
         inventory.require_dimensions(len(vector))
         require_direction(vector)
         return inventory
@@ -267,14 +277,14 @@ class Neo4jGraph:
         return self._model if schema.is_first else ""
 
     async def _row(
-        self, text: str, parameters: Mapping[str, Any], deadline: Deadline
+        self, probe: Probe, text: str, parameters: Mapping[str, Any], deadline: Deadline
     ) -> dict[str, Any]:
         try:
             result = await self._reads.read(text, parameters, deadline)
         except GraphMisconfiguredError:
             # Which index is wrong, where one is; the next search looks at all of them.
-            self._probe.forget()
-            inventory = await self._probe.look()
+            probe.forget()
+            inventory = await probe.look()
             inventory.require_vector_indexes()
             inventory.require_dimensions(parameters["dimensions"])
             raise

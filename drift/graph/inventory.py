@@ -19,7 +19,6 @@ from drift.graph.indexes import (
     PREPARE,
     IndexNames,
     WantedIndex,
-    displaced,
     failed,
     find_index,
     read_server_and_indexes,
@@ -163,32 +162,13 @@ class Inventory:
 
     def require_vector_indexes(self) -> None:
         """Raise GraphMisconfiguredError for one that is not there or not online."""
-        for wanted in self.wanted:
-            if wanted.kind == "vector" and (sentence := self._lack(wanted)):
-                raise GraphMisconfiguredError(sentence)
-
-    def _lack(self, wanted: WantedIndex) -> str:
-        """Return why a vector index cannot be asked, and what to do; nothing where it can."""
-        there = find_index(wanted, self.indexes)
-        if there.serving is not None:
-            if there.serving.online:
-                return ""
-            if there.serving.has_failed:
-                return f"{failed(there.serving)}."
-            return (
-                f"The vector index {wanted.name} is not online yet: wait until it is built, then "
-                f"{PREPARE}."
-            )
-
-        if there.namesake is not None and there.namesake.kind == wanted.kind:
-            return (
-                f"The vector index {wanted.name} does not cover `{wanted.properties[0]}` of "
-                f"{wanted.label}: set {wanted.setting} to another name, or drop it and {PREPARE}."
-            )
-
-        if there.rival is not None:
-            return displaced(wanted, there.rival)
-        return f"The vector index {wanted.name} does not exist: {PREPARE}."
+        for wanted, index in zip(self.wanted[:2], self.serving, strict=False):
+            if index is None or not index.online:
+                raise GraphMisconfiguredError(
+                    f"The vector index {wanted.name}, over `{wanted.properties[0]}` of "
+                    f"{wanted.label}, {'is not online' if index else 'does not exist'}: {PREPARE}, "
+                    "which says what stands in its way."
+                )
 
 
 class Probe:

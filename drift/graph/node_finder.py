@@ -20,7 +20,7 @@ from drift.graph.indexes import find_index, wrong_dimensions
 from drift.graph.inventory import Inventory, Probe
 from drift.graph.node_rows import found_nodes
 from drift.graph.parameters import StatementParameters
-from drift.graph.unprepared import refuse_unusable, require_empty
+from drift.graph.unprepared import require_empty
 from drift.graph.vector_copy import VectorCopy
 from drift.graph.vector_models import require_direction, require_model_of_nodes
 from drift.model.found_nodes import (
@@ -95,9 +95,8 @@ class Neo4jNodeFinder:
             found = await self._reads.read(text, self._values(query, legs), deadline)
             records = found.records
         if not records and set(LABELS) <= set(query.labels):
-            about = (self._connection, schema, query.project_id)
-            await require_empty(*about, deadline.require())
-            await refuse_unusable(*about, len(query.vector), deadline.require())
+            about = (query.project_id, len(query.vector), deadline.require())
+            await require_empty(self._connection, schema, *about)
 
         is_first = schema.is_first  # a version says its own model
         require_model_of_nodes(records, self._model if is_first else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, time
 from functools import cache
 from typing import Any
@@ -17,6 +17,7 @@ from drift.graph.inventory import Probe
 from drift.graph.node_rows import score_threshold
 from drift.graph.parameters import stored_ids
 from drift.graph.reader import Neo4jReader
+from drift.model.graph import Vector
 from drift.model.passages import MOST_PASSAGES, MOST_WITNESSES, Passage, Passages, PassagesQuery
 from drift.model.reading import AboutProject
 from drift.telemetry import parts
@@ -39,11 +40,13 @@ _text = cache(statement.passages)
 class Neo4jPassages:
     """Reads over the connection of whoever made it; building it opens nothing."""
 
-    def __init__(self, connection: Connection, schema: Schema, probe: Probe) -> None:
-        """Read a graph of this schema, by the vectors that the probe names."""
+    def __init__(
+        self, connection: Connection, schema: Schema, probe_of: Callable[[Vector], Probe]
+    ) -> None:
+        """Read a graph of this schema; `probe_of` knows the vectors of the question's model."""
         self._reads = CarefulReads(connection)
         self._reader = Neo4jReader(connection, schema)
-        self._probe = probe
+        self._probe_of = probe_of
 
     async def about(self, project_id: str, deadline: Deadline) -> AboutProject:
         """Return what the project knows of itself."""
@@ -67,7 +70,7 @@ class Neo4jPassages:
         }
         with parts.round_trip():
             async with deadline.enforced():
-                text = _text(await self._probe.schema())
+                text = _text(await self._probe_of(query.vector).schema())
                 records = (await self._reads.read(text, values, deadline)).records
 
         threshold = score_threshold(records[0]["threshold"]) if records else None

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from drift.core import source_uri
-from drift.evidence.names import stands_in
+from drift.evidence.found_names import stands_in
 from drift.model.graph import (
     Candidate,
     Candidates,
@@ -69,17 +69,6 @@ def choose_topics(rows: Sequence[Mapping[str, Any]], top_k: int) -> tuple[Topic,
 
 def _of_votes(row: Mapping[str, Any], votes: float) -> Community:
     return Community(row["id"], row["level"], row["summary"], round(votes, 6))
-
-
-def odd_nodes(row: Mapping[str, Any]) -> dict[str, list[object]]:
-    """Return the keys of the nodes that the primer left out, by their label."""
-    shown = (*row["chunks"], *(sample for c in row["communities"] for sample in c["samples"]))
-    keyless = [chunk["id"] for chunk in shown if not is_key(chunk["id"])]
-    unnamed = [c["id"] for c in row["communities"] if not is_key(c["id"])]
-    return {
-        "__Chunk__": [*row["odd_chunks"], *keyless],
-        "__Community__": [*row["odd_communities"], *unnamed],
-    }
 
 
 def is_key(stored: object) -> bool:

@@ -30,6 +30,7 @@ LEARNED_S = 60.0
 
 _NAME = re.compile(r"\w[\w.:/@+-]{0,99}")
 _TAKEN = frozenset({"first", "local"})
+"""The two that no graph lists: the vectors without a version, and those of the local model."""
 _OTHER_SIGNS = re.compile("[^a-z0-9]+")
 _AS_IT_IS = re.compile(r"(?!model|hash|version|local.)[a-z][a-z0-9_]{0,30}")
 """Names that stand in properties as they are; other properties of ours begin otherwise."""
@@ -79,7 +80,7 @@ class VectorVersion:
         return is_same and self.dimensions == dimensions
 
 
-FIRST = VectorVersion()
+FIRST, LOCAL = VectorVersion(), VectorVersion("local")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ class GraphFormat:
 
 
 class OwnVectors:
-    """Which vectors of a graph are those of one model, asked once in a while."""
+    """Which vectors of a graph are those of one model, asked once in a while, or `fixed`."""
 
     def __init__(
         self,
@@ -119,8 +120,11 @@ class OwnVectors:
         model: str = "",
         dimensions: int = 0,
         every_s: float = LEARNED_S,
+        *,
+        fixed: VectorVersion | None = None,
     ) -> None:
         """Name the model and the length of its vectors; nothing is asked yet."""
+        self._fixed = fixed
         self._connection = connection
         self.model, self.dimensions = model, dimensions
         self._every_s = every_s
@@ -136,7 +140,9 @@ class OwnVectors:
 
     async def version(self) -> VectorVersion:
         """Return the version of the model; the first vectors where it has none, or no name."""
-        return (await self.said()).of(self.model, self.dimensions) if self.model else FIRST
+        if self._fixed or not self.model:
+            return self._fixed or FIRST
+        return (await self.said()).of(self.model, self.dimensions)
 
     def forget(self) -> None:
         """Ask again the next time."""

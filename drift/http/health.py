@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from drift.auth.quotas import Quotas
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError
+from drift.core.shared_build import SharedBuild
 from drift.http.settings import Settings
 from drift.llm.local_embedder import DIMENSIONS, LocalEmbedder
-from drift.model.health import Readiness
-from drift.ports import ChatModel, Embedder, GraphStore, ProgressSink
+from drift.model.health import GraphHealth, Readiness
+from drift.ports import ChatModel, Embedder, ProgressSink
 
 TIMEOUT_S = 10.0
+
+Look = Callable[[], Awaitable[Readiness | None]]
+"""Tells how something stands; None where that is not known and need not be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One entry: while what is `required` fails, no request is answered."""
+
+    name: str
+    run: Look
+    required: bool = True
+
+    async def look(self) -> Readiness | None:
+        """Return how it stands: at worst degraded, where it is not required."""
+        found = await self.run()
+        if found is None or found.serves or self.required:
+            return found
+        return Readiness.degraded(found.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,58 +42,72 @@ class Health:
     """Asks each server once, side by side; one that fails hides no other.
 
     `model` makes the embeddings itself: a cache in front of it would not say whether it answers.
-    Redis, whose `caches` are asked too, `vectors`, quota and reconcile are at worst degraded.
+    `fallback` tells how second vectors stand, `caches` are asked with Redis, and `vectors` tells of
+    a store of vectors beside the graph.
     """
 
     settings: Settings
-    graph: GraphStore
+    graph: Callable[[], Awaitable[GraphHealth]]
     model: Embedder
     chat: ChatModel
     sink: ProgressSink | None
     caches: Sequence[Callable[[], Awaitable[Readiness]]]
     quotas: Quotas
-    fallback: GraphStore | None = None
-    vectors: Callable[[], Awaitable[Readiness]] | None = None
+    fallback: Callable[[], Awaitable[GraphHealth]] | None = None
+    vectors: Look | None = None
 
     async def readiness(self) -> dict[str, Readiness]:
-        """Return how graph, indexes, embedding `model`, chat and Redis stand, quota and timer."""
-        graph, model, chat, redis, vectors = await asyncio.gather(
-            self.graph_readiness(),
-            self._model(),
-            self.chat.health(),
-            self._redis(),
-            self._vectors(),
-        )
-        entries = {**graph, "model": model, "chat": chat, "redis": redis, **vectors}
-        if self.settings.auth_mode == "keys":
-            entries["quota"] = await self.quotas.readiness()
-
-        if self.settings.reconcile_schedule:
-            reason = self.settings.schedule_problem or self.settings.nothing_to_reconcile
-            entries["reconcile"] = (
-                Readiness.degraded(f"{reason}, nothing is reconciled") if reason else Readiness.ok()
-            )
-
-        return entries
+        """Return how everything stands that is looked at."""
+        return await _looked([*self._graph_checks(), *self._other_checks()])
 
     async def graph_readiness(self) -> dict[str, Readiness]:
         """Return how `graph` and `indexes` stand, and `knowledge` where documents are written."""
-        try:
-            async with asyncio.timeout(TIMEOUT_S):
-                health = await self.graph.health()
-        except (DriftError, TimeoutError) as error:
-            late = "no answer in time: check the port of NEO4J_URI, and whether it speaks Bolt"
-            detail = error.detail if isinstance(error, DriftError) else late
-            return {"graph": Readiness.failing(detail), "indexes": Readiness.failing("unknown")}
+        return await _looked(self._graph_checks())
 
-        entries = {
-            "graph": Readiness.degraded(health.failing) if health.failing else Readiness.ok(),
-            "indexes": health.readiness(self.settings.vector_index_dimensions),
-        }
+    def _other_checks(self) -> Iterator[Check]:
+        yield Check("model", self._model)
+        yield Check("chat", self.chat.health)
+        yield Check("redis", self._redis, required=False)
+        if self.vectors is not None:
+            yield Check("vectors", self.vectors, required=False)
+        if self.settings.auth_mode == "keys":
+            yield Check("quota", self.quotas.readiness, required=False)
+        if self.settings.reconcile_schedule:
+            yield Check("reconcile", self._reconcile, required=False)
+
+    def _graph_checks(self) -> Iterator[Check]:
+        """Yield the checks that one look at the graph answers."""
+        looking = SharedBuild(self._look_at_graph)
+
+        def told(
+            tell: Callable[[GraphHealth], Readiness], fail: Callable[[str], Readiness | None]
+        ) -> Look:
+            async def run() -> Readiness | None:
+                found = await looking.get()
+                return tell(found) if isinstance(found, GraphHealth) else fail(found)
+
+            return run
+
+        def answers(health: GraphHealth) -> Readiness:
+            return Readiness.degraded(health.failing) if health.failing else Readiness.ok()
+
+        def are_online(health: GraphHealth) -> Readiness:
+            return health.readiness(self.settings.vector_index_dimensions)
+
+        yield Check("graph", told(answers, Readiness.failing))
+        yield Check("indexes", told(are_online, lambda _: Readiness.failing("unknown")))
         if self.settings.enable_indexing:
             # Questions find what was written; only what is made of all documents lacks it.
-            entries["knowledge"] = Readiness.ok(health.behind)
-        return entries
+            yield Check("knowledge", told(lambda one: Readiness.ok(one.behind), lambda _: None))
+
+    async def _look_at_graph(self) -> GraphHealth | str:
+        """Return what the graph says of itself, or why it says nothing."""
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                return await self.graph()
+        except (DriftError, TimeoutError) as error:
+            late = "no answer in time: check the port of NEO4J_URI, and whether it speaks Bolt"
+            return error.detail if isinstance(error, DriftError) else late
 
     async def _model(self) -> Readiness:
         second = await _second_vectors(self.fallback) if self.fallback else None
@@ -90,26 +124,34 @@ class Health:
             return Readiness.ok()
         return Readiness.degraded(f"EMBED_FALLBACK: {second.reason}")
 
-    async def _vectors(self) -> dict[str, Readiness]:
-        """Return how a store of vectors beside the graph stands, where there is one."""
-        return {"vectors": await self.vectors()} if self.vectors is not None else {}
-
     async def _redis(self) -> Readiness:
         if self.sink is None:
-            return Readiness.degraded("REDIS_URL is not set, nobody sees progress")
+            return Readiness.failing("REDIS_URL is not set, nobody sees progress")
 
         progress = await self.sink.health()
         if not progress.is_ok:
-            return Readiness.degraded(f"{progress.reason}, nobody sees progress")
+            return Readiness.failing(f"{progress.reason}, nobody sees progress")
         return Readiness.joined(await asyncio.gather(*(health() for health in self.caches)))
 
+    async def _reconcile(self) -> Readiness:
+        reason = self.settings.schedule_problem or self.settings.nothing_to_reconcile
+        return Readiness.failing(f"{reason}, nothing is reconciled") if reason else Readiness.ok()
 
-async def _second_vectors(fallback: GraphStore) -> Readiness:
+
+async def _looked(checks: Iterable[Check]) -> dict[str, Readiness]:
+    """Run the checks side by side, and return what each found, by its name."""
+    listed = list(checks)
+    found = await asyncio.gather(*(check.look() for check in listed))
+    pairs = zip(listed, found, strict=True)
+    return {check.name: one for check, one in pairs if one is not None}
+
+
+async def _second_vectors(health: Callable[[], Awaitable[GraphHealth]]) -> Readiness:
     """Return how the second vectors stand, and the local model that questions are embedded by."""
     try:
         async with asyncio.timeout(TIMEOUT_S):
             await LocalEmbedder().embed(["ready?"], Deadline.after(TIMEOUT_S))
-            return (await fallback.health()).readiness(DIMENSIONS)
+            return (await health()).readiness(DIMENSIONS)
     except (DriftError, TimeoutError) as error:
         detail = error.detail if isinstance(error, DriftError) else "no answer in time"
         return Readiness.failing(detail)

@@ -26,7 +26,7 @@ from drift.http.admission import Admission
 from drift.http.health import Health
 from drift.http.reading import DEADLINE_S
 from drift.http.settings import Settings
-from drift.model.health import Readiness
+from drift.model.health import GraphHealth, Readiness
 from drift.model.limits import Limits
 from drift.model.reading import PageQuery
 from drift.nodes.embedding_calls import EmbeddingCalls
@@ -39,7 +39,6 @@ from drift.ports import (
     AnswerSlot,
     Embedder,
     GraphReader,
-    GraphStore,
     Listener,
     Ports,
     ProgressSink,
@@ -79,9 +78,9 @@ class Service:
     """Answers questions for callers who were let in, and hands out what reads and writes nodes.
 
     `graph` is None where it is only searched, `sink` and `answers` where nothing is told or kept.
-    `embedding_model` embeds what is stored; no cache stands before it. `fallback` searches second
-    vectors. `read_file` reads the files that are sent, in a process beside this one; without it
-    they are text and Markdown.
+    `embedding_model` embeds what is stored; no cache stands before it. `fallback` tells how
+    second vectors stand. `read_file` reads the files that are sent, in a process beside this one;
+    without it they are text and Markdown.
     """
 
     settings: Settings
@@ -93,7 +92,7 @@ class Service:
     claims: Claims = field(default_factory=Claims)
     answers: Callable[[Project, BaseModel], AnswerSlot] | None = None
     embedding_model: Embedder | None = None
-    fallback: GraphStore | None = None
+    fallback: Callable[[], Awaitable[GraphHealth]] | None = None
     vectors: Callable[[], Awaitable[Readiness]] | None = None
     caches: Sequence[Callable[[], Awaitable[Readiness]]] = ()
     closers: Sequence[Callable[[], Awaitable[None]]] = ()
@@ -111,7 +110,7 @@ class Service:
         self.admission = Admission(settings.max_inflight, self.quotas)
         self.health = Health(
             settings,
-            ports.graph,
+            ports.graph.health,
             self.embedding_model,
             ports.chat,
             self.sink,

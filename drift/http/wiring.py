@@ -74,9 +74,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         graph = neo4j = build_graph(settings)
         closers, passages = (neo4j.close, *closers), neo4j.passages()
         if settings.embed_fallback == "local":
-            local = neo4j.fallback()
-            graph = fallback.FallbackGraph(neo4j, local)
-            passages = fallback.FallbackPassages(neo4j.passages(), local.passages())
+            local = neo4j.local_health
             known = fallback.breaker(time.monotonic)
             embedder = fallback.FallbackEmbedder(embedder, model, LocalEmbedder(), known)
         own = index = None

@@ -128,8 +128,8 @@ class GraphHealth:
     """What a health check found out about the graph.
 
     `indexes` are the configured ones that exist, `missing` names the others, `broken` says which
-    have failed. `lacking` is what searches can do without; `nothing` says why none finds anything,
-    if so. `behind` says how many documents changed since knowledge was derived; empty for none.
+    have failed, or why nothing can be asked. `lacking` is what searches can do without. `behind`
+    says how many documents changed since knowledge was derived; empty for none.
     `notes` are told whatever else is. `failing` tells of requests that have failed in a row.
     """
 
@@ -137,7 +137,6 @@ class GraphHealth:
     indexes: tuple[Index, ...]
     missing: tuple[str, ...] = ()
     lacking: tuple[Lack, ...] = ()
-    nothing: str = ""
     broken: tuple[str, ...] = ()
     behind: str = ""
     notes: tuple[str, ...] = ()
@@ -157,8 +156,6 @@ class GraphHealth:
                     f"{dimensions}"
                 )
 
-        if self.nothing:
-            problems.append(self.nothing)
         if problems:
             return Readiness.failing("; ".join([*problems, *self.notes]))
         if self.lacking:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain, zip_longest
 
-from drift.evidence.names import stands_in
+from drift.evidence.found_names import stands_in
 from drift.evidence.text import content_words
 from drift.model.graph import Chunk, Evidence, Relationship
 from drift.prompting.elements import short_name

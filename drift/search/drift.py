@@ -30,7 +30,7 @@ from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyEr
 from drift.core.logs import log
 from drift.evidence import citations
 from drift.evidence.handles import without_handles
-from drift.evidence.names import unseen_name
+from drift.evidence.missing_names import unseen_name
 from drift.model.graph import (
     LocalVector,
     Position,

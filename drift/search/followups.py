@@ -15,7 +15,8 @@ from drift.contracts.progress import Phase
 from drift.core.deadline import task_group
 from drift.core.errors import DriftError
 from drift.core.logs import log
-from drift.evidence.names import lacking_name, names_found
+from drift.evidence.found_names import names_found
+from drift.evidence.missing_names import lacking_name
 from drift.evidence.text import is_asked_again, searched
 from drift.model import limits
 from drift.model.graph import Vector, texts_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from drift.core.names import proper_names
-from drift.evidence.names import names_found, stands_in
+from drift.evidence.found_names import names_found, stands_in
 from drift.evidence.text import (
     content_words,
     is_asked_again,

@@ -20,7 +20,7 @@ from drift.core.errors import UnusableReplyError
 from drift.core.logs import log
 from drift.evidence.citations import check_each, standing
 from drift.evidence.handles import without_handles
-from drift.evidence.names import lacking_name, unseen_name
+from drift.evidence.missing_names import lacking_name, unseen_name
 from drift.evidence.statements import joined
 from drift.model.graph import Chunk, Evidence, Position, Vector, texts_of
 from drift.model.limits import CONFIDENT

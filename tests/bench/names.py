@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from drift.evidence.names import unseen_name
+from drift.evidence.missing_names import unseen_name
 from drift.local.evals.question_sets import (
     LabelledQuestion,
     Passage,

@@ -1,24 +1,14 @@
-"""Making a written project odd in ways that no writer would.
-
-The same damage in memory and in a real database.
-"""
+"""Making a written project odd in ways that no writer would."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from drift.model.graph import CommunityId
-from tests.contract.graph_backends import Backend, FakeBackend, Neo4jBackend
+from tests.contract.graph_backends import Backend
 
 KEYS = {"__Document__": "id", "__Chunk__": "id", "__Entity__": "id", "__Community__": "community"}
-_FAKE = {
-    "__Document__": "documents",
-    "__Chunk__": "chunks",
-    "__Entity__": "entities",
-    "__Community__": "communities",
-}
 
 
 async def alter(
@@ -28,26 +18,16 @@ async def alter(
 
     An entity without a title has no key of one either.
     """
-    if isinstance(backend, FakeBackend):
-        nodes: dict[CommunityId, Any] = getattr(backend.projects[project_id], _FAKE[label])
-        nodes[key] = replace(nodes[key], **_as_fields(properties))
-        return
     text = f"""MATCH (n:{label} {{project_id: $p, {KEYS[label]}: $key}})
     SET n += $properties,
       n.title_key = CASE WHEN n.title IS NOT NULL THEN n.title_key END
     RETURN n.{KEYS[label]}"""
-    assert isinstance(backend, Neo4jBackend)
     parameters = {"p": project_id, "key": key, "properties": _as_properties(properties)}
     assert len((await backend.connection.write(text, parameters)).records) == 1
 
 
 async def bare_relations(backend: Backend, project_id: str) -> None:
     """Take description and weight from every relation of the project."""
-    if isinstance(backend, FakeBackend):
-        relations = backend.projects[project_id].relations
-        relations[:] = [replace(r, description=None, weight=None) for r in relations]
-        return
-    assert isinstance(backend, Neo4jBackend)
     text = """MATCH (e:__Entity__)-[r:RELATED]->() WHERE e.project_id = $p
     REMOVE r.description, r.weight"""
     await backend.connection.write(text, {"p": project_id})
@@ -57,10 +37,6 @@ async def nest(
     backend: Backend, project_id: str, edges: Iterable[tuple[CommunityId, CommunityId]]
 ) -> None:
     """Put communities below further parents: (community, parent)."""
-    if isinstance(backend, FakeBackend):
-        backend.projects[project_id].nested.update(edges)
-        return
-    assert isinstance(backend, Neo4jBackend)
     text = """
     UNWIND $edges AS edge
     MATCH (a:__Community__ {project_id: $p, community: edge[0]})
@@ -68,14 +44,6 @@ async def nest(
     MERGE (a)-[:IN_COMMUNITY]->(b)
     """
     await backend.connection.write(text, {"p": project_id, "edges": [list(edge) for edge in edges]})
-
-
-def _as_fields(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the properties as a record holds them: without a vector it has an empty one."""
-    return {
-        name: () if name == "embedding" and value is None else value
-        for name, value in properties.items()
-    }
 
 
 def _as_properties(properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -53,64 +53,9 @@ from drift.nodes.ports import NodeFinder
 from drift.ports import GraphReader, GraphStore, PassageReader
 from drift.search.ranking import ranked
 from tests.contract.known_names import OWN_LABEL, TYPES, know_names
-from tests.fakes_graph import FakeGraph, Project
-from tests.fakes_nodes import FakeNodeFinder
-from tests.fakes_passages import FakePassages
-from tests.fakes_reading import FakeReader
 
 DIMENSIONS = 256
 TWIN = "twin of "
-
-
-class FakeBackend:
-    """The graph in memory."""
-
-    def __init__(self) -> None:
-        self.projects: dict[str, Project] = {}
-        self.writer = FakeGraph(projects=self.projects)
-
-    def store(
-        self, scope: Literal["soft", "hard"] = "soft", exact_limit: int | None = None
-    ) -> GraphStore:
-        del exact_limit
-        graph = FakeGraph(scope, self.projects)
-        graph.dimensions = DIMENSIONS
-        return graph
-
-    def reader(self) -> GraphReader:
-        return FakeReader(self.projects, self.writer.held)
-
-    def finder(self, exact_limit: int | None = None) -> NodeFinder:
-        del exact_limit
-        return FakeNodeFinder(self.projects)
-
-    def passages(self) -> PassageReader:
-        return FakePassages(self.projects)
-
-    async def orphan(self, project_id: str, chunk_id: str) -> None:
-        project = self.projects[project_id]
-        project.held = {(d, k) for d, k in project.held if k != chunk_id}
-
-    async def counts(self, project_id: str) -> dict[str, int]:
-        p = self.projects.get(project_id, Project())
-        communities = p.communities.values()
-        members = sum(
-            len(p.chunks.keys() & set(c.chunk_ids))
-            + len(p.entities.keys() & set(c.entity_ids))
-            + (c.parent in p.communities)
-            for c in communities
-        )
-        found = {
-            "__Document__": len(p.documents),
-            "__Chunk__": len(p.chunks),
-            "__Entity__": len(p.entities),
-            "__Community__": len(p.communities),
-            "HAS_CHUNK": len(p.held),
-            "HAS_ENTITY": sum(len(ids) for ids in p.mentions().values()),
-            "RELATED": len(p.relations),
-            "IN_COMMUNITY": members,
-        }
-        return {name: count for name, count in found.items() if count}
 
 
 @dataclass
@@ -178,8 +123,7 @@ class Neo4jBackend:
         return counted
 
 
-Backend = FakeBackend | Neo4jBackend
-"""One kind of graph: stores over it, a writer, and what no port offers."""
+Backend = Neo4jBackend
 
 _real = (pytest.mark.neo4j, pytest.mark.slow)
 _prepared: set[str] = set()
@@ -187,25 +131,21 @@ _prepared: set[str] = set()
 _newer, _older = (pytest.param(name, marks=_real) for name in ("neo4j_2026", "neo4j_5"))
 
 on_real_server = pytest.mark.parametrize("graph_server", [_newer], indirect=True)
-"""For a test that says nothing about the graph in memory."""
+"""For a module whose tests ask for no backend."""
 on_real_servers = pytest.mark.parametrize("graph_server", [_newer, _older], indirect=True)
-"""The same, of statements that differ by the server's version."""
-on_every_graph = pytest.mark.parametrize("graph_server", ["fake", _newer, _older], indirect=True)
 """For a module whose statements differ by the server's version."""
 
 
-@pytest.fixture(params=["fake", _newer])
-def graph_server(request: pytest.FixtureRequest) -> Neo4jServer | None:
-    """Each kind of server in turn, started outside of any event loop; None for the fake."""
-    return None if request.param == "fake" else request.getfixturevalue(request.param)
+@pytest.fixture(params=[_newer])
+def graph_server(request: pytest.FixtureRequest) -> Neo4jServer:
+    """A server, started outside of any event loop."""
+    server: Neo4jServer = request.getfixturevalue(request.param)
+    return server
 
 
 @pytest.fixture
-async def backend(graph_server: Neo4jServer | None) -> AsyncIterator[Backend]:
-    """A prepared graph of that kind."""
-    if graph_server is None:
-        yield FakeBackend()
-        return
+async def backend(graph_server: Neo4jServer) -> AsyncIterator[Backend]:
+    """A prepared graph on that server."""
     async with Connection(
         graph_server.uri, graph_server.user, graph_server.password, "neo4j"
     ) as connection:

@@ -27,7 +27,7 @@ from drift.prompting.batching import Found
 from drift.prompting.elements import Memory, RequestHandles
 from drift.prompting.tokens import most_tokens
 from drift.search.ranking import fuse, ranked
-from tests.contract.graph_backends import Backend, FakeBackend, chunk, entity, fill
+from tests.contract.graph_backends import Backend, chunk, entity, fill
 
 SAID = "The lighthouse of Ulm was built by Ada Mercer in 1889, after the great flood."
 ASKED = "Who built the lighthouse of Ulm?"
@@ -108,9 +108,9 @@ async def ask_folder(backend: Backend, project: str, folder: Path, pages: dict[s
 
 @pytest.mark.parametrize("name", FOLDERS)
 async def test_a_bad_folder_is_asked_like_any_other(
-    project: str, tmp_path: Path, name: str
+    backend: Backend, project: str, tmp_path: Path, name: str
 ) -> None:
-    await ask_folder(FakeBackend(), project, tmp_path, FOLDERS[name]())
+    await ask_folder(backend, project, tmp_path, FOLDERS[name]())
 
 
 def crowd(number: int) -> list[ChunkRecord]:

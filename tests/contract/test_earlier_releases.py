@@ -21,6 +21,7 @@ from drift.local.ingest.pipeline import remove
 from drift.local.prepare import upgrade as upgrading
 from drift.local.prepare.preparer import Neo4jPreparer
 from drift.local.prepare.reindex import Reindexing
+from drift.local.prepare.unseen import whole_health
 from drift.local.prepare.upgrade import older_documents, upgrade
 from drift.model.nodes import OwnNode
 from tests.contract.two_models import cleared, found, function, graph, old, put
@@ -66,7 +67,7 @@ async def test_what_is_upgraded_is_ingested_again_without_embedding_a_chunk(
     model = old()
     before = await graph.rows(CHUNKS)
     assert "Harbour Office" in await found(graph, model, QUESTION), "an older graph answers"
-    said = (await function(graph, model).health()).readiness(model.dimensions)
+    said = (await whole_health(function(graph, model))).readiness(model.dimensions)
     assert said.is_ok
     assert "3 documents are of the release before: `python -m drift upgrade`" in said.reason
     assert await older_documents(graph) == {"harbour": (3, 5)}
@@ -138,7 +139,7 @@ async def test_a_newer_format_is_read_and_never_written(graph: Connection) -> No
             await write()
 
     assert "Harbour Office" in await found(graph, model, QUESTION)
-    said = (await function(graph, model).health()).readiness(model.dimensions)
+    said = (await whole_health(function(graph, model))).readiness(model.dimensions)
     assert said.serves
     assert not said.is_ok
     assert "format 3" in said.reason

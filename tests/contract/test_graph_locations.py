@@ -23,7 +23,6 @@ from tests.contract.graph_backends import (
     chunk,
     context,
     fill,
-    on_real_server,
 )
 
 WRITTEN = 1_700_000_000_000
@@ -75,9 +74,8 @@ async def test_what_is_ingested_says_which_characters_and_lines_of_the_document_
     passages = (await backend.passages().passages(query, Deadline.after(120))).passages
     assert {one.updated_at for one in passages} == {WRITTEN}
 
-    if isinstance(backend, Neo4jBackend):  # the fake has it all the same
-        for one in await ask(backend, project, located=False):
-            assert (one.source_uri, one.start) == ("", None)
+    for one in await ask(backend, project, located=False):
+        assert (one.source_uri, one.start) == ("", None)
 
 
 async def test_an_address_that_is_taken_back_is_gone_and_no_path_takes_its_place(
@@ -92,12 +90,11 @@ async def test_a_project_that_was_ingested_before_has_no_offsets_and_lines_until
     backend: Backend, project: str
 ) -> None:
     await ingested(backend, project)
-    if isinstance(backend, Neo4jBackend):
-        await backend.connection.write(
-            "MATCH (ch:__Chunk__ {project_id: $p}) REMOVE ch.start, ch.end", {"p": project}
-        )
-        await ingested(backend, project)
-        assert {where(one) for one in await ask(backend, project)} == {(None, None, "")}
+    await backend.connection.write(
+        "MATCH (ch:__Chunk__ {project_id: $p}) REMOVE ch.start, ch.end", {"p": project}
+    )
+    await ingested(backend, project)
+    assert {where(one) for one in await ask(backend, project)} == {(None, None, "")}
     await ingested(backend, project, has_lines=True)
     assert {one.first_line for one in await ask(backend, project)} == {None}
     await ingested(backend, project, has_lines=True, force=True)
@@ -130,7 +127,6 @@ FOREIGN: list[tuple[dict[str, Any], dict[str, Any], Where]] = [
 ]
 
 
-@on_real_server
 async def test_what_other_pipelines_leave_is_read_and_wrong_types_are_missing(
     backend: Neo4jBackend, project: str
 ) -> None:

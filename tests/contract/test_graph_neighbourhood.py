@@ -14,7 +14,6 @@ from tests.contract.graph_backends import (
     entity,
     fill,
     ids,
-    on_real_server,
     vector,
 )
 
@@ -85,7 +84,6 @@ async def test_two_entities_have_one_relation_the_heaviest_that_says_something(
     ]
 
 
-@on_real_server
 async def test_a_relation_with_evidence_is_told_by_its_sentence_with_chunk_and_document(
     backend: Neo4jBackend, project: str
 ) -> None:

@@ -43,7 +43,6 @@ from tests.contract.graph_backends import (
     axis,
     chunk,
     fill,
-    on_real_server,
 )
 from tests.servers import QUICK
 
@@ -111,7 +110,6 @@ async def test_nothing_listening_is_unavailable_within_seconds_and_says_no_addre
         await graph.close()
 
 
-@on_real_server
 class TestOnARunningServer:
     async def test_a_statement_over_its_time_is_ended_and_the_connection_lives(
         self, backend: Neo4jBackend

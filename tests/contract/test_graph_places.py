@@ -78,15 +78,3 @@ async def test_a_chunk_without_a_document_has_no_place_and_no_address(
     assert places(found)["k4"] == ("unknown", "", None, None)
     (loose,) = (one for one in found if one.id == "k4")
     assert (loose.page, loose.start, loose.source_uri) == (None, 3, "")
-
-
-async def test_an_ordinal_that_is_no_place_of_the_document_is_left_out(
-    backend: Backend, project: str
-) -> None:
-    odd = {f"k{n}": ordinal for n, ordinal in enumerate((None, 9, 2**62, "two"), start=2)}
-    await fill(backend, project, [placed(n, "d1", n - 1) for n in range(1, 6)])
-    for key, ordinal in odd.items():
-        await alter(backend, project, "__Chunk__", key, ordinal=ordinal, heading=None)
-    found = places((await ask_followup(backend.store(), project, "text", axis(1))).chunks)
-    nowhere = ("Title of d1", "", None, None)
-    assert found == {"k1": ("Title of d1", "", 1, 5)} | dict.fromkeys(odd, nowhere)

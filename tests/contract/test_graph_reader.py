@@ -29,7 +29,6 @@ from tests.contract.graph_backends import (
     chunk,
     community,
     fill,
-    on_real_server,
     twin,
 )
 from tests.contract.small_project import (
@@ -69,23 +68,6 @@ async def all_pages(ask: Callable[[PageQuery], Awaitable[Page[T]]], limit: int) 
         page = await ask(PageQuery(limit, page.last))
 
 
-async def test_an_overview_counts_what_the_project_holds(backend: Backend, project: str) -> None:
-    await fill_all(backend, project)
-    reader = backend.reader()
-    found = await reader.overview(of(project), soon())
-    assert (found.id, found.documents, found.chunks) == (project, 2, 3)
-    assert (found.entities, found.communities) == (2, 3)
-    assert found.written_at
-    assert found.written_at.startswith("20")
-    assert found.written_at.endswith("Z")
-
-    known = replace(KNOWLEDGE, embedding_model="small-vectors")
-    await backend.writer.write_knowledge(project, known)
-    assert (await reader.overview(of(project), soon())).embedding_models == ("small-vectors",)
-    await backend.writer.write_knowledge(project, KNOWLEDGE)  # ready names projects of other models
-    assert (await reader.overview(of(twin(project)), soon())).embedding_models == ()
-
-
 async def test_what_a_project_knows_of_itself_is_read_as_a_chunk(
     backend: Backend, project: str
 ) -> None:
@@ -122,27 +104,21 @@ async def test_a_version_changes_with_every_write_and_is_unknown_while_somebody_
     versions = [await reader.version(of(project), soon())]
     assert versions == [await reader.version(of(project), soon())]
 
-    await backend.writer.write_knowledge(project, KNOWLEDGE)
+    known = replace(KNOWLEDGE, embedding_model="small-vectors")
+    await backend.writer.write_knowledge(project, known)
     versions.append(await reader.version(of(project), soon()))
+    assert (await reader.overview(of(project), soon())).embedding_models == ("small-vectors",)
+    await backend.writer.write_knowledge(project, KNOWLEDGE)  # ready names projects of other models
+    versions.append(await reader.version(of(project), soon()))
+    for unrelated in (None, 0.25):
+        measured = ScoreThreshold(0.5, 500, DIMENSIONS, "m", 0.1, unrelated)
+        await backend.writer.keep_threshold(project, measured)
+        versions.append(await reader.version(of(project), soon()))
     await backend.writer.remove_documents(project, ["d2"])
     versions.append(await reader.version(of(project), soon()))
     async with backend.writer.writing(project):
         assert await reader.version(of(project), soon()) is None
     assert await reader.version(of(project), soon()) == versions[-1]
-    assert None not in versions
-    assert len(set(versions)) == len(versions)
-
-
-@on_real_server
-async def test_a_version_changes_with_what_is_measured_behind_the_last_write(
-    backend: Neo4jBackend, project: str
-) -> None:
-    await fill_all(backend, project)
-    versions = [await backend.reader().version(of(project), soon())]
-    for unrelated in (None, 0.25):
-        measured = ScoreThreshold(0.5, 500, DIMENSIONS, "m", 0.1, unrelated)
-        await backend.writer.keep_threshold(project, measured)
-        versions.append(await backend.reader().version(of(project), soon()))
     assert None not in versions
     assert len(set(versions)) == len(versions)
 
@@ -177,29 +153,6 @@ async def test_a_list_of_documents_is_whole_in_pages_of_any_size(
         assert [
             (d.id, d.name, d.source_uri, d.chunk_count) for d in await all_pages(ask, limit)
         ] == [(id_, f"Title of {id_}", None, 1) for id_ in sorted(ids)]
-
-
-async def test_communities_come_by_id_with_level_size_and_summary(
-    backend: Backend, project: str
-) -> None:
-    await fill_all(backend, project)
-    reader = backend.reader()
-
-    async def ask(page: PageQuery) -> Page[Any]:
-        return await reader.communities(of(project), None, page, soon())
-
-    async def leaves(page: PageQuery) -> Page[Any]:
-        return await reader.communities(of(project), 0, page, soon())
-
-    for limit in (1, 2, 50):
-        found = await all_pages(ask, limit)
-        assert [(c.id, c.level, c.title, c.summary, c.members, c.parents) for c in found] == [
-            (1, 1, "title 1", "summary 1", 2, ()),
-            (2, 0, "title 2", "summary 2", 3, (1,)),
-            (3, 0, "title 3", "summary 3", 2, (1,)),
-        ]
-        assert [c.id for c in await all_pages(leaves, limit)] == [2, 3]
-    assert await reader.communities(of(project), 7, PageQuery(5), soon()) == Page()
 
 
 async def test_a_document_and_a_chunk_are_read_in_the_documents_order(
@@ -352,7 +305,6 @@ async def test_only_projects_that_the_caller_may_read_are_listed(
     assert await reader.projects(writes, PageQuery(9), soon()) == Page()
 
 
-@on_real_server
 async def test_what_is_being_written_is_not_read(backend: Neo4jBackend, project: str) -> None:
     await fill_all(backend, project)
     await backend.connection.write(
@@ -379,7 +331,6 @@ async def test_what_is_being_written_is_not_read(backend: Neo4jBackend, project:
     assert (found.entities, found.communities) == (2, 3)
 
 
-@on_real_server
 async def test_ids_that_are_numbers_or_text_are_read_and_paged(
     backend: Neo4jBackend, project: str
 ) -> None:
@@ -406,7 +357,6 @@ async def test_ids_that_are_numbers_or_text_are_read_and_paged(
         assert [d.id for d in await all_pages(documents, limit)] == ["d1", "2"]
 
 
-@on_real_server
 async def test_a_damaged_graph_is_read_as_far_as_it_goes(
     backend: Neo4jBackend, project: str
 ) -> None:
@@ -444,27 +394,3 @@ def long_document(id_: str, chunks: int, prefix: str = "k") -> list[ChunkRecord]
         replace(chunk(f"{prefix}{n}", f"text {n} of {id_}", axis(n), id_), ordinal=n)
         for n in range(chunks)
     ]
-
-
-ADDRESSES: list[tuple[dict[str, Any], str | None]] = [
-    ({"source_uri": "https://docs.example.com/a", "source": "b"}, "https://docs.example.com/a"),
-    ({"source": "/home/somebody/private/b.txt"}, None),
-    ({"source_uri": "https://me:secret@docs.example.com/a"}, None),
-    ({"url": "https://x.example.com/a?sig=secret", "path": "s3://bucket/a"}, "s3://bucket/a"),
-]
-
-
-@on_real_server
-async def test_a_document_shows_an_address_that_others_can_follow_and_nothing_else(
-    backend: Neo4jBackend, project: str
-) -> None:
-    places = range(len(ADDRESSES))
-    await fill(backend, project, [chunk(f"k{n}", "text", axis(n), f"d{n}") for n in places])
-    rows = [{"id": f"d{n}", "stored": stored} for n, (stored, _) in enumerate(ADDRESSES)]
-    await backend.connection.write(
-        """UNWIND $rows AS row MATCH (d:__Document__ {project_id: $p, id: row.id})
-        REMOVE d.source, d.source_uri SET d += row.stored""",
-        {"p": project, "rows": rows},
-    )
-    page = await backend.reader().documents(of(project), PageQuery(9), soon())
-    assert [d.source_uri for d in page.rows] == [shown for _, shown in ADDRESSES]

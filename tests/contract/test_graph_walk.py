@@ -12,7 +12,6 @@ import pytest
 from drift.graph.writing.records import ChunkRecord, EntityRecord, RelationRecord
 from tests.contract.graph_backends import (
     Backend,
-    FakeBackend,
     ask_followup,
     axis,
     chunk,
@@ -71,12 +70,12 @@ async def test_a_chunk_about_what_the_best_mention_comes_before_one_that_only_me
     assert scores["about"] > scores["aside"] > max(scores[f"far{i}"] for i in range(5))
 
 
-def random_graph(seed: int) -> tuple[list[ChunkRecord], list[EntityRecord], list[RelationRecord]]:
+def random_graph() -> tuple[list[ChunkRecord], list[EntityRecord], list[RelationRecord]]:
     """Chunks whose texts have no word of any question.
 
     Mentions and relations are random, some of an entity to itself, and one is nearly everywhere.
     """
-    chance = random.Random(seed)  # noqa: S311 - test data
+    chance = random.Random(0)  # noqa: S311 - test data
     chunks = [
         chunk(f"k{i:02}", f"text {i}", vector(*(chance.random() for _ in range(4))))
         for i in range(24)
@@ -97,19 +96,20 @@ def random_graph(seed: int) -> tuple[list[ChunkRecord], list[EntityRecord], list
     )
 
 
-@pytest.mark.parametrize("seed", range(2))
-async def test_every_graph_gives_every_chunk_the_same_score(
-    backend: Backend, project: str, seed: int
+WALKED = {
+    "zeta": {"k00": 1.32099, "k19": 1.14205, "k20": 1.13216, "k06": 1.01417, "k10": 0.89837},
+    "zeta eta": {"k00": 1.41175, "k07": 1.19602, "k06": 1.18852, "k22": 1.02575, "k20": 0.50827},
+    "eta name3": {"k22": 1.3483, "k07": 1.20028, "k15": 1.1853, "k00": 1.0796, "k06": 0.98737},
+    "nothing": {"k17": 0.5, "k00": 0.37191, "k20": 0.33742, "k18": 0.32714, "k22": 0.31566},
+}
+"""The scores of the best chunks of the random graph, by question; a second search that was written
+in Python gave the same."""
+
+
+async def test_a_walk_of_three_steps_gives_the_scores_that_were_recorded(
+    backend: Backend, project: str
 ) -> None:
-    graph, memory = random_graph(seed), FakeBackend()
-    for place in (backend, memory):
-        await fill(place, project, *graph)
-    for question in ("zeta", "zeta eta", "eta name3", "nothing"):
-        expected, found = [
-            {
-                c.id: c.score
-                for c in (await ask_followup(place.store(), project, question, axis(0))).chunks
-            }
-            for place in (memory, backend)
-        ]
-        assert found == pytest.approx(expected, abs=1e-4), question
+    await fill(backend, project, *random_graph())
+    for question, expected in WALKED.items():
+        found = (await ask_followup(backend.store(), project, question, axis(0))).chunks
+        assert {c.id: c.score for c in found[:5]} == pytest.approx(expected, abs=1e-4), question

@@ -29,7 +29,6 @@ from tests.contract.graph_backends import (
     entity,
     fill,
     ids,
-    on_real_server,
     twin,
     vector,
 )
@@ -60,10 +59,9 @@ async def test_each_chunk_says_how_near_it_is(backend: Backend, project: str) ->
     found = await known(reader, project, "k2", "k1", "absent", "k3", "bare", "k1")
     near = {k: one.similarity and round(one.similarity, 5) for k, one in found.items()}
     assert near == {"k1": 1.0, "k2": 0.70711, "k3": -1.0, "bare": None}
-    if isinstance(backend, Neo4jBackend):  # the fake holds no vector that cannot be compared
-        await alter(backend, project, "__Chunk__", "k2", embedding=vector(math.inf))
-        near = {k: one.similarity for k, one in (await known(reader, project, "k1", "k2")).items()}
-        assert near == {"k1": 1.0, "k2": None}
+    await alter(backend, project, "__Chunk__", "k2", embedding=vector(math.inf))
+    near = {k: one.similarity for k, one in (await known(reader, project, "k1", "k2")).items()}
+    assert near == {"k1": 1.0, "k2": None}
 
     for without in ((), (1.0, 0.0)):
         found = await known(reader, project, "k1", "k2", embedding=without)
@@ -159,7 +157,6 @@ TIMES: list[tuple[dict[str, Any], int | None]] = [
 ]
 
 
-@on_real_server
 async def test_what_other_pipelines_leave_as_a_time_is_read(
     backend: Neo4jBackend, project: str
 ) -> None:
@@ -176,7 +173,6 @@ async def test_what_other_pipelines_leave_as_a_time_is_read(
     }
 
 
-@on_real_server
 async def test_the_projects_threshold_comes_with_them(backend: Neo4jBackend, project: str) -> None:
     await fill(backend, project, CHUNKS)
     query = PassagesQuery(project, ("k1",), axis(0))

@@ -14,6 +14,7 @@ from drift.graph.versions import FIRST, VectorVersion, is_version_name, read_for
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.local.prepare import filling
 from drift.local.prepare.reindex import Reindexing
+from drift.local.prepare.unseen import whole_health
 from drift.model.found_nodes import NodesQuery
 from drift.model.nodes import Embedded, OwnNode
 from drift.nodes.node_text import text_hash
@@ -159,7 +160,7 @@ async def test_ingestion_writes_the_vectors_of_its_own_model_and_others_lose_the
 
     await put(graph, before, TEXTS)
     assert await graph.rows(bare) == [{"old": 0, "new": 1}]
-    said = (await function(graph, after).health()).readiness(after.dimensions)
+    said = (await whole_health(function(graph, after))).readiness(after.dimensions)
     assert "1 chunks or more have no vector of version v2" in said.reason
     assert "drift reindex --model-version v2" in said.reason
 
@@ -249,7 +250,7 @@ async def test_a_version_called_as_its_model_lives_through_everything(graph: Con
     assert said.reason == f"vectors of version {name} are used"
 
     await put(graph, before, {**TEXTS, "lamp.md": "# Lamp\n\nThe lamp is electric now.\n"})
-    said = (await function(graph, after).health()).readiness(after.dimensions)
+    said = (await whole_health(function(graph, after))).readiness(after.dimensions)
     assert f"no vector of version {name}" in said.reason
     assert f"drift reindex --model-version {name}`" in said.reason
     await reindex(graph, after, name)

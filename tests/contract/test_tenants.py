@@ -2,9 +2,9 @@
 
 Random pairs of look-alike projects, and a small project beside a hundredfold one.
 
-A random graph is one pair. Each is searched by score and by index, soft and hard, and what comes
-back is held against the same project alone in memory. Afterwards the two are connected by edges
-that no writer makes, and still nothing crosses.
+A random graph is one pair. Each is searched by score and by index, soft and hard, first alone and
+then beside the other, and finds the same. Afterwards the two are connected by edges that no writer
+makes, and still nothing crosses.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from random import Random
 from typing import Any, Literal
 
@@ -52,7 +53,6 @@ from tests.contract.random_projects import (
     Shape,
     pair,
 )
-from tests.fakes_graph import FakeGraph, Project
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow, pytest.mark.timeout(600, func_only=True)]
 
@@ -91,16 +91,8 @@ def opened(server: Neo4jServer) -> Watched:
     return Watched(server.uri, server.user, server.password, server.database)
 
 
-async def in_memory(project_id: str, contents: Contents) -> dict[str, Project]:
-    """Return the project alone in memory."""
-    memory = FakeGraph()
-    await memory.write_documents(project_id, contents.documents)
-    await memory.write_knowledge(project_id, contents.knowledge)
-    return memory.projects
-
-
 class Stores:
-    """Every way to search: `exact` and `indexed`, each soft and hard, and the same in memory."""
+    """Every way to search: `exact` and `indexed`, each soft and hard."""
 
     def __init__(self, connection: Connection) -> None:
         def store(scope: Any, limit: int | None) -> GraphStore:
@@ -111,26 +103,24 @@ class Stores:
 
 
 # ------------------------------------------------------------------------------------- random pairs
+Found = dict[str, PrimerEvidence | Evidence]
+
+
 @dataclass
 class Pair:
-    """One random pair in the database; `alone` holds the first project in memory."""
+    """One random pair in the database; `alone` is what the first project finds by itself."""
 
     shape: Shape
     id: str
     mine: Contents
     other: Contents
-    alone: dict[str, GraphStore] = field(default_factory=dict)
-    project: Project = field(default_factory=Project)
+    alone: Found = field(default_factory=dict)
 
     @classmethod
-    async def drawn(cls, shape: Shape) -> Pair:
-        """Draw both projects and put the first one into memory."""
+    def drawn(cls, shape: Shape) -> Pair:
+        """Draw both projects."""
         mine, other = pair(shape)
-        drawn = cls(shape, f"pair-{uuid.uuid4().hex[:12]}", mine, other)
-        projects = await in_memory(drawn.id, mine)
-        drawn.alone = {scope: FakeGraph(scope, projects) for scope in ("soft", "hard")}
-        drawn.project = projects[drawn.id]
-        return drawn
+        return cls(shape, f"pair-{uuid.uuid4().hex[:12]}", mine, other)
 
     @property
     def is_small(self) -> bool:
@@ -154,16 +144,21 @@ class Pair:
         children = [c.community for c in known if c.parent in {s.community for s in some}]
         return (*dict.fromkeys([*(s.community for s in some), *children[:2]]), "none")
 
+    @cached_property
+    def chunks(self) -> dict[str, tuple[str, str]]:
+        """Text and document of each chunk: of several documents the first by its name."""
+        named = {d.id: d.title or d.id for d in self.mine.documents.documents}
+        held: dict[str, tuple[str, str]] = {}
+        for c in self.mine.documents.chunks:
+            name = min(named[c.document_id], held.get(c.id, ("", named[c.document_id]))[1])
+            held[c.id] = (c.text, name)
+        return held
+
     def owns(self, found: PrimerEvidence | Evidence) -> None:
         """Check that everything in it is the first project's."""
-        project = self.project
         chunks = found.all_chunks() if isinstance(found, PrimerEvidence) else found.chunks
         for c in chunks:
-            assert c.id in project.chunks
-            assert (c.text, c.document_name) == (
-                project.chunks[c.id].text,
-                project.document(c.id)[0],
-            )
+            assert (c.text, c.document_name) == self.chunks[c.id]
         if isinstance(found, PrimerEvidence):
             own = {(c.community, c.level, c.summary) for c in self.mine.knowledge.communities}
             assert {(c.id, c.level, c.summary) for c in found.communities} <= own
@@ -180,41 +175,48 @@ def scores(chunks: Sequence[Chunk]) -> Any:
     return pytest.approx({c.id: c.score for c in chunks}, abs=1e-4)
 
 
-async def check_primer(p: Pair, stores: Stores) -> None:
-    store, way = (stores.exact, "exact") if p.shape.seed % 2 else (stores.indexed, "indexed")
-    expected = await ask_primer(p.alone["soft"], p.id, QUESTION_VECTOR, 1 + p.shape.seed % 8)
-    found = await ask_primer(store["soft"], p.id, QUESTION_VECTOR, 1 + p.shape.seed % 8)
-    p.owns(found)
-    assert ids(found.communities) == ids(expected.communities)
-    if p.is_small or way == "exact":  # the samples of a big project are those that its index finds
-        assert [ids(c.samples) for c in found.communities] == [
+async def ask(p: Pair, stores: Stores) -> Found:
+    """Ask in every way, and check that what is found is the project's own."""
+    way = stores.exact if p.shape.seed % 2 else stores.indexed
+    # near ties of the walk would decide what is cut
+    question = QUESTION_NAMES if p.is_small else QUESTION_BARE
+    asked = {
+        "exact": (stores.exact[p.scope], question, p.targets()),
+        "indexed": (stores.indexed[p.other_scope], QUESTION_BARE, p.targets()),
+        "words": (stores.indexed["soft"], QUESTION_WORDS, ()),
+    }
+    found: Found = {
+        "primer": await ask_primer(way["soft"], p.id, QUESTION_VECTOR, 1 + p.shape.seed % 8)
+    }
+    for name, (store, words, targets) in asked.items():
+        found[name] = await ask_followup(store, p.id, words, QUESTION_VECTOR, targets)
+    for one in found.values():
+        p.owns(one)
+    return found
+
+
+async def ask_alone(p: Pair, stores: Stores) -> None:
+    p.alone = await ask(p, stores)
+
+
+async def check_beside(p: Pair, stores: Stores) -> None:
+    found = await ask(p, stores)
+    primer, expected = found["primer"], p.alone["primer"]
+    assert ids(primer.communities) == ids(expected.communities)
+    if p.is_small or p.shape.seed % 2:  # the samples of a big one are those that its index finds
+        assert [ids(c.samples) for c in primer.communities] == [
             ids(c.samples) for c in expected.communities
         ]
-        assert ids(found.chunks) == ids(expected.chunks)
-
-
-async def check_exact(p: Pair, stores: Stores) -> None:
-    question = (
-        QUESTION_NAMES if p.is_small else QUESTION_BARE
-    )  # near ties of the walk would decide what is cut
-    expected = await ask_followup(p.alone[p.scope], p.id, question, QUESTION_VECTOR, p.targets())
-    found = await ask_followup(stores.exact[p.scope], p.id, question, QUESTION_VECTOR, p.targets())
-    p.owns(found)
-    assert {c.id: c.score for c in found.chunks} == scores(expected.chunks)
-
-
-async def check_indexed(p: Pair, stores: Stores) -> None:
-    expected = await ask_followup(
-        p.alone[p.other_scope], p.id, QUESTION_BARE, QUESTION_VECTOR, p.targets()
-    )
-    found = await ask_followup(
-        stores.indexed[p.other_scope], p.id, QUESTION_BARE, QUESTION_VECTOR, p.targets()
-    )
-    p.owns(found)
-    assert len(found.chunks) == len(expected.chunks)
+        assert ids(primer.chunks) == ids(expected.chunks)
+    assert {c.id: c.score for c in found["exact"].chunks} == scores(p.alone["exact"].chunks)
+    assert len(found["indexed"].chunks) == len(p.alone["indexed"].chunks)
     if p.is_small:
-        assert set(ids(found.chunks)) == set(ids(expected.chunks))
-        assert bool(found.relationships) == bool(expected.relationships)
+        # How much a word weighs depends on the whole full-text index, all tenants together; which
+        # chunks have it does not.
+        for name in ("indexed", "words"):
+            assert set(ids(found[name].chunks)) == set(ids(p.alone[name].chunks))
+        relations = (bool(one["indexed"].relationships) for one in (found, p.alone))
+        assert len(set(relations)) == 1
 
 
 async def check_entangled(p: Pair, stores: Stores) -> None:
@@ -225,18 +227,15 @@ async def check_entangled(p: Pair, stores: Stores) -> None:
             stores.exact[p.other_scope], p.id, QUESTION_NAMES, QUESTION_VECTOR, p.targets()
         )
     )
-    # How much a word weighs depends on the whole full-text index, all tenants together; which
-    # chunks have it does not.
-    expected = await ask_followup(p.alone["soft"], p.id, QUESTION_WORDS, QUESTION_VECTOR)
     found = await ask_followup(stores.indexed["soft"], p.id, QUESTION_WORDS, QUESTION_VECTOR)
     p.owns(found)
     if p.is_small:
-        assert set(ids(found.chunks)) == set(ids(expected.chunks))
+        assert set(ids(found.chunks)) == set(ids(p.alone["words"].chunks))
 
 
 async def check_all(connection: Connection, stores: Stores, shapes: Sequence[Shape]) -> None:
-    pairs = [await Pair.drawn(shape) for shape in shapes]
-    projects = {p.id: p.mine for p in pairs} | {twin(p.id): p.other for p in pairs}
+    pairs = [Pair.drawn(shape) for shape in shapes]
+    mine, others = {p.id: p.mine for p in pairs}, {twin(p.id): p.other for p in pairs}
     room = asyncio.Semaphore(MAX_AT_ONCE)
 
     async def checked(p: Pair, check: Any) -> None:
@@ -244,19 +243,20 @@ async def check_all(connection: Connection, stores: Stores, shapes: Sequence[Sha
             with told(p.shape):
                 await check(p, stores)
 
-    async def each(*checks: Any) -> None:
+    async def each(check: Any) -> None:
         async with asyncio.TaskGroup() as group:
             for p in pairs:
-                for check in checks:
-                    group.create_task(checked(p, check))
+                group.create_task(checked(p, check))
 
     try:
-        await load(connection, projects)
-        await each(check_primer, check_exact, check_indexed)
-        await entangle(connection, {p.id: p.mine for p in pairs}, twin)
+        await load(connection, mine)
+        await each(ask_alone)
+        await load(connection, others)
+        await each(check_beside)
+        await entangle(connection, mine, twin)
         await each(check_entangled)
     finally:
-        await remove(connection, projects)
+        await remove(connection, [*mine, *others])
 
 
 @contextmanager
@@ -330,26 +330,29 @@ async def test_a_small_tenant_gets_its_own_best_beside_one_a_hundred_times_large
 ) -> None:
     small, large = small_and_large()
     id_ = f"small-{uuid.uuid4().hex[:12]}"
-    memory = FakeGraph(projects=await in_memory(id_, small))
     async with opened(server) as connection:
         await Neo4jWriter(connection, IndexNames()).prepare(DIMENSIONS)
+        stores = Stores(connection)
         try:
-            await load(connection, {id_: small, twin(id_): large})
-            await check_not_starved(connection, id_, memory)
+            await load(connection, {id_: small})
+            exact = await ask_followup(stores.exact["soft"], id_, QUESTION_BARE, vector(1))
+            primed = await ask_primer(stores.exact["soft"], id_, vector(1))
+            await load(connection, {twin(id_): large})
+            for store in (*stores.exact.values(), *stores.indexed.values()):
+                await check_not_starved(connection, id_, store, exact, primed)
         finally:
             await remove(connection, [id_, twin(id_)])
 
 
-async def check_not_starved(connection: Watched, id_: str, memory: FakeGraph) -> None:
-    exact = await ask_followup(memory, id_, QUESTION_BARE, vector(1))
-    samples = (await ask_primer(memory, id_, vector(1))).communities[0].samples
-    stores = Stores(connection)
-    for store in (*stores.exact.values(), *stores.indexed.values()):
-        by_vector = await ask_followup(store, id_, QUESTION_BARE, vector(1))
-        assert len(by_vector.chunks) == LISTED
-        assert ids(by_vector.chunks) == ids(exact.chunks)
-        assert {c.id: c.score for c in by_vector.chunks} == scores(exact.chunks)
-        await ask_followup(store, id_, "zephyr?", vector(1), (1,))
-        by_word = [c["id"] for c in connection.row["candidates"] if c["bm25"] > 0]
-        assert len(set(by_word)) == SMALL, "every chunk has the word"
-        assert ids((await ask_primer(store, id_, vector(1))).communities[0].samples) == ids(samples)
+async def check_not_starved(
+    connection: Watched, id_: str, store: GraphStore, exact: Evidence, primed: PrimerEvidence
+) -> None:
+    by_vector = await ask_followup(store, id_, QUESTION_BARE, vector(1))
+    assert len(by_vector.chunks) == LISTED
+    assert ids(by_vector.chunks) == ids(exact.chunks)
+    assert {c.id: c.score for c in by_vector.chunks} == scores(exact.chunks)
+    await ask_followup(store, id_, "zephyr?", vector(1), (1,))
+    by_word = [c["id"] for c in connection.row["candidates"] if c["bm25"] > 0]
+    assert len(set(by_word)) == SMALL, "every chunk has the word"
+    found = (await ask_primer(store, id_, vector(1))).communities[0].samples
+    assert ids(found) == ids(primed.communities[0].samples)

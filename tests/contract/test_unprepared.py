@@ -9,11 +9,13 @@ import pytest
 from neo4j import EagerResult
 
 from drift.core.errors import GraphMisconfiguredError
-from drift.graph import unprepared
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.cypher.schema import V1
 from drift.graph.graph import Neo4jGraph
+from drift.graph.unprepared import prepare_project
+from drift.local.prepare import unseen
 from drift.local.prepare.preparer import Neo4jPreparer
+from drift.local.prepare.unseen import whole_health
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.health import Level
 from tests.contract.foreign_graphs import (
@@ -57,15 +59,15 @@ async def assert_names(graph: Neo4jGraph, project: str, says: str) -> None:
     assert says in refused.value.detail, refused.value.detail
 
 
-async def test_vectors_of_zeros_are_counted_by_health(database: Connection) -> None:
+async def test_vectors_of_zeros_are_counted(database: Connection) -> None:
     await add_ferries(database, "north")
     graph = Neo4jGraph(database)
-    assert "zeros" not in (await graph.health()).readiness(DIMENSIONS).reason
+    assert "zeros" not in (await whole_health(graph)).readiness(DIMENSIONS).reason
     for zeros, number in (([0.0] * DIMENSIONS, 1), ([1e-38] * DIMENSIONS, 1)):
         await database.write(
             "MATCH (ch:__Chunk__) WITH ch LIMIT 1 SET ch.embedding = $zeros", {"zeros": zeros}
         )
-        said = (await Neo4jGraph(database).health()).readiness(DIMENSIONS)
+        said = (await whole_health(graph)).readiness(DIMENSIONS)
         assert f"{number} chunks or more have a vector of zeros alone" in said.reason
 
 
@@ -78,7 +80,7 @@ async def test_a_project_that_came_by_edges_alone_is_named_until_it_is_prepared(
     await preparer.prepare(DIMENSIONS)
     await add_ferries(database, asked)
     graph = Neo4jGraph(database)
-    command = unprepared.prepare_project(asked)
+    command = prepare_project(asked)
 
     assert (await ask_primer(graph, "north", VECTOR)).communities
     assert (await ask_primer(graph, "nobody", VECTOR)).is_empty
@@ -112,12 +114,9 @@ async def test_a_project_in_which_nothing_has_an_embedding_is_told_to_embed(
         DETACH DELETE n""",
         {},
     )
-    for project, said in {
-        "north": "of its __Chunk__ nodes 3 with no `embedding`. To mend that, run `python -m drift",
-        "south": "__Community__ nodes, of which 4 have a `summary` and 0 an `embedding`,",
-    }.items():
-        await assert_names(Neo4jGraph(database), project, said)
-        await assert_names(Neo4jGraph(database), project, f"prepare --project {project} --embed`")
+    for project in ("north", "south"):
+        await assert_names(Neo4jGraph(database), project, f"prepare --project {project}`")
+        await assert_names(Neo4jGraph(database), project, "with `--embed` it gives vectors")
 
 
 async def test_only_a_search_that_found_nothing_asks_twice(
@@ -133,7 +132,7 @@ async def test_only_a_search_that_found_nothing_asks_twice(
         await ask_primer(graph, "north", VECTOR)
         assert counting.reads == 1
         await ask_primer(graph, "nobody", VECTOR)
-        assert counting.reads == 3
+        assert counting.reads == 3, "the search, and what is there instead"
 
 
 async def test_without_projects_what_has_no_label_is_named_and_an_empty_graph_is_empty(
@@ -149,25 +148,16 @@ async def test_without_projects_what_has_no_label_is_named_and_an_empty_graph_is
 
 
 # ------------------------------------------------------------------------------------------- health
-async def test_ready_says_how_many_nodes_no_search_sees_and_counts_seldom(
-    database: Connection,
-    preparer: Neo4jPreparer,
-    whole_server: Neo4jServer,
-    monkeypatch: pytest.MonkeyPatch,
+async def test_readiness_counts_nothing_and_doctor_says_how_many_nodes_no_search_sees(
+    database: Connection, preparer: Neo4jPreparer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await add_ferries(database, "north")
     await preparer.prepare(DIMENSIONS)
-    server = whole_server
-    async with Counting(server.uri, server.user, server.password, server.database) as counting:
-        graph = Neo4jGraph(counting)
-        assert (await graph.health()).readiness(DIMENSIONS).is_ok
-        await add_ferries(database, "south")
-        counting.reads = 0
-        assert (await graph.health()).readiness(DIMENSIONS).is_ok
-        assert counting.reads == 2, "the indexes, and the versions of vectors"
-
-    later = Neo4jGraph(database)
-    readiness = (await later.health()).readiness(DIMENSIONS)
+    graph = Neo4jGraph(database)
+    assert (await whole_health(graph)).readiness(DIMENSIONS).is_ok
+    await add_ferries(database, "south")
+    assert (await graph.health()).readiness(DIMENSIONS).is_ok
+    readiness = (await whole_health(graph)).readiness(DIMENSIONS)
     assert readiness.level is Level.DEGRADED
     assert readiness.reason == (
         "3 of the __Document__ nodes have no `project_id`, so that no request finds them; "
@@ -177,16 +167,11 @@ async def test_ready_says_how_many_nodes_no_search_sees_and_counts_seldom(
         "run `python -m drift prepare`"
     )
 
-    monkeypatch.setattr(unprepared, "COUNTED_NODES", 7)
-    some = (await Neo4jGraph(database).health()).lacking
+    monkeypatch.setattr(unseen, "COUNTED_NODES", 7)
+    some = (await whole_health(graph)).lacking
     assert [lack.name for lack in some] == ["__Document__", "__Chunk__", "__Entity__"]
-
-    monkeypatch.setattr(unprepared, "COUNTED_AGAIN_S", 0.0)
-    monkeypatch.setattr(unprepared, "LOOKED_AGAIN_S", 0.0)
-    anew = Neo4jGraph(database)
-    assert (await anew.health()).lacking
     await preparer.prepare(DIMENSIONS)
-    assert (await anew.health()).readiness(DIMENSIONS).is_ok
+    assert (await whole_health(graph)).readiness(DIMENSIONS).is_ok
 
 
 # ------------------------------------------------------------------------------- graphs of others
@@ -215,5 +200,5 @@ async def test_a_question_of_another_embedding_model_is_refused_by_both_names(
 
     graph = Neo4jGraph(database, embedding_model=other)
     await assert_names(graph, "north", f"made by {stored}, and the question's by {other}")
-    ready = str((await graph.health()).readiness(DIMENSIONS))
+    ready = str((await whole_health(graph)).readiness(DIMENSIONS))
     assert f"not by the questions' {other}" in ready

@@ -17,8 +17,7 @@ from drift.local.cli.servers import running
 from drift.local.cli.trial import NO_PROJECT, TrialKey, choose, instructions, settings_with
 from drift.local.hosts.local_host import serving
 from drift.local.stack.stack import StackOptions
-from tests.fakes_project import Project
-from tests.fakes_reading import FakeReader
+from tests.fakes_reading import FakeReader, Held
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("no_settings")]
 
@@ -50,7 +49,7 @@ def _request(words: list[str]) -> httpx2.Request:
 
 
 def held(*projects: str) -> FakeReader:
-    return FakeReader({project: Project() for project in projects})
+    return FakeReader({project: Held() for project in projects})
 
 
 async def test_what_is_printed_gets_what_it_is_said_to_get(monkeypatch: pytest.MonkeyPatch) -> None:

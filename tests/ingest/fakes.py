@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from drift.graph.writing.records import (
     KeptTopics,
     KnowledgeBatch,
     Member,
+    ModelReply,
     ProjectState,
 )
 from drift.graph.writing.rows import read_skipped
@@ -32,7 +34,6 @@ from drift.local.ingest.stamps import Comparison, Stamps, stamps_of
 from drift.local.ingest.topics import Points
 from drift.model.calls import Embeddings
 from drift.model.graph import Vector
-from tests.fakes_graph import Held, KeptReplies
 
 DIMENSIONS = 8
 NOTHING = KnowledgeBatch((), (), (), "")
@@ -54,6 +55,35 @@ class Project:
         """Have the topics of a document's chunks be read again."""
         own = {c.id for c in self.chunks.get(name, ())}
         self.stale |= {c.community for c in self.knowledge.communities if own & {*c.chunk_ids}}
+
+
+@dataclass
+class Held:
+    """ProjectWriter over the writes of a GraphWriter in memory, which are always whole."""
+
+    graph: Any
+    project_id: str
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Return a write of the graph, of this project."""
+        return partial(getattr(self.graph, name), self.project_id)
+
+
+class KeptReplies:
+    """What a graph in memory keeps of a model's replies."""
+
+    def __init__(self) -> None:
+        self.replies: dict[tuple[str, str], ModelReply] = {}
+
+    async def read_replies(self, project_id: str) -> tuple[ModelReply, ...]:
+        return tuple(reply for (owner, _), reply in self.replies.items() if owner == project_id)
+
+    async def keep_replies(self, project_id: str, replies: Sequence[ModelReply]) -> None:
+        self.replies |= {(project_id, reply.key): reply for reply in replies}
+
+    async def drop_replies(self, project_id: str, keys: Sequence[str]) -> None:
+        for key in keys:
+            self.replies.pop((project_id, key), None)
 
 
 class MemoryWriter(KeptReplies):

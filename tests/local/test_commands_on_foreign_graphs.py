@@ -50,7 +50,8 @@ CASES = {
         project="north",
         codes=(1, 1, 1),
         prepared="prepare --project ... --embed`",
-        asked=f"of its __Chunk__ nodes 3 with no `embedding`. To mend that, {EMBED} north --embed`",
+        asked=f"no search can use one: a chunk needs a `project_id` and an `id`, a `text`, and an "
+        f"`embedding` of 256 floats. To mend that, {EMBED} north`",
         looked="nothing can be asked, since none of the chunks has an embedding of 256 floats and "
         f"a text: {EMBED} ... --embed`",
     ),
@@ -59,7 +60,7 @@ CASES = {
         project="anything",
         codes=(1, 1, 0),
         prepared="Expected (document:__Document__)-[:`HAS_CHUNK`]->(chunk:__Chunk__",
-        asked="none that is a __Chunk__: run `python -m drift prepare`, which says",
+        asked="none that is a __Chunk__, as GRAPH_SCHEMA reads them: run `python -m drift prepare`",
         looked="there is no __Chunk__ node beside 10 others, so that nothing can be asked of this "
         "graph: run `python -m drift prepare`",
     ),
@@ -68,8 +69,7 @@ CASES = {
         project="7",
         codes=(1, 1, 0),
         prepared="The `project_id` of some __Chunk__ nodes (3) is no text",
-        asked="have a `project_id` that is no text, by which no request finds them: set it to "
-        f"text, then {EMBED} 7`",
+        asked=f"To mend that, {EMBED} 7`",
         looked="",
     ),
     "another model": Case(

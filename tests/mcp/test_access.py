@@ -69,13 +69,17 @@ async def test_metadata_tells_where_to_sign_in(bare_url: str, serve: Serve) -> N
 
 
 async def test_a_custom_domain_is_the_one_that_metadata_names(bare_url: str, serve: Serve) -> None:
-    serve(fake_service(ports(None, None)), **EASYAUTH, MCP_HOSTS="custom.example")
+    serve(
+        fake_service(ports(StubGraph(PrimerEvidence()), None)),
+        **EASYAUTH,
+        MCP_HOSTS="custom.example",
+    )
     answer = await call(bare_url, "GET", METADATA)
     assert answer.json()["resource"] == "https://custom.example/mcp"
 
 
 async def test_who_is_not_known_is_led_to_the_metadata(bare_url: str, serve: Serve) -> None:
-    serve(fake_service(ports(None, None)), **EASYAUTH)
+    serve(fake_service(ports(StubGraph(PrimerEvidence()), None)), **EASYAUTH)
     sent, body = tool("list_projects")
     another = principal(("roles", "read:*"), tenant="another")
     for headers in ({}, another):
@@ -92,7 +96,7 @@ async def test_who_is_not_known_is_led_to_the_metadata(bare_url: str, serve: Ser
 async def test_where_nobody_signs_in_there_is_no_metadata(
     bare_url: str, serve: Serve, access: dict[str, str]
 ) -> None:
-    serve(fake_service(ports(None, None)), **access)
+    serve(fake_service(ports(StubGraph(PrimerEvidence()), None)), **access)
     answer = await call(bare_url, "GET", METADATA)
     assert (answer.status, answer.json()["code"]) == (404, "not_found")
 

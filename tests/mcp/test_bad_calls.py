@@ -23,7 +23,6 @@ from drift.model.graph import PrimerEvidence
 from drift.ports import Ports
 from tests.fake_service import LOCAL, fake_service
 from tests.fakes import HashingEmbedder, StubGraph, ports
-from tests.fakes_graph import FakeGraph
 from tests.fakes_nodes import FakeNodeFinder
 from tests.fakes_reading import FakeReader
 from tests.mcp.calling import ERAS, LEGACY, connected, message, reply, tool
@@ -67,8 +66,7 @@ class Patient(HashingEmbedder):
 
 def reading(reader: FakeReader) -> Service:
     """Return a service that reads from this."""
-    graph = FakeGraph()
-    whole = WholeGraph(reader, FakeNodeFinder(graph.projects))
+    whole, graph = WholeGraph(reader, FakeNodeFinder()), StubGraph(PrimerEvidence())
     return Service(load(LOCAL), Ports(graph, object(), HashingEmbedder()), None, whole)
 
 

@@ -289,7 +289,7 @@ def test_look_alike_projects_stay_apart_on_the_whole_way(recorded: Recorded) -> 
         @given(SHAPES)
         def are_apart(shape: Shape) -> None:
             mine, other = drawn(shape)
-            graph = FakeGraph("hard" if shape.seed % 2 else "soft")
+            graph = FakeGraph()
             runner.run(in_memory(graph, {"p": mine, "p-b": other}))
             seen = runner.run(asked(graph, {"mine": "p", "other": "p-b"}, log, recorded))
             assert_apart(seen)

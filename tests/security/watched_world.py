@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from drift.contracts.reading import CommunityOut
 from drift.graph.writing.records import (
     ChunkRecord,
     CommunityRecord,
@@ -18,6 +19,7 @@ from drift.graph.writing.records import (
 )
 from drift.http.service import Service, WholeGraph
 from drift.http.settings import load
+from drift.model.found_nodes import CHUNK, FoundNode
 from drift.model.health import Readiness
 from drift.ports import Ports
 from tests.contract.random_projects import VECTORS
@@ -25,7 +27,7 @@ from tests.fake_service import LOCAL
 from tests.fakes import ListSink
 from tests.fakes_graph import FakeGraph
 from tests.fakes_nodes import FakeNodeFinder
-from tests.fakes_reading import FakeReader
+from tests.fakes_reading import FakeReader, Held, chunk_read, document_out, entity_read
 from tests.security.random_callers import EXISTING, Asker
 from tests.security.test_isolation import Parrot
 
@@ -68,20 +70,20 @@ class World:
     """The servers in memory, and the service over them; `calls` is what they were asked."""
 
     graph: FakeGraph = field(default_factory=FakeGraph)
+    held: dict[str, Held] = field(default_factory=dict)
+    nodes: dict[str, list[FoundNode]] = field(default_factory=dict)
     sink: ListSink = field(default_factory=ListSink)
     calls: list[str] = field(default_factory=list)
     service: Service = field(init=False)
 
     def __post_init__(self) -> None:
-        self.graph.dimensions = len(VECTORS[0])
-        projects = self.graph.projects
         graph, model, reader, finder, sink = (
             Watched(server, self.calls)
             for server in (
                 self.graph,
                 Model(),
-                FakeReader(projects),
-                FakeNodeFinder(projects),
+                FakeReader(self.held),
+                FakeNodeFinder(self.nodes),
                 self.sink,
             )
         )
@@ -121,6 +123,10 @@ class World:
         for project in EXISTING:
             await self.graph.write_documents(project, _documents(project))
             await self.graph.write_knowledge(project, _knowledge(project))
+            self.held[project] = _held(project)
+            chunks = self.held[project].chunks.values()
+            title = f"title of {mark(project)}"
+            self.nodes[project] = [FoundNode(c.id, CHUNK, title, c.text, 0.9) for c in chunks]
 
 
 def _documents(project: str) -> DocumentBatch:
@@ -156,6 +162,23 @@ def _knowledge(project: str) -> KnowledgeBatch:
             for n in range(2)
         ),
         "fingerprint",
+    )
+
+
+def _held(project: str) -> Held:
+    """Return the same as it is read."""
+    batch, knowledge = _documents(project), _knowledge(project)
+    documents = {d.id: document_out(d.id, d.title, 2) for d in batch.documents}
+    return Held(
+        documents,
+        [
+            CommunityOut(
+                id=c.community, level=0, title=c.title, summary=c.summary, members=1, parents=()
+            )
+            for c in knowledge.communities
+        ],
+        {c.id: chunk_read(c.id, c.text, documents[c.document_id]) for c in batch.chunks},
+        {e.id: entity_read(e.id, e.title) for e in knowledge.entities},
     )
 
 

@@ -16,8 +16,7 @@ from drift.core.deadline import Deadline
 from drift.core.errors import GraphUnavailableError
 from drift.redis.answer_cache import MOST_BYTES, AnswerCache, CachedAnswer
 from drift.redis.entries import KEPT_S, CacheEntries
-from tests.fakes_project import Project
-from tests.fakes_reading import FakeReader
+from tests.fakes_reading import FakeReader, Held
 from tests.unit.test_embedding_cache import DictEntries
 
 ANSWER = RetrieveResponse(
@@ -37,7 +36,7 @@ class World:
     """Projects p and q, what all processes share, and the time."""
 
     reader: FakeReader = field(
-        default_factory=lambda: FakeReader({"p": Project(writes=1), "q": Project(writes=1)})
+        default_factory=lambda: FakeReader({"p": Held(writes=1), "q": Held(writes=1)})
     )
     shared: DictEntries = field(default_factory=DictEntries)
     now: float = 1000.0

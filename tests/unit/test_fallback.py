@@ -16,13 +16,12 @@ from drift.core.errors import (
 )
 from drift.llm.local_embedder import DIMENSIONS, LocalEmbedder
 from drift.model.calls import Embeddings
-from drift.model.graph import FollowupQuery, LocalVector, PrimerEvidence
+from drift.model.graph import LocalVector
 from drift.ports import Embedder
 from drift.redis.embedding_cache import CachedEmbedder, Space
 from drift.redis.entries import CacheEntries
 from drift.search import fallback
-from drift.search.fallback import FallbackEmbedder, FallbackGraph, breaker
-from tests.fakes import StubGraph
+from drift.search.fallback import FallbackEmbedder, breaker
 
 
 class Provider:
@@ -158,11 +157,3 @@ async def test_without_the_local_model_the_providers_error_stays() -> None:
     embedder = FallbackEmbedder(provider, provider, local, breaker(Clock()))
     with pytest.raises(ModelUnavailableError, match="down"):
         await embedder.embed(["a"], soon())
-
-
-async def test_a_vector_is_searched_in_the_indexes_of_its_model_alone() -> None:
-    first, second = StubGraph(PrimerEvidence()), StubGraph(PrimerEvidence())
-    graph = FallbackGraph(first, second)
-    await graph.followup(FollowupQuery("p", "q", (1.0,), ()), soon())
-    await graph.followup(FollowupQuery("p", "q", LocalVector((1.0,)), ()), soon())
-    assert [len(first.followups), len(second.followups)] == [1, 1]

@@ -14,14 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.evidence import names
-from drift.evidence.names import (
-    MAX_NAMES_FOUND,
-    lacking_name,
-    names_found,
-    stands_in,
-    unseen_name,
-)
+from drift.evidence import missing_names
+from drift.evidence.found_names import MAX_NAMES_FOUND, names_found, stands_in
+from drift.evidence.missing_names import lacking_name, unseen_name
 from drift.model.tree import ANSWERED, NO_EVIDENCE, Answer, Citation, Node, Question
 
 FILE = Path(__file__).parents[1] / "data" / "unanswerable.jsonl"
@@ -103,13 +98,13 @@ def test_any_question_and_any_text_can_be_compared(question: str, shown: list[st
 
 @given(st.text("aeinrstœß", min_size=4, max_size=12), st.lists(st.text("aeinrstxœß", max_size=14)))
 def test_no_word_is_left_uncompared_that_is_like_another(word: str, words: list[str]) -> None:
-    compared = {*names._Spellings(words).like(word, names.ALIKE)}
+    compared = {*missing_names._Spellings(words).like(word, missing_names.ALIKE)}
     alike = {
         one
         for one in words
         if len(one) >= 3
         and abs(len(one) - len(word)) <= 3
-        and SequenceMatcher(None, one, word, autojunk=False).ratio() >= names.ALIKE
+        and SequenceMatcher(None, one, word, autojunk=False).ratio() >= missing_names.ALIKE
     }
     assert alike <= compared
 
@@ -123,7 +118,7 @@ def test_few_of_many_words_are_compared_letter_by_letter(monkeypatch: pytest.Mon
             compared += 1
             super().set_seq1(a)
 
-    monkeypatch.setattr(names, "SequenceMatcher", Counting)
+    monkeypatch.setattr(missing_names, "SequenceMatcher", Counting)
     syllables = "ba ke li mo nu pa ri so te va".split()  # noqa: SIM905 - reads best as text
     words = ["".join(parts) for parts in product(syllables, repeat=4)]
     assert unseen_name(f"what did Wyxhzgek do with {words[0]}?", words) == "Wyxhzgek"

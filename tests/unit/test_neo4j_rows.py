@@ -15,9 +15,9 @@ from neo4j.time import Date, Duration
 
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphVectorsError
-from drift.graph.careful import CAREFUL_S, MAX_PROJECTS, REPEATED_S, CarefulReads
+from drift.graph.careful import CAREFUL_S, CarefulReads
 from drift.graph.connection import Connection
-from drift.graph.rows import anchors_of_named, candidates, odd_nodes, primer_evidence
+from drift.graph.rows import anchors_of_named, candidates, primer_evidence
 from drift.model.graph import Candidate, Candidates, Chunk, FollowupQuery
 from drift.search.ranking import ranked
 
@@ -69,8 +69,6 @@ PRIMERS = st.fixed_dictionaries(
     {
         "communities": COMMUNITIES,
         "chunks": CHUNKS,
-        "odd_chunks": st.lists(STORED, max_size=3),
-        "odd_communities": st.lists(STORED, max_size=3),
     }
 )
 CANDIDATES = st.lists(
@@ -123,10 +121,6 @@ def test_a_primer_is_read_whatever_stands_there(row: dict[str, Any]) -> None:
     assert {type(c.id) for c in found.communities} <= {str, int}
     assert {type(c.summary) for c in found.communities} <= {str}
 
-    shown = len(found.communities) + len(odd_nodes(row)["__Community__"])
-    assert shown == len(row["communities"]) + len(row["odd_communities"])
-    CarefulReads(Uneven()).left_out("p", odd_nodes(row))
-
 
 @given(FOLLOWUPS)
 def test_a_follow_up_is_read_whatever_stands_there(row: dict[str, Any]) -> None:
@@ -138,22 +132,6 @@ def test_a_follow_up_is_read_whatever_stands_there(row: dict[str, Any]) -> None:
     assert all(math.isfinite(r.weight) for r in found.relationships)
     told = {id_ for one in found.relationships for id_ in one.chunk_ids}
     assert told <= {c.id for c in found.chunks}
-
-
-def test_a_project_is_named_once_an_hour_and_too_many_are_forgotten(caplog: Any) -> None:
-    now = 0.0
-    reads = CarefulReads(Uneven(), lambda: now)
-
-    def said(project: str) -> int:
-        caplog.clear()
-        reads.left_out(project, {"__Chunk__": ["k1", "k2"], "__Community__": []})
-        return len(caplog.records)
-
-    assert [said("a"), said("a"), said("b")] == [1, 0, 1]
-    now = REPEATED_S + 1
-    assert said("a") == 1
-    assert sum(said(f"p{n}") for n in range(MAX_PROJECTS)) == MAX_PROJECTS
-    assert said("a") == 1
 
 
 class Uneven(Connection):

@@ -13,20 +13,20 @@ from drift.http.service import Service, WholeGraph
 from drift.http.settings import load
 from drift.integrations.mcp_server import Asker
 from drift.local.hosts.local_host import serving
+from drift.model.graph import PrimerEvidence
 from tests.fake_service import LOCAL
-from tests.fakes import ScriptedChat, ports
+from tests.fakes import ScriptedChat, StubGraph, ports
 from tests.fakes_nodes import FakeNodeFinder
-from tests.fakes_project import Project
-from tests.fakes_reading import FakeReader
+from tests.fakes_reading import FakeReader, Held
 from tests.function.calling import calling
 
 READ, WRITE = frozenset[Right]({"read"}), frozenset[Right]({"read", "write"})
 
 
 def service(*projects: str, **settings: str) -> Service:
-    held = {name: Project() for name in projects}
-    servers = ports(None, ScriptedChat(lambda _: ""))
-    graph = WholeGraph(FakeReader(held), FakeNodeFinder(held), cast("Any", object()))
+    held = {name: Held() for name in projects}
+    servers = ports(StubGraph(PrimerEvidence()), ScriptedChat(lambda _: ""))
+    graph = WholeGraph(FakeReader(held), FakeNodeFinder(), cast("Any", object()))
     return Service(load({**LOCAL, **settings}), servers, None, graph)
 
 
@@ -73,7 +73,7 @@ async def test_a_second_project_asks_for_the_name_at_once_and_reading_gives_no_r
     assert await meant(over, caller("*", rights=READ), "write") == "forbidden"
     reader = over.reads()
     assert isinstance(reader, FakeReader)
-    reader.held["two"] = Project()
+    reader.held["two"] = Held()
     assert await meant(over, EVERYBODY) == "invalid_request"
     del reader.held["one"]
     assert await meant(over, EVERYBODY) == "two"

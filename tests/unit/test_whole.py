@@ -12,38 +12,34 @@ from drift.contracts.answer import RetrieveResponse
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphUnavailableError
 from drift.evidence.sentences import sentences
-from drift.graph.writing.records import DocumentRecord, DocumentVersion
 from drift.local.prompt_elements import elements
 from drift.model.calls import Prompt
+from drift.model.passages import Passages, PassagesQuery
 from drift.model.reading import ABOUT_PROJECT, AboutProject
 from drift.search.drift import DriftSearch
 from drift.search.progress import Progress
-from tests.contract.graph_backends import chunk as record
 from tests.fakes import Heard, ListSink, StubGraph
-from tests.fakes_passages import FakePassages
-from tests.fakes_project import Project
 from tests.unit.searching import FIRST, FOUND, SECOND, Run, aggregated, primer, run_of, told
-from tests.unit.test_quick import ABOUT, QUESTION, asked, by_question, quick
+from tests.unit.test_quick import QUESTION, asked, by_question, quick
 
 WHOLE = "project:p"
 
 
-class Whole(FakePassages):
+class Whole:
     """PassageReader of a project that knows of itself; `asked` counts who wants to know."""
 
     def __init__(self, failure: Exception | None = None) -> None:
-        documents = {
-            f"d{n}": DocumentRecord(f"d{n}", f"Licence {n}", "", DocumentVersion("h"))
-            for n in range(7)
-        }
-        chunks = {"k-one": record("k-one", ABOUT.text, (1.0,), "d1")}
-        super().__init__({"p": Project(documents, chunks)})
         self.failure = failure
         self.asked = 0
 
-    async def about(self, project_id: str, deadline: Deadline) -> AboutProject:
+    async def about(self, project_id: str, _deadline: Deadline) -> AboutProject:
         self.asked += 1
-        return await super().about(project_id, deadline)
+        if self.failure:
+            raise self.failure
+        return AboutProject(project_id, 7, 1, names=tuple(f"Licence {n}" for n in range(7)))
+
+    async def passages(self, _query: PassagesQuery, _deadline: Deadline) -> Passages:
+        return Passages()
 
 
 def about_whole(first: dict[str, Any], second: dict[str, Any]) -> Any:

@@ -40,3 +40,22 @@ def vectors_of(n: str) -> str:
 def without_vectors(n: str) -> str:
     """Return the clause that takes every vector from a node, of whichever model."""
     return f"FOREACH (name IN {vectors_of(n)} | REMOVE {n}[name])"
+
+
+# What is being ingested for the first time is on its way, and what people added themselves is no
+# graph of others.
+_OURS = (
+    *("__Project__", "__DriftFormat__", "__DriftNode__", "__Document__", "__StagedChunk__"),
+    *("__OffChunk__", "__ModelReply__"),
+)
+
+
+def count(label: str, name: str) -> str:
+    """Return the subquery that counts the nodes of a label as `name`; the server keeps these."""
+    return f"CALL () {{ MATCH (n{label}) RETURN count(n) AS {name} }}\n"
+
+
+OTHERS = f"""{count("", "nodes")}{"".join(count(f":{label}", label) for label in _OURS)}
+WITH *, nodes - {" - ".join(_OURS)} AS others
+"""
+"""The clauses that give how many nodes are neither people's own nor a beginning of ours."""

@@ -17,7 +17,7 @@ CALL (best, ranked) {{
   LIMIT $spare_chunks
   {shown(s, "chunks")}
 }}
-RETURN communities, chunks, chunk_count, odd_communities, odd_chunks, made_by
+RETURN communities, chunks, made_by
 """
 
 
@@ -76,17 +76,6 @@ CALL (known, heights, floor) {{
   LIMIT $top_k
   RETURN collect({{node: c, score: score}}) AS best
 }}
-{_odd_communities(s)}"""
-
-
-def _odd_communities(s: Schema) -> str:
-    return f"""CALL (known) {{
-  UNWIND known[0..$first_looked_at] AS c
-  WITH c, c.{s.vector} AS embedding
-  WHERE NOT ({readable(s, "c", s.summary)}
-    AND (embedding IS NULL OR coalesce({comparable()}, false)))
-  RETURN collect({s.community_id("c")}) AS odd_communities
-}}
 """
 
 
@@ -111,25 +100,19 @@ CALL (chunk_count) {{
   }}
   CALL (hits) {{
     WITH hits WHERE size(hits) >= $pool
-    RETURN [ch IN hits WHERE {readable(s)}] AS ranked,
-      [ch IN hits WHERE NOT {readable(s)} | {s.node_id("ch")}] AS odd_chunks
+    RETURN [ch IN hits WHERE {readable(s)}] AS ranked
   UNION ALL
     UNWIND CASE WHEN size(hits) < $pool THEN [1] ELSE [] END AS few
     CALL () {{
       MATCH (ch:{s.chunk}){s.seek("ch", "__Chunk__")}
       WHERE {s.project_chunk("ch")}
-      WITH ch, ch.{s.vector} AS embedding
-      WITH ch, embedding, coalesce({comparable()} AND {readable(s)}, false) AS usable
-      WITH ch, embedding, usable, CASE WHEN usable THEN {COSINE} END AS similarity
+      {scored(s)}
       ORDER BY similarity DESC, {s.node_id("ch")}
-      RETURN collect(CASE WHEN usable THEN ch END) AS ranked,
-        collect(CASE
-          WHEN NOT (usable OR embedding IS NULL AND {readable(s)}) THEN {s.node_id("ch")}
-        END) AS odd_chunks
+      RETURN collect(ch) AS ranked
     }}
-    RETURN ranked, odd_chunks
+    RETURN ranked
   }}
-  RETURN ranked, odd_chunks
+  RETURN ranked
 }}
 """
 

@@ -47,6 +47,14 @@ OPTIONAL MATCH (p:__Project__ {id: $asked.project_id})
 RETURN p.clustered_chunks IS NOT NULL AS has_topics
 """
 
+BEHIND = """
+MATCH (p:__Project__)
+WITH p LIMIT $looked_at
+WITH p WHERE p.behind > 0
+RETURN count(p) AS projects, sum(p.behind) AS documents
+"""
+"""Of the first projects: how many documents changed since knowledge was derived, in how many."""
+
 EDGE_TYPES = (
     "CALL db.relationshipTypes() YIELD relationshipType AS type RETURN type ORDER BY type LIMIT 300"
 )

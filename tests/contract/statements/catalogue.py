@@ -18,16 +18,16 @@ from drift.graph.cypher import (
     node_writing,
     passages,
     reading,
+    unprepared,
     vector_copy,
     versions,
 )
 from drift.graph.cypher import schema as cypher_schema
 from drift.graph.cypher import statements as search
-from drift.graph.cypher import unprepared as unseen
 from drift.graph.cypher.legs import GIVEN, PERSONAL, Leg
-from drift.graph.cypher.schema import DEFAULT, FALLBACK_VECTOR, V1, Schema
+from drift.graph.cypher.schema import DEFAULT, V1, Schema
 from drift.graph.indexes import ENTITY_INDEX, IndexNames
-from drift.graph.versions import FIRST, VectorVersion
+from drift.graph.versions import FIRST, LOCAL, VectorVersion
 from drift.graph.writing import clauses, lease_statements, state_statements
 from drift.graph.writing import document_statements as write
 from drift.local.exchange import statements as exchange
@@ -35,6 +35,7 @@ from drift.local.ingest.neo4j import ddl, document_vectors
 from drift.local.ingest.neo4j import statements as knowledge
 from drift.local.prepare import looking_statements as looking
 from drift.local.prepare import statements as prepare
+from drift.local.prepare import unseen_statements as unseen
 from drift.local.prepare import upgrade_statements as upgrade
 from drift.local.prepare import vector_statements as vectors
 from drift.local.prepare.kinds import every_text, kinds
@@ -61,6 +62,7 @@ MODULES: dict[str, ModuleType] = {
     "passages": passages,
     "reading": reading,
     "retrieval": retrieval,
+    "unprepared": unprepared,
     "unseen": unseen,
     "upgrade": upgrade,
     "vector_copy": vector_copy,
@@ -152,9 +154,8 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         name: (Leg("__Document__", NAMES.documents, bool(name), "Document"),)
         for name in ("", "searching")
     },
-    "unseen.why_nothing": {"": (DEFAULT,)},
-    "unseen.usable": {"": (DEFAULT,), "second": (replace(DEFAULT, vector=FALLBACK_VECTOR),)},
-    "unseen.hidden": {"": (DEFAULT,), "v1": (V1,)},
+    "unprepared.held": {"": (DEFAULT,), "v1": (V1,)},
+    "unseen.usable": {"": (DEFAULT,), "local": (replace(DEFAULT, vector=LOCAL.vector),)},
     "ddl.wanted_indexes": {name: (schema, NAMES) for name, schema in SCHEMAS.items()},
     "ddl.vector_indexes": {
         name: (schema, NAMES.of(SECOND), SECOND.vector) for name, schema in SCHEMAS.items()
@@ -266,6 +267,8 @@ ABOUT_ALL = {
     "own_nodes.LABELLED": "what is not yet ours is in no index of ours; a command reads it once",
     "own_nodes.PROJECTS": "the projects of a label are listed, by its nodes; once a run",
     "own_nodes.TAKE_OVER": "nodes of an earlier release are in no index; once a process or run",
+    "search.BEHIND": "the first 10,000 projects are asked how far their knowledge is behind",
+    "unprepared.held v1": "a graph of others is one project, and is looked at whole",
     "unseen.": "it counts what questions cannot see, up to a bound",
     "vector_copy.BEHIND": "the first 10,000 projects are asked whether a store follows them",
 }
@@ -285,10 +288,7 @@ ours has: other programs give it to all of theirs."""
 
 def is_about_all(name: str) -> bool:
     """Tell whether a statement looks at the whole database on purpose."""
-    return name.startswith(tuple(ABOUT_ALL)) and name not in {
-        "unseen.why_nothing",
-        "unseen.hidden",
-    }
+    return name.startswith(tuple(ABOUT_ALL))
 
 
 def is_search(name: str) -> bool:

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 
 from drift.core.errors import LocalStackError, NotConfiguredError
@@ -17,6 +18,7 @@ from drift.http import settings, wiring
 from drift.local.cli.console import print_json, stdout
 from drift.local.infra.aura import aura_notes
 from drift.local.infra.finding import Finding, State
+from drift.local.prepare.unseen import whole_health, whole_local_health
 from drift.local.setting_names import told
 from drift.local.stack.data_folder import DataFolderError, check_data_folder
 from drift.local.stack.neo4j.jars import NEEDED_BYTES, default_cache, exact_version, find_jars
@@ -148,11 +150,12 @@ async def _servers(options: StackOptions, record: Record | None) -> list[Finding
 
     async with AsyncExitStack() as closing:
         closing.push_async_callback(service.close)
-        health = service.health
-        if "OAI_EMBED_MODEL_NAME" in values and "model" not in there:
-            graph = _graph_of_any_model(loaded)
-            closing.push_async_callback(graph.close)
-            health = replace(health, graph=graph)
+        is_of_any = "OAI_EMBED_MODEL_NAME" in values and "model" not in there
+        graph = _graph_of_any_model(loaded) if is_of_any else wiring.build_graph(loaded)
+        closing.push_async_callback(graph.close)
+        health = replace(service.health, graph=partial(whole_health, graph))
+        if health.fallback:
+            health = replace(health, fallback=partial(whole_local_health, graph))
         readiness = await health.readiness()
 
     unseen = {name for part in VARIABLES if part not in there for name in _SEEN[part]}

@@ -1,4 +1,4 @@
-"""Pure: names that a question asks about and no text shows, and names that answers bring to light.
+"""Pure: names that a question asks about and no text shows.
 
 The rule is strict, because a false alarm refuses a question that can be answered: names are
 misspelt, inflected and transliterated, and a question may be in another language than the texts.
@@ -15,13 +15,10 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
 
-from drift.core.names import proper_names
 from drift.core.stop_words import ASKING_WORDS, MONTHS_AND_DAYS, STOP_WORDS_OF_FOUR_LANGUAGES
 from drift.evidence.text import KnownWords, folded
-from drift.model.tree import Answer, Node
 
 MAX_NAMES = 12
-MAX_NAMES_FOUND = 12
 SAME_NAME = 0.66
 """Similarity (0..1, of Ratcliff and Obershelp) from which two spellings may be one name."""
 ALIKE = 0.8
@@ -106,42 +103,6 @@ def lacking_name(question: str, shown: Iterable[str]) -> str:
     if not _is_in_their_language(question, names, texts.words, _NOTHING):
         return ""
     return next((" ".join(name.words) for name in names if not texts.hold_end(name)), "")
-
-
-def names_found(nodes: Sequence[Node], question: str) -> tuple[str, ...]:
-    """Return at most twelve names that answers have found, those of the surest answer first.
-
-    A name counts when it stands in an answer and in a span that it cites, and neither in the user's
-    `question` nor in the one that was asked: so it is new, and it is proven.
-    """
-    sure: dict[str, float] = {}
-    times: dict[str, int] = {}
-    for node in nodes:
-        if not node.answer or node.answer.is_of_another:
-            continue
-        for name in _found_by(node.answer, (question, node.question.text)):
-            sure[name] = max(sure.get(name, 0.0), node.answer.confidence)
-            times[name] = times.get(name, 0) + 1
-
-    best = sorted(sure, key=lambda name: (-sure[name], -times[name]))
-    return tuple(best[:MAX_NAMES_FOUND])
-
-
-def stands_in(name: str, texts: Iterable[str]) -> bool:
-    """Tell whether a name stands in one of the texts, as whole words and in the same case."""
-    words = r"\s+".join(re.escape(word) for word in name.split())
-    whole = re.compile(rf"(?<!\w){words}(?!\w)")
-    return any(whole.search(text) for text in texts)
-
-
-def _found_by(answer: Answer, asked: Iterable[str]) -> Iterator[str]:
-    spans = [citation.span for citation in answer.citations]
-    asked = [text.casefold() for text in asked]
-    for name in proper_names(answer.text):
-        small = name.casefold()
-        is_new = stands_in(name, spans) and not stands_in(small, asked)
-        if is_new and not MONTHS_AND_DAYS.issuperset(small.split()):
-            yield name
 
 
 # ------------------------------------------------------------------------- the names of a question

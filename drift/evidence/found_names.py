@@ -1,0 +1,48 @@
+"""Pure: names that answers bring to light, and whether a name stands in a text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from drift.core.names import proper_names
+from drift.core.stop_words import MONTHS_AND_DAYS
+from drift.model.tree import Answer, Node
+
+MAX_NAMES_FOUND = 12
+
+
+def names_found(nodes: Sequence[Node], question: str) -> tuple[str, ...]:
+    """Return at most twelve names that answers have found, those of the surest answer first.
+
+    A name counts when it stands in an answer and in a span that it cites, and neither in the user's
+    `question` nor in the one that was asked: so it is new, and it is proven.
+    """
+    sure: dict[str, float] = {}
+    times: dict[str, int] = {}
+    for node in nodes:
+        if not node.answer or node.answer.is_of_another:
+            continue
+        for name in _found_by(node.answer, (question, node.question.text)):
+            sure[name] = max(sure.get(name, 0.0), node.answer.confidence)
+            times[name] = times.get(name, 0) + 1
+
+    best = sorted(sure, key=lambda name: (-sure[name], -times[name]))
+    return tuple(best[:MAX_NAMES_FOUND])
+
+
+def stands_in(name: str, texts: Iterable[str]) -> bool:
+    """Tell whether a name stands in one of the texts, as whole words and in the same case."""
+    words = r"\s+".join(re.escape(word) for word in name.split())
+    whole = re.compile(rf"(?<!\w){words}(?!\w)")
+    return any(whole.search(text) for text in texts)
+
+
+def _found_by(answer: Answer, asked: Iterable[str]) -> Iterator[str]:
+    spans = [citation.span for citation in answer.citations]
+    asked = [text.casefold() for text in asked]
+    for name in proper_names(answer.text):
+        small = name.casefold()
+        is_new = stands_in(name, spans) and not stands_in(small, asked)
+        if is_new and not MONTHS_AND_DAYS.issuperset(small.split()):
+            yield name
