@@ -65,7 +65,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     closers = (
         chat.aclose,
         model.client.close,
-        *(one.close for one in (sink, counter, claims, entries) if one),
+        *(one.close for one in (sink, entries, redis) if one),
     )
     embedder = cached(model, settings, entries)
     passages: PassageReader | None = None
@@ -90,7 +90,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
             # Another release has other prompts.
             answered_by = json.dumps([__version__, settings.of_answers], sort_keys=True)
             answers = AnswerCache(whole.reader, answered_by, kept).slot
-            closers = (*closers, shared.close) if shared else closers
+            closers = (shared.close, *closers) if shared else closers
 
     return Service(
         settings,

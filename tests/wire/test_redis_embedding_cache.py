@@ -58,9 +58,11 @@ async def process(
     wait_s: float = PATIENT_S,
     clock: Callable[[], float] = lambda: 0.0,
 ) -> AsyncIterator[Process]:
-    entries = RedisEntries(RedisServer(url), b"secret", wait_s=wait_s, clock=clock)
+    server = RedisServer(url)
+    entries = RedisEntries(server, b"secret", wait_s=wait_s, clock=clock)
     yield Process(entries, space)
     await entries.close()
+    await server.close()
 
 
 @pytest.fixture

@@ -89,20 +89,23 @@ async def answering(reply: bytes, *, to_ping: bytes = b"+PONG\r\n") -> AsyncIter
 async def entries_at(
     url: str, secret: bytes = SECRET, wait_s: float = PATIENT_S
 ) -> AsyncIterator[RedisEntries]:
-    entries = RedisEntries(RedisServer(url), secret, wait_s=wait_s)
+    server = RedisServer(url)
+    entries = RedisEntries(server, secret, wait_s=wait_s)
     try:
         yield entries
     finally:
         await entries.close()
+        await server.close()
 
 
 @asynccontextmanager
 async def claims_at(url: str) -> AsyncIterator[tuple[RedisClaims, Claims]]:
-    shared = RedisClaims(RedisServer(url))
+    server = RedisServer(url)
+    shared = RedisClaims(server)
     try:
         yield shared, Claims(shared)
     finally:
-        await shared.close()
+        await server.close()
 
 
 def space() -> Space:
@@ -126,17 +129,17 @@ async def test_nonsense_is_a_miss_counts_no_caller_out_and_fails_no_claim(reply:
     async with answering(reply) as url:
         async with entries_at(url, wait_s=0.3) as entries:
             assert await is_asked(entries, space(), "a", "b")
-        counter = RedisCounter(RedisServer(url))
-        quotas = Quotas(counter)
+        server = RedisServer(url)
+        quotas = Quotas(RedisCounter(server))
         caller = Caller("team", quota=Quota(requests_per_minute=2))
         for _ in range(2):
             await quotas.admit(caller)
         with pytest.raises(QuotaError):
             await quotas.admit(caller)
         used, is_of_all = await quotas.used(caller)
-        assert (used.requests, is_of_all) == (2, False)
+        assert (used[0].used, is_of_all) == (2, False)
         assert (await quotas.readiness()).level is Level.DEGRADED
-        await counter.close()
+        await server.close()
         async with claims_at(url) as (shared, claims):
             await claims.take("id", ADA, 9, is_chosen=True)
             with pytest.raises(ConflictError):
@@ -265,15 +268,15 @@ async def test_without_the_secret_no_text_leads_to_a_key(valkey: ValkeyServer) -
 
 async def test_a_count_of_another_type_counts_in_the_process_alone(valkey: ValkeyServer) -> None:
     caller = Caller(f"team {uuid4()}", quota=Quota(requests_per_minute=1, tokens_per_day=5))
-    counter = RedisCounter(RedisServer(valkey.url))
-    quotas = Quotas(counter)
+    server = RedisServer(valkey.url)
+    quotas = Quotas(RedisCounter(server))
     async with Redis.from_url(valkey.url) as admin:
         for key in keys_of(caller.name):
             await admin.set(key, "x")
     await quotas.admit(caller)
     with pytest.raises(QuotaError):
         await quotas.admit(caller)
-    await counter.close()
+    await server.close()
 
 
 # ---------------------------------------------------------------------------------------- a cluster

@@ -64,7 +64,8 @@ def new(
     """
     from drift.local.cli.work import keys as work
 
-    wanted = work.Wanted(name, projects, rights, requests_per_minute, tokens_per_day)
+    quota = {"requests_per_minute": requests_per_minute, "tokens_per_day": tokens_per_day}
+    wanted = work.Wanted(name, projects, rights, quota)
     if problems := work.problems(wanted):
         raise typer.BadParameter("; ".join(problems))
     run(work.new(wanted, file, as_json=as_json))

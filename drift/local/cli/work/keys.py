@@ -10,7 +10,7 @@ import secrets
 import stat
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +33,7 @@ class Wanted:
     name: str
     projects: str
     rights: str = "read"
-    requests_per_minute: int | None = None
-    tokens_per_day: int | None = None
+    quota: Mapping[str, int | None] = field(default_factory=dict)
 
     def entry(self, key: str) -> Entry:
         """Return the entry of this key; a quota that was not asked for is left out."""
@@ -43,8 +42,7 @@ class Wanted:
             "sha256": hash_of(key.encode()),
             "projects": _parts(self.projects),
             "rights": _parts(self.rights),
-            "requests_per_minute": self.requests_per_minute,
-            "tokens_per_day": self.tokens_per_day,
+            **self.quota,
         }
         return {field: value for field, value in entry.items() if value is not None}
 
