@@ -13,7 +13,7 @@ from enum import IntEnum
 from itertools import compress
 from typing import NamedTuple
 
-from drift.contracts.replies import SentenceReply
+from drift.contracts.final_replies import SentenceReply
 from drift.core.sentence_ends import ends_in_a_stop
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
 from drift.evidence.contradiction import uncontradicted

@@ -9,14 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from drift.contracts.replies import (
-    ANSWER_CUT,
-    AggregateReply,
-    JointReply,
-    LastReply,
-    LocalReply,
-    PrimerReply,
-)
+from drift.contracts.final_replies import ANSWER_CUT, AggregateReply
+from drift.contracts.replies import JointReply, LastReply, LocalReply, PrimerReply
 
 REPLIES = [PrimerReply, LocalReply, LastReply, JointReply, AggregateReply]
 JSON_VALUES = st.recursive(

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.contracts.replies import ANSWER_CUT, MAX_ANSWER_CHARS
+from drift.contracts.final_replies import ANSWER_CUT
+from drift.contracts.replies import MAX_ANSWER_CHARS
 from drift.core.errors import DriftError
 from drift.llm.errors import failure
 from drift.llm.growing import GrowingText, whole_characters

@@ -24,12 +24,13 @@ from anthropic import (
 
 from drift.core.logs import log
 from drift.llm.anthropic.replies import API, SERVER, Turn
-from drift.llm.caller import Failure, ModelCaller
+from drift.llm.caller import ModelCaller
 from drift.llm.connection import EntraTokens, http_client
 from drift.llm.errors import failure, status_of, words_of
 from drift.llm.growing import GrowingText
 from drift.llm.options import Effort
 from drift.llm.provider import ChatRequest, Completion, End, in_words
+from drift.llm.retry import Failure
 from drift.model.calls import TextCallback, Tokens, sum_tokens
 
 ENTRA_SCOPE = "https://ai.azure.com/.default"

@@ -10,12 +10,13 @@ from dataclasses import dataclass, field, replace
 
 from openai import APIStatusError, AsyncOpenAI, AsyncStream
 
-from drift.llm.caller import Failure, ModelCaller
+from drift.llm.caller import ModelCaller
 from drift.llm.errors import failure, is_known
 from drift.llm.growing import GrowingText
 from drift.llm.openai.dialect import ALL, SYSTEM, Dialect, RequestBody, is_refusal, named
 from drift.llm.openai.replies import API, OpenAIReply
 from drift.llm.provider import ChatRequest, Completion
+from drift.llm.retry import Failure
 from drift.model.calls import TextCallback
 
 _PATH = "/chat/completions"

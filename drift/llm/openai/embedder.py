@@ -20,7 +20,7 @@ from openai import APIStatusError, AsyncOpenAI
 from drift.core.deadline import Deadline, task_group
 from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.core.logs import log
-from drift.llm.caller import Failure, ModelCaller
+from drift.llm.caller import ModelCaller
 from drift.llm.errors import failure, is_known, is_too_long, status_of, words_of
 from drift.llm.openai.vectors import (
     ENCODING,
@@ -31,6 +31,7 @@ from drift.llm.openai.vectors import (
     vectors,
 )
 from drift.llm.reply_limits import Limit, limited
+from drift.llm.retry import Failure
 from drift.model.calls import Embeddings, Tokens
 from drift.prompting.tokens import cut_to, most_tokens
 from drift.telemetry import parts
@@ -231,7 +232,7 @@ class OpenAIEmbedder:
 
         try:
             with self._limited(len(batch)):
-                return await self.caller.repeat(
+                return await self.caller.retry.run(
                     lambda: self.caller.send(
                         lambda: self._post(request),
                         "embeddings",
