@@ -30,7 +30,7 @@ from drift.llm.local_embedder import LocalEmbedder
 from drift.llm.options import ChatOptions
 from drift.llm.retry import RetryPolicy
 from drift.ports import Embedder, GraphStore, PassageReader, Ports, VectorStore
-from drift.redis.answer_cache import LOCAL_BYTES, AnswerCache
+from drift.redis.answer_cache import LOCAL_BYTES, CachedAnswer
 from drift.redis.claims import RedisClaims
 from drift.redis.counter import RedisCounter
 from drift.redis.embedding_cache import CachedEmbedder, Space
@@ -89,7 +89,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
             kept = CacheEntries(shared, LOCAL_BYTES)
             # Another release has other prompts.
             answered_by = json.dumps([__version__, settings.of_answers], sort_keys=True)
-            answers = AnswerCache(whole.reader, answered_by, kept).slot
+            answers = partial(CachedAnswer, whole.reader, answered_by, kept)
             closers = (shared.close, *closers) if shared else closers
 
     return Service(
