@@ -81,7 +81,9 @@ async def used(quotas: Quotas) -> tuple[int, int, bool]:
     return requests.used, tokens.used, is_of_all
 
 
-async def test_a_refusal_names_the_limit_and_when_there_is_room(quotas: Quotas, time: Time) -> None:
+async def test_a_refusal_names_the_limit_and_when_there_is_room(
+    quotas: Quotas, time: Time, caplog: pytest.LogCaptureFixture
+) -> None:
     await quotas.admit(LIMITED)
     time.now += 10.5
     await quotas.admit(LIMITED)
@@ -90,6 +92,9 @@ async def test_a_refusal_names_the_limit_and_when_there_is_room(quotas: Quotas, 
         await quotas.admit(LIMITED)
     assert (refused.value.limit, refused.value.retry_after_s) == ("requests_per_minute", 40)
     assert refused.value.detail == "This key may use 2 requests per minute; try again later."
+    [line] = [r.__dict__ for r in caplog.records if r.name == "drift"]
+    assert (line["event"], line["caller"]) == ("quota_exceeded", "team a")
+    assert line["limit"] == "requests_per_minute"
 
     time.now += refused.value.retry_after_s
     await quotas.admit(LIMITED)
