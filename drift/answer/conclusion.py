@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from drift.contracts.final_replies import AggregateReply, SentenceReply
 from drift.contracts.marked_prose import without_marks
-from drift.contracts.replies import AggregateReply, SentenceReply
 from drift.core.logs import log
 from drift.core.sentence_ends import split_sentences
 from drift.evidence.statements import Proven, Statement, proven

@@ -11,8 +11,9 @@ from typing import Any
 import ijson
 
 from drift.contracts.answer import RetrieveResponse, TraceNode
-from drift.contracts.lenient import judgement, sentence
-from drift.contracts.replies import MAX_ANSWER_CHARS, SentenceReply
+from drift.contracts.final_replies import SentenceReply, sentence
+from drift.contracts.lenient import judgement
+from drift.contracts.replies import MAX_ANSWER_CHARS
 from drift.evidence.statements import GrowingStatements
 from drift.model.calls import TextCallback
 from drift.model.tree import Fact

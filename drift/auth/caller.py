@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from drift.core.errors import FieldProblem, ForbiddenError, InvalidRequestError
 
@@ -52,12 +54,16 @@ def pattern_problem(pattern: str) -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Quota:
+class Quota(BaseModel):
     """What a key may use; None: as much as it wants."""
 
-    requests_per_minute: int | None = None
-    tokens_per_day: int | None = None
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    requests_per_minute: Annotated[int, Field(ge=1, le=10_000)] | None = None
+    tokens_per_day: Annotated[int, Field(ge=1, le=10**12)] | None = None
+
+
+NO_QUOTA = Quota()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,7 @@ class Caller:
 
     name: str
     grants: tuple[Grant, ...] = ()
-    quota: Quota = Quota()
+    quota: Quota = NO_QUOTA
 
     def may(self, project_id: str, right: Right) -> bool:
         """Tell whether the caller has a right on a project, whether or not that exists."""

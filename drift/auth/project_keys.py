@@ -16,7 +16,6 @@ from typing import Annotated, Any
 from pydantic import (
     AfterValidator,
     BaseModel,
-    ConfigDict,
     Field,
     StringConstraints,
     TypeAdapter,
@@ -57,19 +56,17 @@ def _name(value: str) -> str:
     return value
 
 
-class KeyEntry(BaseModel):
-    """One key: its name for logs and quotas, the hash of it, and what it opens."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
+class _Key(BaseModel):
     name: Annotated[str, StringConstraints(min_length=1, max_length=64), AfterValidator(_name)]
     sha256: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
     projects: Annotated[
         list[Annotated[str, AfterValidator(_pattern)]], Field(min_length=1, max_length=100)
     ]
-    rights: Annotated[list[Right], Field(min_length=1, max_length=2)] = ["read"]
-    requests_per_minute: Annotated[int, Field(ge=1, le=10_000)] | None = None
-    tokens_per_day: Annotated[int, Field(ge=1, le=10**12)] | None = None
+    rights: list[Right] = Field(default=["read"], min_length=1, max_length=2)
+
+
+class KeyEntry(Quota, _Key):
+    """One key: its name for logs and quotas, the hash of it, what it opens, and its quota."""
 
     def caller(self) -> Caller:
         """Return who comes with this key."""
@@ -77,7 +74,7 @@ class KeyEntry(BaseModel):
         return Caller(
             self.name,
             tuple(Grant(pattern, rights) for pattern in self.projects),
-            Quota(self.requests_per_minute, self.tokens_per_day),
+            Quota(**self.model_dump(include=set(Quota.model_fields))),
         )
 
 

@@ -9,15 +9,14 @@ from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
-from drift.auth.caller import Caller, Quota
+from drift.auth.caller import NO_QUOTA, Caller, Quota
 from drift.core.circuit_breaker import CircuitBreaker
 from drift.core.errors import QuotaError
 from drift.core.logs import log
 from drift.model.health import Readiness
 
-Limit = Literal["requests_per_minute", "tokens_per_day"]
 WINDOW_S = 60.0  # the minute of `requests_per_minute` is the one that ends now
 DAY_S = 86_400  # the day of `tokens_per_day` is that of UTC
 MAX_NAMES = 1000  # so many names are kept before those that count nothing any more are forgotten
@@ -28,20 +27,16 @@ _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
-    """The limit that a caller has reached, and the seconds until there is room again."""
+class Counts:
+    """What a counter knows of a caller: requests of the last minute, tokens of today.
 
-    limit: Limit
-    most: int
-    retry_after_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Used:
-    """Requests of the last minute and tokens of today."""
+    `wait_s` are the seconds until a request has room that was to be counted and was not.
+    """
 
     requests: int = 0
     tokens: int = 0
+    wait_s: float = 0.0
+    day_left_s: float = 0.0
 
 
 class CountingError(Exception):
@@ -49,18 +44,56 @@ class CountingError(Exception):
 
 
 class QuotaCounter(Protocol):
-    """Counts callers by their names, each call in one step; every method raises CountingError."""
+    """Counts callers by their names; it knows of no limit but the one that it is told."""
 
-    async def admit(self, name: str, quota: Quota) -> Refusal | None:
-        """Count a request of a caller with limits, unless one is reached."""
+    async def count(self, name: str, *, most: int = 0, tokens: int = 0) -> Counts:
+        """Add tokens and, where there is a `most`, a request; return the counts after that.
 
-    async def spend(self, name: str, tokens: int) -> None:
-        """Add tokens to those of today."""
-
-    async def used(self, name: str) -> Used:
-        """Return what is counted of the caller."""
+        It is one step. No request is added to as many as `most`. Raises CountingError.
+        """
 
 
+# ---------------------------------------------------------------------------------------- the rule
+@dataclass(frozen=True, slots=True)
+class QuotaLimit:
+    """One limit of a quota: how much of it is used, and when all of it is free at the latest."""
+
+    name: str
+    most: int | None
+    used: int
+    free_in_s: float
+
+
+def limits(quota: Quota, counts: Counts) -> tuple[QuotaLimit, ...]:
+    """Return every limit that a quota may have."""
+    return (
+        QuotaLimit("requests_per_minute", quota.requests_per_minute, counts.requests, WINDOW_S),
+        QuotaLimit("tokens_per_day", quota.tokens_per_day, counts.tokens, counts.day_left_s),
+    )
+
+
+async def admit(counter: QuotaCounter, name: str, quota: Quota) -> None:
+    """Count a request of a caller, or raise QuotaError where a limit is reached.
+
+    Tokens are known only when a request has ended, so they are looked at before it is counted.
+    """
+    most, most_tokens = quota.requests_per_minute, quota.tokens_per_day
+    if most_tokens is not None:
+        counts = await counter.count(name)
+        if counts.tokens >= most_tokens:
+            raise _refusal("tokens_per_day", most_tokens, counts.day_left_s)
+
+    if most is not None:
+        counts = await counter.count(name, most=most)
+        if counts.wait_s > 0:
+            raise _refusal("requests_per_minute", most, counts.wait_s)
+
+
+def _refusal(limit: str, most: int, wait_s: float) -> QuotaError:
+    return QuotaError(limit, most, max(1, math.ceil(wait_s)))
+
+
+# -------------------------------------------------------------------------------------- who counts
 @dataclass(slots=True)
 class _Count:
     requests: deque[float] = field(default_factory=deque)
@@ -69,37 +102,24 @@ class _Count:
 
 
 class LocalCounter:
-    """Counts what one process has admitted; it starts from nothing with the process."""
+    """QuotaCounter of what one process has admitted; it starts from nothing with the process."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
         """Take the time from `clock`, in seconds since 1970."""
         self._clock = clock
         self._counts: defaultdict[str, _Count] = defaultdict(_Count)
 
-    async def admit(self, name: str, quota: Quota) -> Refusal | None:
-        """Count a request, unless a limit is reached."""
-        now = self._clock()
+    async def count(self, name: str, *, most: int = 0, tokens: int = 0) -> Counts:
+        """Count in the memory of the process."""
+        now, wait_s = self._clock(), 0.0
         count = self._now(name, now)
-        most = quota.tokens_per_day
-        if most is not None and count.tokens >= most:
-            return Refusal("tokens_per_day", most, DAY_S - now % DAY_S)
-
-        most = quota.requests_per_minute
-        if most is not None:
-            if len(count.requests) >= most:
-                return Refusal("requests_per_minute", most, count.requests[-most] + WINDOW_S - now)
+        count.tokens += tokens
+        if most and len(count.requests) >= most:
+            wait_s = count.requests[-most] + WINDOW_S - now
+        elif most:
             count.requests.append(now)
 
-        return None
-
-    async def spend(self, name: str, tokens: int) -> None:
-        """Add tokens to those of today."""
-        self._now(name, self._clock()).tokens += tokens
-
-    async def used(self, name: str) -> Used:
-        """Return what is counted of the caller."""
-        count = self._now(name, self._clock())
-        return Used(len(count.requests), count.tokens)
+        return Counts(len(count.requests), count.tokens, wait_s, DAY_S - now % DAY_S)
 
     def _now(self, name: str, now: float) -> _Count:
         if len(self._counts) > MAX_NAMES:
@@ -140,26 +160,21 @@ class Quotas:
 
     async def admit(self, caller: Caller) -> None:
         """Count a request of the caller, or raise QuotaError where a limit is reached."""
-        if caller.quota == Quota():
+        name, quota = caller.name, caller.quota
+        if quota == NO_QUOTA:
             return
 
-        refusal = await self._refusal(caller)
-        if refusal is None:
-            return
-
-        wait_s = max(1, math.ceil(refusal.retry_after_s))
-        log.warning("quota_exceeded", extra={"caller": caller.name, "limit": refusal.limit})
-        raise QuotaError(refusal.limit, refusal.most, wait_s)
-
-    async def _refusal(self, caller: Caller) -> Refusal | None:
         try:
-            refusal = await self._ask(lambda shared: shared.admit(caller.name, caller.quota))
-        except CountingError:
-            return await self._local.admit(caller.name, caller.quota)
-
-        if refusal is None:
-            await self._local.admit(caller.name, caller.quota)
-        return refusal
+            try:
+                await self._ask(lambda shared: admit(shared, name, quota))
+            except CountingError:
+                await admit(self._local, name, quota)
+            else:
+                with suppress(QuotaError):
+                    await admit(self._local, name, quota)
+        except QuotaError as error:
+            log.warning("quota_exceeded", extra={"caller": name, "limit": error.limit})
+            raise
 
     def spent(self, caller: Caller, tokens: int) -> None:
         """Add the tokens of a request that has ended; whoever calls does not wait."""
@@ -170,21 +185,22 @@ class Quotas:
         task.add_done_callback(self._spending.discard)
 
     async def _spend(self, name: str, tokens: int) -> None:
-        await self._local.spend(name, tokens)
+        await self._local.count(name, tokens=tokens)
         with suppress(CountingError):
-            await self._ask(lambda shared: shared.spend(name, tokens))
+            await self._ask(lambda shared: shared.count(name, tokens=tokens))
 
-    async def used(self, caller: Caller) -> tuple[Used, bool]:
-        """Return what the caller has used, and whether that is of all processes."""
+    async def used(self, caller: Caller) -> tuple[tuple[QuotaLimit, ...], bool]:
+        """Return the caller's limits as they are used, and whether that is of all processes."""
         try:
-            return await self._ask(lambda shared: shared.used(caller.name)), True
+            counts, is_of_all = await self._ask(lambda shared: shared.count(caller.name)), True
         except CountingError:
-            return await self._local.used(caller.name), False
+            counts, is_of_all = await self._local.count(caller.name), False
+        return limits(caller.quota, counts), is_of_all
 
     async def readiness(self) -> Readiness:
         """Return ok, or why each process counts for itself."""
         try:
-            await self._ask(lambda shared: shared.used(""))
+            await self._ask(lambda shared: shared.count(""))
         except CountingError as error:
             return Readiness.degraded(f"{error}, {ALONE}")
         return Readiness.ok()

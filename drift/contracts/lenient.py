@@ -6,14 +6,12 @@ Each function is a validator: what it cannot read, it returns unchanged for pyda
 from __future__ import annotations
 
 import re
-from contextlib import nullcontext, suppress
 
 from pydantic import AfterValidator, BeforeValidator
 
-from drift.contracts import marked_prose
 from drift.core.logs import log
 
-_MOST_NUMBERS = 50
+MOST_NUMBERS = 50
 _WORDS_AS_SCORE = {
     "very high": 0.95,
     "high": 0.9,
@@ -97,9 +95,9 @@ def numbers(value: object) -> str:
     if isinstance(value, dict):
         known = ("from", "start", "first", "to", "end", "last")
         ends = [value[name] for name in known if name in value]
-        return "-".join(_number(end) for end in ends or list(value.values())[:_MOST_NUMBERS])
+        return "-".join(_number(end) for end in ends or list(value.values())[:MOST_NUMBERS])
     if isinstance(value, list):
-        return ",".join(numbers(item) for item in value[:_MOST_NUMBERS])
+        return ",".join(numbers(item) for item in value[:MOST_NUMBERS])
     return _number(value)
 
 
@@ -132,70 +130,6 @@ def yes(value: object) -> bool:
     if isinstance(value, str):
         return value.strip().casefold() in {"true", "yes", "1"}
     return value == 1
-
-
-_SAYING = ("text", "sentence", "statement", "row", "table", "code", "item", "heading")
-_NAMING = ("facts", "fact", "numbers", "evidence", "citations", "references")
-_MOST_SENTENCES = 2_000
-_MOST_PROSE = 60_000  # characters, more than is delivered
-_TOO_MANY_DIGITS = 6  # of a number that is no fact's
-
-
-def sentences(value: object) -> object:
-    """Read sentences with their facts as `sentence` does, one list of all, and prose.
-
-    Raises:
-        ValueError: prose whose numbers cannot be read for certain.
-    """
-    if not isinstance(value, list):
-        return value if value is not None and not isinstance(value, str | dict) else sentence(value)
-
-    found: list[dict[str, object]] = []
-    for item in value[:_MOST_SENTENCES]:
-        if isinstance(item, int) and found:
-            found[-1]["facts"] = [*_facts(found[-1]["facts"]), *_facts(item)]
-        else:
-            found += sentence(item)
-    return found
-
-
-def sentence(value: object) -> list[dict[str, object]]:
-    """Read `["Words.", 1, 3]`, an object of text and facts, or prose with numbers in brackets.
-
-    Raises:
-        ValueError: prose whose numbers cannot be read for certain.
-    """
-    facts: list[int] = []
-    is_prose = isinstance(value, str)
-    if isinstance(value, list):
-        value, facts = (value[0], _facts(value[1:])) if value else ("", [])
-    elif isinstance(value, dict):
-        given = {str(name).casefold(): one for name, one in value.items()}
-        facts = _facts([given[name] for name in _NAMING if name in given])
-        value = next((given[name] for name in _SAYING if given.get(name)), "")
-
-    said = text(value)
-    if not isinstance(said, str) or not said.strip():
-        return []
-    said = said[:_MOST_PROSE].replace("\r\n", "\n")
-    said = said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if not facts:
-        with nullcontext() if is_prose else suppress(ValueError):
-            return [{"text": words, "facts": named} for words, named in marked_prose.read(said)]
-    return [{"text": said, "facts": facts}]
-
-
-def _facts(value: object) -> list[int]:
-    """Return the numbers in a value, in whatever lists and texts they stand."""
-    if isinstance(value, list | tuple):
-        return [number for one in value[:_MOST_NUMBERS] for number in _facts(one)]
-    if isinstance(value, str):
-        return [
-            int(digits)
-            for digits in re.findall(r"\d++", value[:200])
-            if len(digits) < _TOO_MANY_DIGITS
-        ]
-    return [value] if isinstance(value, int) and not isinstance(value, bool) else []
 
 
 def listed(value: object) -> object:

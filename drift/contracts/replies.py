@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from itertools import accumulate
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -31,7 +30,6 @@ from drift.contracts.lenient import (
     position,
     questions,
     score,
-    sentences,
     text,
     without_nulls,
     yes,
@@ -41,7 +39,6 @@ from drift.model.tree import Verdict
 # Bounds on what is read of a reply, so that a model that does not stop costs no more than this.
 # What exceeds them is cut off before anything else is checked.
 MAX_ANSWER_CHARS = 16_000
-ANSWER_CUT = f"The answer was cut after {MAX_ANSWER_CHARS:,} characters."
 MAX_STATEMENT_CHARS = 4_000
 MAX_ID_CHARS = 500
 MAX_FOLLOWUPS_READ = 20
@@ -63,7 +60,7 @@ AboutWhole = Annotated[bool, BeforeValidator(yes)]
 """Whether a question is about the documents as a whole; a reply that does not say so means no."""
 
 
-class _ReplyShape(BaseModel):
+class ReplyShape(BaseModel):
     """A model's reply: unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -77,7 +74,7 @@ PositionAsked = Annotated[
 """The position that a question asks about; empty for most."""
 
 
-class _Proposed(_ReplyShape):
+class _Proposed(ReplyShape):
     """A follow-up question; a bare string is one."""
 
     question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), at_most(1_000)]
@@ -99,7 +96,7 @@ class FollowupReply(_Proposed):
 Followups = Annotated[list[FollowupReply], first(MAX_FOLLOWUPS_READ), BeforeValidator(questions)]
 
 
-class PrimerReply(_ReplyShape):
+class PrimerReply(ReplyShape):
     """Reply of the primer: a coarse answer and 1 to 6 follow-ups; a bare list is the follow-ups."""
 
     about_whole: AboutWhole = False
@@ -136,7 +133,7 @@ class PrimerReply(_ReplyShape):
         )
 
 
-class CitationReply(_ReplyShape):
+class CitationReply(ReplyShape):
     """Evidence as a model names it: a chunk, numbers of its sentences, and their first words.
 
     `sentences` is "4" or "4-5". Without a number, `words` are looked for in the chunk; a field
@@ -162,7 +159,7 @@ class NextReply(_Proposed):
     beside: Annotated[str, at_most(MAX_ID_CHARS), BeforeValidator(text)] = ""
 
 
-class LastReply(_ReplyShape):
+class LastReply(ReplyShape):
     """Reply to a follow-up of the last pass: evidence first, then what follows from it."""
 
     citations: Annotated[list[CitationReply], first(MAX_CITATIONS), BeforeValidator(listed)] = (
@@ -182,7 +179,7 @@ class LocalReply(LastReply):
     should_continue: Annotated[bool, BeforeValidator(flag)] = False
 
 
-class _Named(_ReplyShape):
+class _Named(ReplyShape):
     followup: Annotated[str, BeforeValidator(identifier), at_most(MAX_ID_CHARS)] = ""
 
 
@@ -207,7 +204,7 @@ def _usable(value: object) -> object:
     return read
 
 
-class JointReply(_ReplyShape):
+class JointReply(ReplyShape):
     """Reply to several follow-ups: an answer to each; a bare list is the answers."""
 
     answers: Annotated[list[JointAnswer], Field(min_length=1), first(10), BeforeValidator(_usable)]
@@ -218,124 +215,7 @@ class JointReply(_ReplyShape):
         return {"answers": value} if isinstance(value, list) else value
 
 
-class LastJointReply(_ReplyShape):
+class LastJointReply(ReplyShape):
     """Reply to several follow-ups of the last pass; it is read as a JointReply."""
 
     answers: list[LastJointAnswer]
-
-
-class SentenceReply(_ReplyShape):
-    """A sentence of an answer with the numbers of its facts: `["Marley was dead.", 1, 3]`.
-
-    In its place stands an item of a list, a row of a table, a heading, or a whole block of code.
-    """
-
-    text: Annotated[str, at_most(MAX_ANSWER_CHARS + 1)]
-    facts: tuple[int, ...] = ()
-
-    def said(self, write: Callable[[str], str]) -> SentenceReply:
-        """Return the sentence with its text as `write` makes it of it."""
-        return self.model_copy(update={"text": write(self.text)})
-
-
-Sentences = Annotated[
-    tuple[SentenceReply, ...],
-    BeforeValidator(sentences),
-    WithJsonSchema(
-        {
-            "type": "array",
-            "items": {
-                "type": "array",
-                "items": {"anyOf": [{"type": "string"}, {"type": "integer"}]},
-                "description": 'a sentence, then its numbers: ["It is so.", 1, 3]',
-            },
-        }
-    ),
-]
-_PROSE = ("final_answer", "answer", "response", "text")
-"""Fields of a reply that has written its answer as prose."""
-
-
-class _Concluding(_ReplyShape):
-    """A reply that answers the user's question, in sentences with the numbers of their facts.
-
-    It says so where its answer is longer than is read of it. Only a reply that has found nothing
-    may be without a sentence that names a fact.
-    """
-
-    if TYPE_CHECKING:  # the fields stand below, in the order in which they are asked for
-        sentences: tuple[SentenceReply, ...]
-        verdict: Verdict
-        residual_uncertainty: str
-
-    @property
-    def names_evidence(self) -> bool:
-        """Whether there is anything that its sentences could name."""
-        return True
-
-    @model_validator(mode="before")
-    @classmethod
-    def _in_prose(cls, value: object) -> object:
-        if isinstance(value, list):
-            return {"sentences": value}
-        if not isinstance(value, dict) or value.get("sentences") is not None:
-            return value
-        prose = [value[name] for name in ("sentences", *_PROSE) if name in value]
-        return {**value, "sentences": prose[-1]} if prose else value
-
-    @model_validator(mode="after")
-    def _bounded(self) -> Self:
-        has_found = self.verdict != "not_found" and self.names_evidence
-        if has_found and not any(one.facts for one in self.sentences):
-            raise ValueError(
-                f"with the verdict {self.verdict}, sentences must name the numbers of their facts"
-            )
-
-        lengths = accumulate(len(one.text) for one in self.sentences)
-        kept = sum(length <= MAX_ANSWER_CHARS for length in lengths)
-        if kept == len(self.sentences):
-            return self
-        uncertain = f"{ANSWER_CUT} {self.residual_uncertainty}".strip()
-        first_part = self.sentences[0].said(lambda text: text[:MAX_ANSWER_CHARS].rstrip())
-        return self.model_copy(
-            update={
-                "sentences": self.sentences[:kept] or (first_part,),
-                "residual_uncertainty": uncertain[:MAX_STATEMENT_CHARS].rstrip(),
-            }
-        )
-
-
-class QuickReply(_Concluding):
-    """Reply to one look: places of sentences ("K3.4"), and an answer that names them by number.
-
-    1 is the first of `evidence`.
-    """
-
-    about_whole: AboutWhole = False
-    position: PositionAsked = ""
-    evidence: Annotated[
-        list[CitationReply],
-        first(MAX_CITATIONS),
-        BeforeValidator(listed),
-        WithJsonSchema({"type": "array", "items": {"type": "string"}}),
-    ] = Field(default_factory=list)
-    verdict: Annotated[Verdict, BeforeValidator(judgement)] = "partly"
-    sentences: Sentences
-    confidence: Annotated[float, Field(ge=0, le=1), BeforeValidator(score)] = 0.0
-    residual_uncertainty: Statement = ""
-
-    @property
-    def names_evidence(self) -> bool:
-        """Whether there is a place; without one its sentences say nothing."""
-        return bool(self.evidence)
-
-
-class AggregateReply(_Concluding):
-    """Reply of the aggregation: sentences with the numbers of facts, and whether they answer.
-
-    What else it holds is not looked at: key facts are made of the sentences.
-    """
-
-    verdict: Annotated[Verdict, BeforeValidator(judgement)] = "partly"
-    sentences: Sentences
-    residual_uncertainty: Statement = ""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 
-from drift.contracts.replies import SentenceReply
+from drift.contracts.final_replies import SentenceReply
 from drift.core.sentence_ends import ends_in_a_stop
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
 from drift.evidence.contradiction import uncontradicted

@@ -15,7 +15,7 @@ from typing import TypeVar
 from pydantic import BaseModel
 
 from drift.auth.caller import RIGHTS, Caller, Project
-from drift.auth.quotas import DAY_S, WINDOW_S, Quotas
+from drift.auth.quotas import QuotaLimit, Quotas
 from drift.contracts import reading as out
 from drift.contracts.request import project_id_problem
 from drift.core.deadline import Deadline
@@ -225,21 +225,18 @@ async def usage(caller: Caller, quotas: Quotas) -> Reply:
     """Return what the caller may use and has used."""
     used, is_of_all = await quotas.used(caller)
     now = datetime.now(UTC)
-    minute = now + timedelta(seconds=WINDOW_S)
-    midnight = now + timedelta(seconds=DAY_S - now.timestamp() % DAY_S)
-
     quota = out.QuotaRead(
         caller=caller.name,
         counted="together" if is_of_all else "alone",
-        requests_per_minute=_limit(caller.quota.requests_per_minute, used.requests, minute),
-        tokens_per_day=_limit(caller.quota.tokens_per_day, used.tokens, midnight),
+        **{limit.name: _limit(limit, now) for limit in used},
     )
 
     return http.read(quota)
 
 
-def _limit(most: int | None, used: int, free_at: datetime) -> out.LimitRead | None:
-    if most is None:
+def _limit(limit: QuotaLimit, now: datetime) -> out.LimitRead | None:
+    if limit.most is None:
         return None
-    left = max(0, most - used)
-    return out.LimitRead(limit=most, used=used, left=left, free_at=free_at.replace(microsecond=0))
+    left = max(0, limit.most - limit.used)
+    free_at = (now + timedelta(seconds=limit.free_in_s)).replace(microsecond=0)
+    return out.LimitRead(limit=limit.most, used=limit.used, left=left, free_at=free_at)

@@ -30,7 +30,7 @@ from drift.llm.local_embedder import LocalEmbedder
 from drift.llm.options import ChatOptions
 from drift.llm.retry import RetryPolicy
 from drift.ports import Embedder, GraphStore, PassageReader, Ports, VectorStore
-from drift.redis.answer_cache import LOCAL_BYTES, AnswerCache
+from drift.redis.answer_cache import LOCAL_BYTES, CachedAnswer
 from drift.redis.claims import RedisClaims
 from drift.redis.counter import RedisCounter
 from drift.redis.embedding_cache import CachedEmbedder, Space
@@ -65,7 +65,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     closers = (
         chat.aclose,
         model.client.close,
-        *(one.close for one in (sink, counter, claims, entries) if one),
+        *(one.close for one in (sink, entries, redis) if one),
     )
     embedder = cached(model, settings, entries)
     passages: PassageReader | None = None
@@ -87,8 +87,8 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
             kept = CacheEntries(shared, LOCAL_BYTES)
             # Another release has other prompts.
             answered_by = json.dumps([__version__, settings.of_answers], sort_keys=True)
-            answers = AnswerCache(whole.reader, answered_by, kept).slot
-            closers = (*closers, shared.close) if shared else closers
+            answers = partial(CachedAnswer, whole.reader, answered_by, kept)
+            closers = (shared.close, *closers) if shared else closers
 
     return Service(
         settings,

@@ -1,30 +1,136 @@
-"""What the answers of all providers have in common: JSON, errors among them, and content."""
+"""How the answers of all providers are read, whole or in events, and what they have in common.
+
+The SDKs build an object for every part of an answer without checking any. Here the few parts that
+count are read as servers of other makes mean them, or passed over (docs/replies.md).
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
-import pydantic_core
+import httpx2
 
-EVENT_STREAM = "text/event-stream"
+from drift.core.reply_text import is_json
+from drift.llm.errors import ServerSettings, not_this_api
+from drift.llm.event_stream import events, from_json, streams
+from drift.llm.growing import GrowingText
+from drift.model.calls import Tokens
+
 _BARE_ERROR = frozenset({"message", "code", "status", "param", "detail"})
 _NO_THOUGHTS = frozenset({"text", "output_text", ""})
 
 
-def from_json(text: str | bytes) -> Any:  # noqa: ANN401 - any JSON value
-    """Return the value of a JSON text.
+# ----------------------------------------------------------------------------- what has come of one
+@dataclass(slots=True)
+class Answer:
+    """What has come of an answer: what is counted of it, and the name of its model."""
 
-    Raises:
-        json.JSONDecodeError: the text broke off, or is none.
-        RecursionError: its lists are too deep.
-    """
-    try:
-        return pydantic_core.from_json(text)
-    except ValueError:  # halves of characters are told by the slower reader
-        given = text if isinstance(text, str) else text.decode("utf-8", "replace")
-        return json.loads(given)
+    usage: dict[str, Any] = field(default_factory=dict)
+    model: str = ""
+
+    @property
+    def tokens(self) -> Tokens:
+        """The tokens, as far as the server counts them."""
+        return _tokens(self.usage)
+
+    def count(self, value: Mapping[str, Any]) -> None:
+        """Take usage and model of an answer, or of an event; neither need be of its shape."""
+        usage, model = value.get("usage"), value.get("model")
+        if isinstance(usage, dict):
+            self.usage |= {name: number for name, number in usage.items() if number}
+        if model and isinstance(model, str):
+            self.model = model
+
+
+@dataclass(slots=True)
+class Reply(Answer):
+    """A chat model's reply, which a provider reads whole or event by event."""
+
+    growing: GrowingText = field(default_factory=lambda: GrowingText(lambda _: None))
+    """The text of events."""
+    is_over: bool = False
+    """Whether an event said that it was the last one."""
+
+    @property
+    def has_end(self) -> bool:
+        """Whether the model said why it ended."""
+        raise NotImplementedError
+
+    def error_in(self, value: Mapping[str, Any]) -> object:
+        """Return the error that an answer or an event of status 200 is or holds; None for none."""
+        return told_error(value)
+
+    def take_whole(self, value: Mapping[str, Any]) -> None:
+        """Take an answer; ModelMisconfiguredError where it is none of the API."""
+        raise NotImplementedError
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """Take an event; the same error, and those of GrowingText."""
+        raise NotImplementedError
+
+
+_Reply = TypeVar("_Reply", bound=Reply)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelApi:
+    """One API: what its server's settings are called, and two errors of its SDK."""
+
+    server: ServerSettings
+    status_error: Any
+    connection_error: Any
+
+    async def read(self, response: httpx2.Response, reply: _Reply) -> _Reply:
+        """Return the reply with what a response of status 200 holds, which may be a stream.
+
+        Raises:
+            json.JSONDecodeError: the answer, or an event, broke off.
+            APIConnectionError: the stream ended before the reply did.
+            APIStatusError: it holds an error.
+            ModelMisconfiguredError: it is of no such API.
+        """
+        try:
+            if streams(response):
+                await self._read_events(response, reply)
+            else:
+                reply.take_whole(await self._whole(response, reply))
+        except RecursionError as error:
+            raise not_this_api(self.server) from error
+
+        return reply
+
+    async def _whole(self, response: httpx2.Response, reply: Reply) -> Mapping[str, Any]:
+        if "json" not in response.headers.get("content-type", ""):
+            raise not_this_api(self.server)
+        value = from_json(await response.aread())
+        value = value[0] if isinstance(value, list) and len(value) == 1 else value
+        if not isinstance(value, dict):
+            raise not_this_api(self.server)
+        if error := reply.error_in(value):
+            raise self.told(error, response)
+        return value
+
+    async def _read_events(self, response: httpx2.Response, reply: Reply) -> None:
+        async for event in events(response):
+            if event is None:
+                return
+            if error := reply.error_in(event):
+                raise self.told(error, response)
+            reply.take(event)
+            if reply.is_over:
+                break
+
+        if not (reply.has_end or is_json(reply.growing.text)):
+            raise self.connection_error(message="The stream broke off.", request=response.request)
+
+    def told(self, error: object, response: httpx2.Response) -> Exception:
+        """Return the SDK's error for one that is told with status 200, whole or in a stream."""
+        body = error if isinstance(error, Mapping) else {"message": str(error)[:200]}
+        made: Exception = self.status_error("told within the answer", response=response, body=body)
+        return made
 
 
 def told_error(answer: Mapping[str, Any]) -> object:
@@ -36,9 +142,33 @@ def told_error(answer: Mapping[str, Any]) -> object:
     return answer if is_error or "message" in answer.keys() <= _BARE_ERROR else None
 
 
-def error_body(error: object) -> Mapping[str, Any]:
-    """Return a told error as the body that an SDK's error has."""
-    return error if isinstance(error, Mapping) else {"message": str(error)[:200]}
+# ------------------------------------------------------------------------------------ tokens, words
+def _tokens(usage: Mapping[str, Any]) -> Tokens:
+    """Read the tokens of a usage; gateways mix the names of OpenAI's API and of Anthropic's.
+
+    Those of the cache are part of `prompt_tokens`, and no part of `input_tokens`.
+    """
+    read, written = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
+    prompt, completion = (one if isinstance(one, dict) else {} for one in (read, written))
+    cached = _first(prompt, "cached_tokens") or _first(usage, "cache_read_input_tokens")
+    cache_write = _first(prompt, "cache_write_tokens", "cache_creation_tokens") or _first(
+        usage, "cache_creation_input_tokens"
+    )
+    input_tokens = _first(usage, "input_tokens") + cached + cache_write
+
+    return Tokens(
+        prompt=_first(usage, "prompt_tokens") or input_tokens,
+        completion=_first(usage, "completion_tokens", "output_tokens"),
+        cached=cached,
+        cache_write=cache_write,
+        reasoning=_first(completion, "reasoning_tokens"),
+    )
+
+
+def _first(counts: Mapping[str, Any], *names: str) -> int:
+    """Return the first count of these names that is one."""
+    found = (counts.get(name) for name in names)
+    return next((number for number in found if isinstance(number, int) and number > 0), 0)
 
 
 def said(content: object) -> str:

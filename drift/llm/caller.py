@@ -7,25 +7,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from drift.core.deadline import Deadline
-from drift.core.errors import DriftError
 from drift.llm.retry import RetryPolicy
 from drift.model.calls import Tokens
 from drift.telemetry import servers
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """What an error of an SDK means: the error of ours for it, and whether to try again.
-
-    `wait_s` are the seconds that the server asks to wait.
-    """
-
-    error: DriftError
-    is_transient: bool = False
-    wait_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +46,3 @@ class ModelCaller:
                 answer = await request()
             call.tokens, call.model = counted(answer)
             return answer
-
-    async def repeat(
-        self,
-        attempt: Callable[[], Awaitable[T]],
-        deadline: Deadline,
-        failure: Callable[[BaseException], Failure | None],
-    ) -> tuple[T, int]:
-        """Return what an attempt returns, and the number of attempts beyond the first.
-
-        What `failure` knows is raised as the error of ours that it names.
-        """
-
-        def asked_wait(error: BaseException) -> float:
-            read = failure(error)
-            return read.wait_s if read else 0.0
-
-        def is_transient(error: BaseException) -> bool:
-            read = failure(error)
-            return read is not None and read.is_transient
-
-        try:
-            return await self.retry.run(
-                attempt, retry_if=is_transient, deadline=deadline, asked_wait=asked_wait
-            )
-        except Exception as error:
-            if read := failure(error):
-                raise read.error from error
-            raise

@@ -144,7 +144,7 @@ class Chat:
         # What readiness asks is no request.
         outcomes = model.watch.outcomes if options is self.options else Outcomes()
         with outcomes.noted(deadline, step):
-            completion, retries = await self.provider.caller.repeat(
+            completion, retries = await self.provider.caller.retry.run(
                 lambda: self.provider.complete(request, growing),
                 deadline,
                 lambda error: self.provider.failure(error, model.setting),

@@ -28,8 +28,7 @@ from drift.core.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
-from drift.llm.caller import Failure
-from drift.llm.retry import retry_after
+from drift.llm.retry import Failure, retry_after
 
 _TOO_MANY_REQUESTS = 429
 _SERVER_ERRORS = 500

@@ -1,13 +1,29 @@
-"""The events of a reply that streams, as they come over the wire."""
+"""The JSON of a reply, and of the events of one that streams, as it comes over the wire."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx2
+import pydantic_core
 
-from drift.llm.answers import EVENT_STREAM, from_json
+EVENT_STREAM = "text/event-stream"
+
+
+def from_json(text: str | bytes) -> Any:  # noqa: ANN401 - any JSON value
+    """Return the value of a JSON text.
+
+    Raises:
+        json.JSONDecodeError: the text broke off, or is none.
+        RecursionError: its lists are too deep.
+    """
+    try:
+        return pydantic_core.from_json(text)
+    except ValueError:  # halves of characters are told by the slower reader
+        given = text if isinstance(text, str) else text.decode("utf-8", "replace")
+        return json.loads(given)
 
 
 def streams(response: httpx2.Response) -> bool:

@@ -6,8 +6,9 @@ import json
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from drift.llm.caller import Failure, ModelCaller
+from drift.llm.caller import ModelCaller
 from drift.llm.options import Effort
+from drift.llm.retry import Failure
 from drift.model.calls import Prompt, TextCallback, Tokens
 
 End = Literal["", "length", "content_filter", "refused"]

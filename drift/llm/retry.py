@@ -23,6 +23,7 @@ from tenacity import (
 )
 
 from drift.core.deadline import Deadline
+from drift.core.errors import DriftError
 from drift.telemetry import servers
 
 T = TypeVar("T")
@@ -30,6 +31,18 @@ T = TypeVar("T")
 JITTER = 0.25
 """Waits are longer by up to this share of the first wait, so that clients that failed together do
 not return together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What an error of an SDK means: the error of ours for it, and whether to try again.
+
+    `wait_s` are the seconds that the server asks to wait.
+    """
+
+    error: DriftError
+    is_transient: bool = False
+    wait_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,27 +62,29 @@ class RetryPolicy:
     async def run(
         self,
         call: Callable[[], Awaitable[T]],
-        *,
-        retry_if: Callable[[BaseException], bool],
         deadline: Deadline,
-        asked_wait: Callable[[BaseException], float] = lambda _: 0.0,
+        failure: Callable[[BaseException], Failure | None],
     ) -> tuple[T, int]:
         """Return the result of `call` and the number of retries it took.
 
-        There is no default for `retry_if`: an error it does not accept is raised at once.
-        `asked_wait` tells how many seconds the server asked to wait; the longer of that and the
-        backoff is waited. A retry that could only start after the deadline is not begun. A running
-        call is cancelled at the deadline.
+        The longer of the backoff and the wait that the server asks for is waited. A retry that
+        could only start after the deadline is not begun. A running call is cancelled at the
+        deadline.
 
         Raises:
-            BaseException: the last error of `call`, unwrapped; TimeoutError when the deadline
-                cancelled it.
+            DriftError: the one that `failure` names for the last error.
+            BaseException: the last error itself, where `failure` does not know it.
         """
         backoff = wait_exponential(multiplier=self.base_s, exp_base=self.factor, max=self.max_s)
         jittered = backoff + wait_random(0, min(self.base_s, self.max_s) * JITTER)
 
+        def is_transient(error: BaseException) -> bool:
+            known = failure(error)
+            return known is not None and known.is_transient
+
         def wait(state: RetryCallState) -> float:
-            return max(float(jittered(state)), asked_wait(_error(state)))
+            known = failure(_error(state))
+            return max(float(jittered(state)), known.wait_s if known else 0.0)
 
         def stop(state: RetryCallState) -> bool:
             return (
@@ -85,14 +100,19 @@ class RetryPolicy:
             servers.retrying(_error(state), state.attempt_number, state.upcoming_sleep)
 
         retrying = AsyncRetrying(
-            retry=retry_if_exception(retry_if),
+            retry=retry_if_exception(is_transient),
             wait=wait,
             stop=stop,
             sleep=self.sleep,
             before_sleep=said,
             reraise=True,
         )
-        result: T = await retrying(attempt)
+        try:
+            result: T = await retrying(attempt)
+        except Exception as error:
+            if known := failure(error):
+                raise known.error from error
+            raise
 
         return result, int(retrying.statistics["attempt_number"]) - 1
 

@@ -11,15 +11,8 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel
 
-from drift.contracts.replies import (
-    AggregateReply,
-    JointReply,
-    LastJointReply,
-    LastReply,
-    LocalReply,
-    PrimerReply,
-    QuickReply,
-)
+from drift.contracts.final_replies import AggregateReply, QuickReply
+from drift.contracts.replies import JointReply, LastJointReply, LastReply, LocalReply, PrimerReply
 from drift.contracts.strict_schema import strict_schema
 from drift.model.calls import Prompt
 from drift.model.reading import ABOUT_PROJECT

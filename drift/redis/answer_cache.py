@@ -20,24 +20,13 @@ MOST_BYTES = 256 * 1024  # a longer answer is not kept
 _FORMAT = 2  # part of each key: another format of entries has other keys
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerCache:
-    """Answers of the settings that `settings` names, by projects that `reader` knows."""
+@dataclass(slots=True)
+class CachedAnswer:
+    """AnswerSlot: one answer of these settings, under the project's version when it was asked."""
 
     reader: GraphReader
     settings: str
     entries: CacheEntries
-
-    def slot(self, project: Project, asked: BaseModel) -> CachedAnswer:
-        """Return where the answer to what is asked of a project is kept."""
-        return CachedAnswer(self, project, asked)
-
-
-@dataclass(slots=True)
-class CachedAnswer:
-    """AnswerSlot: one answer, under the project's version of when it was asked for."""
-
-    cache: AnswerCache
     project: Project
     asked: BaseModel
     _key: str | None = None
@@ -48,7 +37,7 @@ class CachedAnswer:
         if self._key is None:
             return None
 
-        body = (await self.cache.entries.get([self._key])).get(self._key)
+        body = (await self.entries.get([self._key])).get(self._key)
         try:
             return shape.model_validate_json(body) if body else None
         except ValidationError:
@@ -58,11 +47,11 @@ class CachedAnswer:
         """Keep an answer to what was asked, of the project as it was then; nobody waits for it."""
         body = answer.model_dump_json().encode()
         if self._key is not None and len(body) <= MOST_BYTES:
-            self.cache.entries.put({self._key: body})
+            self.entries.put({self._key: body})
 
     async def _find_key(self, deadline: Deadline) -> str | None:
         try:
-            version = await self.cache.reader.version(self.project, deadline)
+            version = await self.reader.version(self.project, deadline)
         except DriftError as error:
             # The search meets the same graph, and says what is wrong with it.
             log.info("answer_cache_unasked", extra={"reason": error.detail})
@@ -72,5 +61,5 @@ class CachedAnswer:
             return None
 
         kind, asked = type(self.asked).__name__, self.asked.model_dump_json()
-        named = [_FORMAT, self.cache.settings, self.project.id, version, kind, asked]
+        named = [_FORMAT, self.settings, self.project.id, version, kind, asked]
         return f"answer:{hashlib.sha256(json.dumps(named).encode()).hexdigest()}"

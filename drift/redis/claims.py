@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import math
 import time
 
-from redis.exceptions import InvalidResponse, NoPermissionError
+from redis.exceptions import InvalidResponse
 
 from drift.core.circuit_breaker import CircuitBreaker
 from drift.model.health import Readiness
-from drift.redis.pipeline import Pipeline
-from drift.redis.server import RedisServer, in_words
+from drift.redis.server import RedisServer, noted
 
 PREFIX = "drift:retrieval:"
 WAIT_S = 0.5  # how long a request waits for Redis
@@ -23,38 +21,32 @@ class RedisClaims:
     """Claims for all processes of a Redis; without its answer each claims for itself."""
 
     def __init__(self, server: RedisServer) -> None:
-        """Prepare for the event loop that first asks; nothing is opened yet."""
-        self._pipeline = Pipeline(server)
+        """Prepare; nothing is opened yet."""
+        self._server = server
         self._breaker = CircuitBreaker("retrieval_claims", time.monotonic)
 
     async def holds(self, retrieval_id: str, name: str, seconds: float) -> bool:
         """Claim an id, and tell whether it is not another caller's; a failure claims for nobody."""
-        if not self._breaker.allow():
-            return True
-
-        try:
-            async with asyncio.timeout(WAIT_S):
+        is_own = True
+        if self._breaker.allow():
+            async with noted(self._breaker, WAIT_S, _FORBIDDEN):
                 is_own = await self._claim(PREFIX + retrieval_id, name, math.ceil(seconds))
-        except Exception as error:  # noqa: BLE001 - whatever it is, the request goes on
-            is_refused = isinstance(error, NoPermissionError)
-            self._breaker.fail(_FORBIDDEN if is_refused else in_words(error))
-            return True
+                self._breaker.succeed()
 
-        self._breaker.succeed()
         return is_own
 
     async def _claim(self, key: str, name: str, seconds: int) -> bool:
-        mine = hashlib.sha256(name.encode()).hexdigest()
+        mine = hashlib.sha256(name.encode()).hexdigest().encode()
         claim = ("SET", key, mine, "EX", seconds)
-        made, held = await self._pipeline.ask_each([(*claim, "NX"), ("MGET", key)])
+        made, held = await self._server.ask((*claim, "NX"), ("MGET", key))
         match held:
             case [bytes(holder)] if len(holder) == len(mine):
-                is_own = holder == mine.encode()
+                is_own = holder == mine
             case _:
                 raise InvalidResponse("What stands there is no claim.")
 
         if is_own and made is None:
-            await self._pipeline.ask(*claim, "XX")
+            await self._server.ask((*claim, "XX"))
         return is_own
 
     async def health(self) -> Readiness:
@@ -65,7 +57,3 @@ class RedisClaims:
         return Readiness.degraded(
             f"{self._breaker.problem}, ids of retrievals are claimed in each process alone"
         )
-
-    async def close(self) -> None:
-        """Close the connection."""
-        await self._pipeline.close()

@@ -1,4 +1,4 @@
-"""QuotaCounter in Redis, shared by all processes: each method is one script, by the time of Redis.
+"""QuotaCounter in Redis, shared by all processes: one script, by the time of Redis.
 
 Of a caller there are a sorted set with the requests of the last minute, and a hash with the tokens
 of a day. Both have the same hash tag, so that a cluster keeps them together, and end by themselves.
@@ -12,113 +12,76 @@ from uuid import uuid4
 
 from redis.exceptions import NoPermissionError, NoScriptError
 
-from drift.auth.caller import Quota
-from drift.auth.quotas import DAY_S, WINDOW_S, CountingError, Refusal, Used
-from drift.redis.pipeline import Pipeline
+from drift.auth.quotas import DAY_S, WINDOW_S, CountingError, Counts
 from drift.redis.server import RedisServer, in_words
 
 PREFIX = "drift:quota:"
-_NONSENSE = "its answer is none of ours"
 _MICRO = 1_000_000
 
-_NOW = f"""
+COUNT = f"""
+local id, most, tokens = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local time = redis.call('TIME')
 local now = time[1] * {_MICRO} + time[2]
 local day = math.floor(time[1] / {DAY_S})
 local begin = string.format('%.0f', now - {WINDOW_S * _MICRO:.0f})
-local function tokens_of_today()
-  local held = redis.call('HMGET', KEYS[2], 'day', 'tokens')
-  return tonumber(held[1]) == day and tonumber(held[2]) or 0
-end
-"""
 
-ADMIT = f"""{_NOW}
-local requests, tokens, id = tonumber(ARGV[1]), tonumber(ARGV[2]), ARGV[3]
-if redis.call('ZSCORE', KEYS[1], id) then return {{'', 0}} end
-
-if tokens > 0 and tokens_of_today() >= tokens then
-  return {{'tokens_per_day', ({DAY_S} - time[1] % {DAY_S}) * 1000}}
+local held = redis.call('HMGET', KEYS[2], 'day', 'tokens')
+local total = tonumber(held[1]) == day and tonumber(held[2]) or 0
+if tokens > 0 then
+  total = total + tokens
+  redis.call('HSET', KEYS[2], 'day', day, 'tokens', total)
+  redis.call('EXPIRE', KEYS[2], {DAY_S})
 end
 
-if requests > 0 then
-  redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', begin)
-  local count = redis.call('ZCARD', KEYS[1])
-  if count >= requests then
-    local leaving = redis.call('ZRANGE', KEYS[1], count - requests, count - requests, 'WITHSCORES')
-    return {{'requests_per_minute', math.ceil((leaving[2] - begin) / 1000)}}
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', begin)
+local count, wait = redis.call('ZCARD', KEYS[1]), 0
+if most > 0 and not redis.call('ZSCORE', KEYS[1], id) then
+  if count < most then
+    redis.call('ZADD', KEYS[1], string.format('%.0f', now), id)
+    redis.call('EXPIRE', KEYS[1], {WINDOW_S:.0f} + 1)
+    count = count + 1
+  else
+    local leaving = redis.call('ZRANGE', KEYS[1], count - most, count - most, 'WITHSCORES')
+    wait = math.ceil((leaving[2] - begin) / 1000)
   end
-  redis.call('ZADD', KEYS[1], string.format('%.0f', now), id)
-  redis.call('EXPIRE', KEYS[1], {WINDOW_S:.0f} + 1)
 end
-return {{'', 0}}
+return {{id, count, total, wait, {DAY_S} * 1000 - math.floor((now / 1000) % ({DAY_S} * 1000))}}
 """
-"""Gives the limit that is reached and the milliseconds until there is room; an id counts once."""
-
-SPEND = f"""{_NOW}
-redis.call('HSET', KEYS[2], 'day', day, 'tokens', tokens_of_today() + ARGV[1])
-redis.call('EXPIRE', KEYS[2], {DAY_S})
-return 0
-"""
-
-USED = f"""{_NOW}
-return {{redis.call('ZCOUNT', KEYS[1], '(' .. begin, '+inf'), tokens_of_today()}}
-"""
+"""Counts as QuotaCounter says, times in milliseconds; a request counts once, by its id."""
+_SHA = hashlib.sha1(COUNT.encode(), usedforsecurity=False).hexdigest()
 
 
 class RedisCounter:
-    """Counts for all processes that use the same Redis; a reply of no script of ours does not."""
+    """Counts for all processes that use the same Redis; another's reply counts nothing."""
 
     def __init__(self, server: RedisServer) -> None:
-        """Prepare; nothing is opened yet. It belongs to the event loop that first asks."""
-        self._pipeline = Pipeline(server)
+        """Prepare; nothing is opened yet."""
+        self._server = server
 
-    async def admit(self, name: str, quota: Quota) -> Refusal | None:
-        """Count a request, unless a limit is reached."""
-        most = {
-            "requests_per_minute": quota.requests_per_minute or 0,
-            "tokens_per_day": quota.tokens_per_day or 0,
-        }
-        reply = await self._run(ADMIT, name, *most.values(), uuid4().hex)
-        match reply:
-            case [b"", int()]:
-                return None
-            case [bytes(limit), int(wait_ms)] if 0 <= wait_ms <= DAY_S * 1000:
-                for reached in ("requests_per_minute", "tokens_per_day"):
-                    if limit == reached.encode() and most[reached]:
-                        return Refusal(reached, most[reached], wait_ms / 1000)
+    async def count(self, name: str, *, most: int = 0, tokens: int = 0) -> Counts:
+        """Count by the clock of Redis; tokens twice when a connection breaks before it answers."""
+        marker = uuid4().hex
+        match await self._run(keys_of(name), marker, most, tokens):
+            case [bytes(id_), int(requests), int(total), int(wait), int(left)] if (
+                id_ == marker.encode() and min(requests, total, wait, left) >= 0
+            ):
+                return Counts(requests, total, wait / 1000, left / 1000)
+        raise CountingError("its answer is none of ours")
 
-        raise CountingError(_NONSENSE)
-
-    async def spend(self, name: str, tokens: int) -> None:
-        """Add tokens to those of today; twice when a connection breaks before Redis has said so."""
-        if await self._run(SPEND, name, tokens) != 0:
-            raise CountingError(_NONSENSE)
-
-    async def used(self, name: str) -> Used:
-        """Return what is counted of the caller."""
-        match await self._run(USED, name):
-            case [int(requests), int(tokens)] if min(requests, tokens) >= 0:
-                return Used(requests, tokens)
-        raise CountingError(_NONSENSE)
-
-    async def close(self) -> None:
-        """Close the connection."""
-        await self._pipeline.close()
-
-    async def _run(self, script: str, name: str, *arguments: str | int) -> Any:  # noqa: ANN401 - what the script returns
-        keys = keys_of(name)
-        sha = hashlib.sha1(script.encode(), usedforsecurity=False).hexdigest()
+    async def _run(self, keys: tuple[str, str], *arguments: str | int) -> Any:  # noqa: ANN401 - what the script returns
         try:
             try:
-                return await self._pipeline.ask("EVALSHA", sha, 2, *keys, *arguments)
+                (answer,) = await self._server.ask(("EVALSHA", _SHA, 2, *keys, *arguments))
             except NoScriptError:  # a Redis that has not seen it yet, or has started again
-                return await self._pipeline.ask("EVAL", script, 2, *keys, *arguments)
+                (answer,) = await self._server.ask(("EVAL", COUNT, 2, *keys, *arguments))
         except Exception as error:
             # The user lacks a right for the script, or for a command in it.
             if isinstance(error, NoPermissionError) or str(error).startswith("ACL failure"):
                 problem = "its user may not count quotas (docs/access.md)"
                 raise CountingError(problem) from error
             raise CountingError(in_words(error)) from error
+
+        return answer
 
 
 def keys_of(name: str) -> tuple[str, str]:

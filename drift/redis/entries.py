@@ -14,12 +14,11 @@ from contextvars import Context
 from typing import Any, Literal
 
 from cachetools import TLRUCache
-from redis.exceptions import InvalidResponse, NoPermissionError
+from redis.exceptions import InvalidResponse
 
 from drift.core.circuit_breaker import CircuitBreaker
 from drift.model.health import Readiness
-from drift.redis.pipeline import Pipeline
-from drift.redis.server import RedisServer, in_words
+from drift.redis.server import RedisServer, noted
 
 KEPT_S = 86_400
 """An entry counts for a day, in Redis and in the process: a model behind a name may be changed."""
@@ -102,7 +101,7 @@ class RedisEntries:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Prepare for the event loop that first asks; log lines say `what` is kept."""
-        self._pipeline = Pipeline(server)
+        self._server = server
         self._wait_s = wait_s
         self._what = what
         self._secret = secret
@@ -154,13 +153,11 @@ class RedisEntries:
         await asyncio.gather(*self._running)
 
     async def close(self) -> None:
-        """Close the connection; what was not written yet is lost."""
-        # first those that ask, or one that has just begun would open the connection again
+        """End what is on its way; what was not written yet is lost."""
         for task in self._running:
             task.cancel()
         await asyncio.gather(*self._running, return_exceptions=True)
         self._running.clear()
-        await self._pipeline.close()
 
     def _start(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         task = asyncio.create_task(work, context=Context())
@@ -169,34 +166,26 @@ class RedisEntries:
         return task
 
     async def _read(self, keys: Sequence[str]) -> dict[str, bytes] | None:
-        # One command a key: a cluster refuses one for keys of several slots. They go in one packet.
-        commands = [("MGET", self._named(key)) for key in keys]
-        try:
-            async with asyncio.timeout(GIVE_UP_S):
-                replies = await self._pipeline.ask_each(commands)
-            found: dict[str, bytes] = {}
-            for key, reply in zip(keys, replies, strict=True):
-                if not isinstance(reply, list) or len(reply) != 1:
-                    raise InvalidResponse("No answer to MGET.")  # noqa: TRY301
-                if (entry := self._opened(key, reply[0])) is not None:
-                    found[key] = entry
-        except Exception as error:  # noqa: BLE001 - whatever it is, the entry is made anew
-            self._reading.fail(_in_words(error))
-            return None
+        async with noted(self._reading, GIVE_UP_S, _FORBIDDEN):
+            # One command a key: a cluster refuses one for keys of several slots.
+            replies = await self._server.ask(*(("MGET", self._named(key)) for key in keys))
+            if not all(isinstance(reply, list) and len(reply) == 1 for reply in replies):
+                raise InvalidResponse("No answer to MGET.")
+            opened = {
+                key: self._opened(key, stored) for key, (stored,) in zip(keys, replies, strict=True)
+            }
+            return {key: entry for key, entry in opened.items() if entry is not None}
 
-        return found
+        return None
 
     async def _write(self, entries: Mapping[str, bytes]) -> None:
-        commands = [
-            ("SET", self._named(key), self._sealed(key, entry), "EX", KEPT_S)
-            for key, entry in entries.items()
-        ]
-        try:
-            async with asyncio.timeout(GIVE_UP_S):
-                await self._pipeline.ask_each(commands)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is made again
-            self._writing.fail(_in_words(error))
-        else:
+        async with noted(self._writing, GIVE_UP_S, _FORBIDDEN):
+            await self._server.ask(
+                *(
+                    ("SET", self._named(key), self._sealed(key, entry), "EX", KEPT_S)
+                    for key, entry in entries.items()
+                )
+            )
             self._writing.succeed()
 
     def _named(self, key: str) -> str:
@@ -213,7 +202,3 @@ class RedisEntries:
 
     def _mark(self, of: bytes, key: str, entry: bytes = b"") -> bytes:
         return hmac.digest(self._secret, b"\n".join((of, key.encode(), entry)), "sha256")
-
-
-def _in_words(error: Exception) -> str:
-    return _FORBIDDEN if isinstance(error, NoPermissionError) else in_words(error)

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import Context
@@ -27,15 +26,16 @@ from drift.contracts.progress import CHANNEL
 from drift.core.logs import chain, log
 from drift.model.health import Readiness
 from drift.redis.server import IDLE_SECONDS, RedisServer
-from drift.redis.waiting import WaitingMessages, WaitingRoom
+from drift.redis.waiting import WaitingMessage, WaitingRoom
 
+LATE_SECONDS = 0.8
+"""How long an answer waits for its messages; then Redis is in trouble, and no other answer does."""
 SILENT_SECONDS = 0.3
 """How long a connection may be silent until a new one is tried, and once more after that one has
 been answered."""
 PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)  # seconds between attempts that fail; the last one is repeated
 KEPT_SECONDS = 60.0  # how long a message waits for a Redis in trouble
-MAX_AT_ONCE, MAX_BYTES_AT_ONCE = 200, 256 * 2**10
-"""What is sent before the first answer to it is read."""
+MAX_AT_ONCE = 200  # messages that are sent before the first answer to them is read
 
 
 class RedisProgress:
@@ -51,13 +51,12 @@ class RedisProgress:
         self._room = WaitingRoom(8 * 2**20)  # what all messages that wait may take
         self._carrier: asyncio.Task[None] | None = None
         self._connection: Connection | None = None
-        self._used = 0.0
+        self._used = self._begun = 0.0
         self._proven = False
         self._outdated = False
         self._failures = 0
         self._cause = ""
-        self._late: asyncio.TimerHandle | None = None
-        self._waiters: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._changed = asyncio.Event()
         self._again = asyncio.Event()
         if server.tokens:
             server.tokens.on_new = self._sign_in_anew
@@ -72,26 +71,24 @@ class RedisProgress:
 
     async def delivered(self) -> None:
         """Wait until everything sent so far has arrived; not at all while Redis is in trouble."""
-        if self._cause or not self._room:
-            return
-        arrived = asyncio.get_running_loop().create_future()
-        self._waiters.append((self._room.newest, arrived))
-        await arrived
+        newest = self._room.newest
+        try:
+            async with asyncio.timeout(LATE_SECONDS):
+                while self._room.oldest <= newest and not self._cause:
+                    await self._changed.wait()
+        except TimeoutError as error:  # which concerns all requests, not the one that has waited
+            Context().run(self._in_trouble, chain(error))
 
     async def health(self) -> Readiness:
         """Return ok, or in words why Redis does not answer."""
         return await self._server.health()
 
     async def close(self) -> None:
-        """Give what waits a second to leave, and close the connection."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(1):
-                await self.delivered()
-
+        """Give what waits a moment to leave, and close the connection."""
+        await self.delivered()
         if self._carrier:
             self._carrier.cancel()
             await asyncio.gather(self._carrier, return_exceptions=True)
-
         await self._leave()
 
     # ---------------------------------------------------------------------------------- the carrier
@@ -99,9 +96,8 @@ class RedisProgress:
         """Carry messages until none waits."""
         try:
             while self._room:
-                self._expect()
                 try:
-                    await self._publish(self._room.first(MAX_AT_ONCE, MAX_BYTES_AT_ONCE))
+                    await self._publish(self._room.first(MAX_AT_ONCE))
                 except Exception as error:  # noqa: BLE001 - whatever it is must not reach a request
                     proven = self._proven
                     await self._leave()
@@ -109,11 +105,10 @@ class RedisProgress:
                         await self._pause(error)
         finally:
             self._carrier = None
-            self._expected()
-            self._release(self._room.newest)
 
-    async def _publish(self, batch: list[WaitingMessages]) -> None:
+    async def _publish(self, batch: list[WaitingMessage]) -> None:
         """Send messages and take out those that are acknowledged; an error leaves its own one."""
+        self._begun = asyncio.get_running_loop().time()
         connection = await self._connected()
         commands = [("PUBLISH", message.channel, message.text) for message in batch]
         await connection.send_packed_command(connection.pack_commands(commands), check_health=False)
@@ -152,6 +147,7 @@ class RedisProgress:
             try:
                 other = await self._server.opened(1.0)  # how long that new one may take
             except Exception as error:
+                self._in_trouble(chain(error))
                 self._drop_old()
                 if not self._room:
                     raise ConnectionResetError("Nothing waits for an answer any more.") from error
@@ -175,6 +171,7 @@ class RedisProgress:
 
     def _drop_old(self) -> None:
         self._room.drop_older(self._clock() - KEPT_SECONDS)
+        self._tell()
 
     def _sign_in_anew(self) -> None:
         """Leave the connection of the old token, which the server cuts when that ends."""
@@ -182,47 +179,27 @@ class RedisProgress:
         self._again.set()
 
     # --------------------------------------------------------------------------- how Redis is doing
-    def _expect(self) -> None:
-        self._expected()
-        loop = asyncio.get_running_loop()
-        # Then Redis is in trouble: answers wait for it no longer, messages still do.
-        self._late = loop.call_later(0.8, self._in_trouble, chain(TimeoutError()))
-
-    def _expected(self) -> bool:
-        """Tell whether the answer was expected still."""
-        late, self._late = self._late, None
-        if late is None:
-            return False
-        late.cancel()
-        return True
-
-    def _arrived(self, message: WaitingMessages) -> None:
+    def _arrived(self, message: WaitingMessage) -> None:
         self._room.arrived(message.number)
         self._proven = True
         self._failures = 0
-        if self._expected():
-            self._restored()
-        self._release(message.number)
+        is_late = asyncio.get_running_loop().time() - self._begun > LATE_SECONDS
+        if self._cause and not is_late:
+            self._cause = ""
+            log.info("progress_publish_restored", extra={"dropped": self._room.dropped})
+            self._room.dropped = 0
+        self._tell()
 
     def _in_trouble(self, cause: str) -> None:
         """Let no answer wait; log the cause when it is another one than before."""
-        self._expected()
-        self._release(self._room.newest)
         if cause != self._cause:
             self._cause = cause
             log.warning(
                 "progress_publish_failed", extra={"cause": cause, "waiting": len(self._room)}
             )
+        self._tell()
 
-    def _restored(self) -> None:
-        if self._cause:
-            self._cause = ""
-            log.info("progress_publish_restored", extra={"dropped": self._room.dropped})
-            self._room.dropped = 0
-
-    def _release(self, number: int) -> None:
-        """Let those go on who waited for this message or an earlier one."""
-        while self._waiters and self._waiters[0][0] <= number:
-            _, arrived = self._waiters.popleft()
-            if not arrived.done():
-                arrived.set_result(None)
+    def _tell(self) -> None:
+        """Have those look again who wait."""
+        self._changed.set()
+        self._changed.clear()

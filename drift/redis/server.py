@@ -7,8 +7,9 @@ import base64
 import json
 import socket
 import ssl
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from redis.asyncio import Connection, ConnectionPool, Redis
@@ -30,6 +31,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from drift.auth.entra import Token, TokenSource
+from drift.core.circuit_breaker import CircuitBreaker
 from drift.core.logs import causes
 from drift.model.health import Readiness
 
@@ -37,6 +39,10 @@ REDIS_SCOPE = "https://redis.azure.com/.default"
 OPEN_SECONDS = 5.0
 """How long a new connection may take: the token, the network, TLS, signing in and the first
 answer."""
+PACKET_SECONDS = 3.0
+"""How long commands may take, with a connection that has to be opened first."""
+CONNECTIONS = 4
+"""Connections of one process for its commands; more callers wait for their turn."""
 IDLE_SECONDS = 200.0
 """A connection that was idle for so long is replaced: networks in the cloud forget it after 240."""
 
@@ -48,8 +54,13 @@ class RedisServer:
     would read them for every new connection, in the event loop.
     """
 
-    def __init__(self, url: str, tokens: TokenSource | None = None) -> None:
-        """Take the address and the certificates."""
+    def __init__(
+        self,
+        url: str,
+        tokens: TokenSource | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Take the address and the certificates; it belongs to the event loop that first asks."""
         self.tokens = tokens
         self._pool = ConnectionPool.from_url(
             url,
@@ -63,17 +74,38 @@ class RedisServer:
             driver_info=None,
             credential_provider=EntraLogin(tokens) if tokens else None,
         )
-        sample: object = self._made()
-        if isinstance(sample, SSLConnection):
-            certificates = sample.ssl_context
-            certificates.get()
+        self.has_tls = isinstance(self._made(), SSLConnection)
+        self._pool.connection_class = _lasting(self._pool, clock)
+        self._turns = asyncio.Semaphore(CONNECTIONS)
+        self._client = self.client(retries=1)
+        self._client.response_callbacks.clear()
 
-            class SharedCertificates(SSLConnection):
-                def __init__(self, **options: Any) -> None:  # noqa: ANN401 - redis-py's own
-                    super().__init__(**options)
-                    self.ssl_context = certificates
+    async def ask(self, *commands: tuple[str | int | bytes, ...]) -> list[Any]:
+        """Return the answers to commands, which go in one packet and may be sent twice.
 
-            self._pool.connection_class = SharedCertificates
+        Raises:
+            Exception: the identity's or redis-py's own; also where one command is refused.
+        """
+        async with self._turns:
+            await self.signed_in()  # also renews a token in time
+            packet = self._client.pipeline(transaction=False)
+            for words in commands:
+                packet.execute_command(*words)
+
+            try:
+                async with asyncio.timeout(PACKET_SECONDS):
+                    replies: list[Any] = await packet.execute(raise_on_error=False)
+            except (ValueError, TypeError, RecursionError) as error:  # what redis-py's parser meets
+                raise InvalidResponse("No reply of a Redis.") from error
+
+        for reply in replies:
+            if isinstance(reply, Exception):
+                raise reply
+        return replies
+
+    async def close(self) -> None:
+        """Close the connections of commands."""
+        await self._client.aclose()
 
     async def opened(self, seconds: float = OPEN_SECONDS) -> Connection:
         """Return a new connection, signed in, over which the server has answered.
@@ -134,12 +166,48 @@ class RedisServer:
         try:
             connection = await self.opened()
         except Exception as error:  # noqa: BLE001 - whatever it is, it has words
-            is_silent = (
-                isinstance(error, TimeoutError) and self._pool.connection_class is not Connection
-            )
+            is_silent = isinstance(error, TimeoutError) and self.has_tls
             return Readiness.failing(in_words(error) + (_SILENT if is_silent else ""))
         await connection.disconnect(nowait=True)
         return Readiness.ok()
+
+
+def _lasting(pool: ConnectionPool, clock: Callable[[], float]) -> type[Connection]:
+    """Return the pool's kind of connection, replaced when idle for long, with shared certificates.
+
+    Certificates are read here, once.
+    """
+    kind: Any = pool.connection_class
+    sample = kind(**pool.connection_kwargs)
+    certificates = sample.ssl_context if isinstance(sample, SSLConnection) else None
+    if certificates:
+        certificates.get()
+
+    class LastingConnection(kind):  # type: ignore[misc]
+        used = 0.0
+
+        def __init__(self, **options: Any) -> None:  # noqa: ANN401 - redis-py's own
+            super().__init__(**options)
+            if certificates:
+                self.ssl_context = certificates
+
+        async def connect(self) -> None:
+            if self.is_connected and clock() - self.used > IDLE_SECONDS:
+                await self.disconnect(nowait=True)
+            await super().connect()
+            self.used = clock()
+
+    return LastingConnection
+
+
+@asynccontextmanager
+async def noted(breaker: CircuitBreaker, seconds: float, forbidden: str) -> AsyncIterator[None]:
+    """Bound what is asked in a block; whatever fails is told to the breaker, and to nobody else."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except Exception as error:  # noqa: BLE001 - whatever it is, a request goes on
+        breaker.fail(forbidden if isinstance(error, NoPermissionError) else in_words(error))
 
 
 async def _pong(connection: Connection) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass
 from itertools import islice
 
@@ -10,7 +9,7 @@ OVERHEAD_BYTES = 300  # what a waiting message takes beside its text
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingMessages:
+class WaitingMessage:
     """One message: its number in the process, its text, its channel, and since when it waits.
 
     `last` says that its request ends with it.
@@ -40,48 +39,42 @@ class WaitingRoom:
         self.dropped = 0
         self._most_bytes = most_bytes
         self._bytes = 0
-        self._messages: dict[int, WaitingMessages] = {}
-        self._steps: deque[int] = deque()
+        self._messages: dict[int, WaitingMessage] = {}
 
     def __len__(self) -> int:
         """Count those that wait."""
         return len(self._messages)
 
+    @property
+    def oldest(self) -> int:
+        """The number of the oldest message that waits, or of the next one that comes."""
+        return next(iter(self._messages), self.newest + 1)
+
     def add(self, text: bytes, channel: str, *, last: bool, now: float) -> None:
         """Take a message for a channel, and make room for it."""
         self.newest += 1
-        message = self._messages[self.newest] = WaitingMessages(
+        message = self._messages[self.newest] = WaitingMessage(
             self.newest, text, channel, last, now
         )
         self._bytes += message.size
-        if not last:
-            self._steps.append(self.newest)
 
         while self._bytes > self._most_bytes:
-            self._drop(self._steps[0] if self._steps else next(iter(self._messages)))
+            steps = (number for number, one in self._messages.items() if not one.last)
+            self._drop(next(steps, self.oldest))
 
-    def first(self, most: int, most_bytes: int) -> list[WaitingMessages]:
-        """Return the oldest messages: one, and as many more as do not exceed these limits."""
-        chosen: list[WaitingMessages] = []
-        for message in islice(self._messages.values(), most):
-            most_bytes -= message.size
-            if chosen and most_bytes < 0:
-                break
-            chosen.append(message)
-
-        return chosen
+    def first(self, most: int) -> list[WaitingMessage]:
+        """Return so many of the oldest messages at most."""
+        return list(islice(self._messages.values(), most))
 
     def arrived(self, number: int) -> None:
         """Let a message go that Redis has."""
         if message := self._messages.pop(number, None):
             self._bytes -= message.size
-        while self._steps and self._steps[0] not in self._messages:
-            self._steps.popleft()
 
     def drop_older(self, than: float) -> None:
         """Drop what has waited since before this moment."""
-        while self._messages and (oldest := next(iter(self._messages.values()))).since < than:
-            self._drop(oldest.number)
+        while self._messages and self._messages[self.oldest].since < than:
+            self._drop(self.oldest)
 
     def _drop(self, number: int) -> None:
         self.dropped += 1

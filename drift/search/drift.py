@@ -22,8 +22,9 @@ from drift.answer.response import (
 from drift.answer.streaming import GrowingAnswer, Telling
 from drift.contracts.answer import NO_DATA_STATE, DepthOut, RetrieveResponse
 from drift.contracts.evidence import EvidenceResponse
+from drift.contracts.final_replies import AggregateReply
 from drift.contracts.progress import Phase
-from drift.contracts.replies import AggregateReply, PrimerReply
+from drift.contracts.replies import PrimerReply
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyError, UpstreamError

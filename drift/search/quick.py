@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from drift.answer import conclusion
 from drift.answer.conclusion import Conclusion
 from drift.answer.streaming import GrowingAnswer, Telling
-from drift.contracts.replies import AggregateReply, QuickReply
+from drift.contracts.final_replies import AggregateReply, QuickReply
 from drift.core.errors import UnusableReplyError
 from drift.core.logs import log
 from drift.evidence.citations import check_each, standing

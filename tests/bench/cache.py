@@ -68,7 +68,8 @@ async def kept(redis_url: str) -> list[dict[str, Any]]:
     Raises:
         ModelUnavailableError: Redis did not take what was to be looked up.
     """
-    entries = RedisEntries(RedisServer(redis_url), b"bench")
+    server = RedisServer(redis_url)
+    entries = RedisEntries(server, b"bench")
     space, model = Space("bench", "bench", None, DIMENSIONS), RandomVectors()
     known = CachedEmbedder(model, space, CacheEntries(entries))
     texts = [f"text {number}" for number in range(TEXTS)]
@@ -91,6 +92,7 @@ async def kept(redis_url: str) -> list[dict[str, Any]]:
         return measured
     finally:
         await entries.close()
+        await server.close()
 
 
 async def own_share(embedder: Embedder, model_s: float) -> dict[str, Any]:

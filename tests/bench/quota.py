@@ -29,15 +29,15 @@ async def bench(asked: Options) -> None:
     """Time both ways to count."""
     log.setLevel(logging.ERROR)  # a line for each refusal
     with ValkeyServer() as valkey:
-        counter = RedisCounter(RedisServer(valkey.url))
-        places = {"in this process": Quotas(), "in Redis": Quotas(counter)}
+        server = RedisServer(valkey.url)
+        places = {"in this process": Quotas(), "in Redis": Quotas(RedisCounter(server))}
         try:
             for place, quotas in places.items():
                 show(await in_turn(f"one after another, {place}", quotas), asked)
             for place, quotas in places.items():
                 show(await at_once(f"{CALLERS} at once, {place}", quotas), asked)
         finally:
-            await counter.close()
+            await server.close()
 
 
 async def in_turn(case: str, quotas: Quotas) -> dict[str, Any]:
@@ -66,7 +66,7 @@ async def at_once(case: str, quotas: Quotas) -> dict[str, Any]:
 
 
 def new_caller(requests_per_minute: int) -> Caller:
-    return Caller(f"bench {uuid4()}", quota=Quota(requests_per_minute))
+    return Caller(f"bench {uuid4()}", quota=Quota(requests_per_minute=requests_per_minute))
 
 
 def summary(case: str, through: int, seconds: list[float], refused: int) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import httpx2
 from pydantic_core import from_json
 
 from drift.answer.streaming import GrowingAnswer
-from drift.contracts.replies import SentenceReply
+from drift.contracts.final_replies import SentenceReply
 from drift.evidence.statements import proven
 from drift.local.event_stream import ACCEPT, read_events
 from drift.model.tree import Citation, Fact

@@ -11,8 +11,7 @@ from uuid import uuid4
 import pytest
 from redis.asyncio import Redis
 
-from drift.auth.caller import Quota
-from drift.auth.quotas import LocalCounter, QuotaCounter, Used
+from drift.auth.quotas import DAY_S, LocalCounter, QuotaCounter
 from drift.local.stack.valkey_server import ValkeyServer
 from drift.redis.counter import RedisCounter, keys_of
 from drift.redis.server import RedisServer
@@ -25,8 +24,6 @@ class Counted(Protocol):
 
     async def pass_time(self, name: str, seconds: float) -> None: ...
 
-    async def next_day(self, name: str) -> None: ...
-
 
 class InMemory:
     def __init__(self) -> None:
@@ -37,9 +34,6 @@ class InMemory:
         assert name
         self.now += seconds
 
-    async def next_day(self, name: str) -> None:
-        await self.pass_time(name, 86_400)
-
 
 class InValkey:
     """Time passes there by making what is stored older."""
@@ -49,14 +43,10 @@ class InValkey:
         self._admin = admin
 
     async def pass_time(self, name: str, seconds: float) -> None:
-        requests, _ = keys_of(name)
+        requests, tokens = keys_of(name)
         for member in await self._admin.zrange(requests, 0, -1):
             await self._admin.zincrby(requests, -seconds * 1e6, member)
-
-    async def next_day(self, name: str) -> None:
-        await self.pass_time(name, 86_400)
-        _, tokens = keys_of(name)
-        if await self._admin.exists(tokens):
+        if seconds >= DAY_S and await self._admin.exists(tokens):
             await self._admin.hincrby(tokens, "day", -1)
 
 
@@ -66,10 +56,10 @@ async def counted(request: pytest.FixtureRequest) -> AsyncIterator[Counted]:
         yield InMemory()
         return
     valkey: ValkeyServer = request.getfixturevalue("valkey")
-    counter = RedisCounter(RedisServer(valkey.url))
+    server = RedisServer(valkey.url)
     async with Redis.from_url(valkey.url, protocol=2) as admin:
-        yield InValkey(counter, admin)
-    await counter.close()
+        yield InValkey(RedisCounter(server), admin)
+    await server.close()
 
 
 @pytest.fixture
@@ -77,102 +67,61 @@ def name() -> str:
     return f"{{team}} {uuid4()} ünï"
 
 
-async def through(counter: QuotaCounter, name: str, quota: Quota, times: int) -> int:
-    """Return how many of so many requests at once are let through."""
-    answers = await asyncio.gather(*(counter.admit(name, quota) for _ in range(times)))
-    return answers.count(None)
+async def through(counter: QuotaCounter, name: str, most: int, times: int) -> int:
+    """Return how many of so many requests at once are counted."""
+    counts = await asyncio.gather(*(counter.count(name, most=most) for _ in range(times)))
+    return [one.wait_s for one in counts].count(0)
 
 
-async def test_of_200_at_once_60_are_let_through(counted: Counted, name: str) -> None:
-    quota = Quota(requests_per_minute=60)
-    assert await through(counted.counter, name, quota, 200) == 60
-    assert await counted.counter.used(name) == Used(60, 0)
+async def test_of_200_at_once_60_are_counted_and_each_name_by_itself(
+    counted: Counted, name: str
+) -> None:
+    assert await through(counted.counter, name, 60, 200) == 60
+    for twin in (name.upper(), f"{name} ", name.replace("ü", "u\u0308")):
+        assert await through(counted.counter, twin, 1, 2) == 1
+    counts = await counted.counter.count(name)
+    assert (counts.requests, counts.tokens, counts.wait_s) == (60, 0, 0)
 
 
 async def test_the_minute_is_the_one_that_ends_now(counted: Counted, name: str) -> None:
-    quota = Quota(requests_per_minute=3)
     counter = counted.counter
-    assert await through(counter, name, quota, 1) == 1
+    assert await through(counter, name, 3, 1) == 1
     await counted.pass_time(name, 40)
-    assert await through(counter, name, quota, 5) == 2
+    assert await through(counter, name, 3, 5) == 2
 
-    refusal = await counter.admit(name, quota)
-    assert refusal is not None
-    assert (refusal.limit, refusal.most) == ("requests_per_minute", 3)
-    assert 0 < refusal.retry_after_s <= 20
+    # A request that is not counted makes nobody wait longer.
+    assert 0 < (await counter.count(name, most=3)).wait_s <= 20
+    # A lower limit counts what was let through before.
+    assert 59 < (await counter.count(name, most=2)).wait_s <= 60
 
     await counted.pass_time(name, 21)
-    assert await counter.used(name) == Used(2, 0)
-    assert await through(counter, name, quota, 5) == 1
-
-
-async def test_a_refused_request_makes_nobody_wait_longer(counted: Counted, name: str) -> None:
-    quota = Quota(requests_per_minute=1)
-    await counted.counter.admit(name, quota)
-    await counted.pass_time(name, 50)
-    assert await through(counted.counter, name, quota, 20) == 0
-    await counted.pass_time(name, 11)
-    assert await through(counted.counter, name, quota, 1) == 1
-
-
-async def test_a_lower_limit_counts_what_was_let_through_before(
-    counted: Counted, name: str
-) -> None:
-    counter = counted.counter
-    assert await through(counter, name, Quota(requests_per_minute=5), 5) == 5
-    await counted.pass_time(name, 30)
-    refusal = await counter.admit(name, Quota(requests_per_minute=2))
-    assert refusal is not None
-    assert 29 < refusal.retry_after_s <= 30
+    assert (await counter.count(name)).requests == 2
+    assert await through(counter, name, 3, 5) == 1
 
 
 async def test_tokens_are_those_of_a_day(counted: Counted, name: str) -> None:
-    quota = Quota(tokens_per_day=100)
     counter = counted.counter
-    await counter.spend(name, 99)
-    assert await counter.admit(name, quota) is None
-    await counter.spend(name, 10**12)
-    assert await counter.used(name) == Used(0, 10**12 + 99)
+    await counter.count(name, tokens=99)
+    assert (await counter.count(name, tokens=10**12)).tokens == 10**12 + 99
+    counts = await counter.count(name)
+    assert (counts.requests, counts.tokens) == (0, 10**12 + 99)
+    assert abs(counts.day_left_s - (DAY_S - time.time() % DAY_S)) < 5
 
-    refusal = await counter.admit(name, quota)
-    assert refusal is not None
-    assert (refusal.limit, refusal.most) == ("tokens_per_day", 100)
-    assert 0 < refusal.retry_after_s <= 86_400
-
-    await counted.next_day(name)
-    assert await counter.admit(name, quota) is None
-    assert await counter.used(name) == Used()
+    await counted.pass_time(name, DAY_S)
+    assert (await counter.count(name)).tokens == 0
 
 
-async def test_a_request_refused_for_its_tokens_is_not_counted(counted: Counted, name: str) -> None:
-    await counted.counter.spend(name, 1)
-    quota = Quota(requests_per_minute=5, tokens_per_day=1)
-    assert await through(counted.counter, name, quota, 3) == 0
-    assert await counted.counter.used(name) == Used(0, 1)
-
-
-async def test_names_are_apart(counted: Counted, name: str) -> None:
-    quota = Quota(requests_per_minute=1)
-    twins = [name, name.upper(), f"{name} ", name.replace("ü", "u\u0308")]
-    for one in twins:
-        assert await through(counted.counter, one, quota, 2) == 1
-
-
-async def test_nothing_is_stored_for_ever(valkey: ValkeyServer, name: str) -> None:
-    counter = RedisCounter(RedisServer(valkey.url))
-    await counter.admit(name, Quota(requests_per_minute=5))
-    await counter.spend(name, 5)
+async def test_two_processes_count_as_one_and_nothing_is_stored_for_ever(
+    valkey: ValkeyServer, name: str
+) -> None:
+    servers = [RedisServer(valkey.url) for _ in range(2)]
+    counters = [RedisCounter(server) for server in servers]
+    passed = await asyncio.gather(*(through(one, name, 60, 100) for one in counters))
+    assert sum(passed) == 60
+    await counters[0].count(name, tokens=5)
     async with Redis.from_url(valkey.url, protocol=2) as admin:
         lives = [await admin.ttl(key) for key in keys_of(name)]
-    await counter.close()
     assert 0 < lives[0] <= 61
-    assert 0 < lives[1] <= 86_400
-
-
-async def test_two_processes_count_as_one(valkey: ValkeyServer, name: str) -> None:
-    quota = Quota(requests_per_minute=60)
-    counters = [RedisCounter(RedisServer(valkey.url)) for _ in range(2)]
-    passed = await asyncio.gather(*(through(one, name, quota, 100) for one in counters))
-    assert sum(passed) == 60
-    for one in counters:
-        await one.close()
+    assert 0 < lives[1] <= DAY_S
+    for server in servers:
+        await server.close()

@@ -7,7 +7,8 @@ import re
 import pytest
 
 from drift.answer.conclusion import NOT_FOUND
-from drift.contracts.replies import AggregateReply, CitationReply, LocalReply, PrimerReply
+from drift.contracts.final_replies import AggregateReply
+from drift.contracts.replies import CitationReply, LocalReply, PrimerReply
 from drift.core.folding import whole_words
 from drift.llm.local_embedding import embed, vector
 from drift.local.cli.asking import advice_on

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from drift.contracts.replies import AggregateReply, LocalReply, PrimerReply
+from drift.contracts.final_replies import AggregateReply
+from drift.contracts.replies import LocalReply, PrimerReply
 from drift.model.calls import Prompt
 from drift.model.graph import Chunk
 from drift.prompting import prompts

@@ -8,7 +8,7 @@ from typing import Any
 from drift.answer import conclusion
 from drift.answer.conclusion import Conclusion
 from drift.answer.streaming import GrowingAnswer, Telling
-from drift.contracts.replies import AggregateReply
+from drift.contracts.final_replies import AggregateReply
 from drift.core.deadline import Deadline
 from drift.model.graph import Chunk, Evidence
 from drift.model.limits import Limits

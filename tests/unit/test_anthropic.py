@@ -12,15 +12,8 @@ import pytest
 from anthropic import AsyncAnthropic, AsyncAnthropicFoundry
 from pydantic import BaseModel
 
-from drift.contracts.replies import (
-    AggregateReply,
-    JointReply,
-    LastJointReply,
-    LastReply,
-    LocalReply,
-    PrimerReply,
-    QuickReply,
-)
+from drift.contracts.final_replies import AggregateReply, QuickReply
+from drift.contracts.replies import JointReply, LastJointReply, LastReply, LocalReply, PrimerReply
 from drift.contracts.strict_schema import strict_schema
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, UnusableReplyError

@@ -13,15 +13,8 @@ from drift.contracts.answer import (
     TraceNode,
     TraceOut,
 )
-from drift.contracts.replies import (
-    AggregateReply,
-    JointReply,
-    LastJointReply,
-    LastReply,
-    LocalReply,
-    PrimerReply,
-    QuickReply,
-)
+from drift.contracts.final_replies import AggregateReply, QuickReply
+from drift.contracts.replies import JointReply, LastJointReply, LastReply, LocalReply, PrimerReply
 from drift.contracts.strict_schema import strict_schema
 
 REPLIES = [

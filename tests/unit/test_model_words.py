@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Iterator
@@ -13,11 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.contracts.replies import ANSWER_CUT, MAX_ANSWER_CHARS
+from drift.contracts.final_replies import ANSWER_CUT
+from drift.contracts.replies import MAX_ANSWER_CHARS
 from drift.core.errors import DriftError
 from drift.llm.errors import failure
-from drift.llm.growing import whole_characters
-from drift.llm.openai.replies import GrowingCompletion, read_whole
+from drift.llm.growing import GrowingText, whole_characters
+from drift.llm.openai.replies import API, OpenAIReply
 from drift.local.event_stream import read_events
 from drift.nodes.node_citations import cited, cleaned
 from tests.fakes import Heard, request
@@ -113,17 +115,17 @@ def told_as_ours() -> Iterator[None]:
             raise
 
 
-def answer(body: bytes) -> httpx2.Response:
+async def read(body: bytes, kind: str, reply: OpenAIReply) -> str:
     asked = httpx2.Request("POST", "https://one.example")
-    headers = {"content-type": "application/json"}
-    return httpx2.Response(200, content=body, headers=headers, request=asked)
+    response = httpx2.Response(200, content=body, headers={"content-type": kind}, request=asked)
+    return (await API.read(response, reply)).completion.text
 
 
 @pytest.mark.parametrize("name", BODIES)
-def test_a_body_of_a_model_server_is_read_or_told_as_an_error_of_ours(name: str) -> None:
+async def test_a_body_of_a_model_server_is_read_or_told_as_an_error_of_ours(name: str) -> None:
     body = BODIES[name].encode("utf-8", "surrogatepass")
     with told_as_ours():
-        assert isinstance(read_whole(answer(body)).text, str)
+        assert isinstance(await read(body, "application/json", OpenAIReply()), str)
 
 
 JSON = st.recursive(
@@ -146,11 +148,10 @@ KEYS = ("choices", "delta", "content", "finish_reason", "usage", "error", "refus
 )
 def test_any_event_of_a_stream_is_taken_or_told_as_an_error_of_ours(event: Any) -> None:
     heard: list[str] = []
-    growing = GrowingCompletion(answer(b""), heard.append)
+    events = b"data: " + json.dumps(event).encode() + b"\n\n"
+    reply = OpenAIReply(growing=GrowingText(heard.append))
     with told_as_ours():
-        growing.take(event)
-        growing.take(event)
-        growing.completion(is_done=True)
+        asyncio.run(read(events * 2 + b"data: [DONE]", "text/event-stream", reply))
     assert not SURROGATES.search("".join(heard))
 
 

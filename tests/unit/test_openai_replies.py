@@ -7,15 +7,17 @@ import httpx2
 import pytest
 
 from drift.core.errors import ModelMisconfiguredError
-from drift.llm.openai.replies import read_whole
+from drift.llm.openai.replies import API, OpenAIReply
+from drift.llm.provider import Completion
 from drift.model.calls import Tokens
 
 MESSAGE = {"role": "assistant", "content": "Names are resolved."}
 
 
-def answer(body: Any, content_type: str = "application/json") -> httpx2.Response:
+async def read(body: Any, content_type: str = "application/json") -> Completion:
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return httpx2.Response(200, content=content, headers={"content-type": content_type})
+    response = httpx2.Response(200, content=content, headers={"content-type": content_type})
+    return (await API.read(response, OpenAIReply())).completion
 
 
 def completion(**values: Any) -> dict[str, Any]:
@@ -23,10 +25,10 @@ def completion(**values: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("odd", [[], {"prompt_tokens": "many"}, {"prompt_tokens_details": [1]}])
-def test_an_answer_is_not_lost_for_the_shape_of_what_is_only_counted(odd: Any) -> None:
-    read = read_whole(answer(completion(usage=odd, model=odd)))
-    assert read.text == "Names are resolved."
-    assert read.tokens == Tokens()
+async def test_an_answer_is_not_lost_for_the_shape_of_what_is_only_counted(odd: Any) -> None:
+    known = await read(completion(usage=odd, model=odd))
+    assert known.text == "Names are resolved."
+    assert known.tokens == Tokens()
 
 
 @pytest.mark.parametrize(
@@ -41,14 +43,16 @@ def test_an_answer_is_not_lost_for_the_shape_of_what_is_only_counted(odd: Any) -
         (b"[" * 200_000 + b"]" * 200_000, "application/json"),
     ],
 )
-def test_an_answer_of_another_api_names_the_address_to_check(body: Any, content_type: str) -> None:
+async def test_an_answer_of_another_api_names_the_address_to_check(
+    body: Any, content_type: str
+) -> None:
     with pytest.raises(ModelMisconfiguredError, match="OAI_BASE_URL"):
-        read_whole(answer(body, content_type))
+        await read(body, content_type)
 
 
 @pytest.mark.parametrize(
     "body", [b"", b'{"choices": [', b'{"choices": [{"message": {"content": "Names']
 )
-def test_an_answer_that_broke_off_says_so_and_is_asked_for_again(body: bytes) -> None:
+async def test_an_answer_that_broke_off_says_so_and_is_asked_for_again(body: bytes) -> None:
     with pytest.raises(json.JSONDecodeError):
-        read_whole(answer(body))
+        await read(body)

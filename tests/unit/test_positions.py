@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.contracts.replies import PrimerReply, QuickReply
+from drift.contracts.final_replies import QuickReply
+from drift.contracts.replies import PrimerReply
 from drift.core.errors import GraphUnavailableError
 from drift.model.calls import Prompt
 from drift.model.graph import Candidates, Chunk, Evidence, FollowupQuery, Position

@@ -34,7 +34,7 @@ from drift.answer.signals import (
     similarity,
 )
 from drift.contracts.answer import SignalsOut
-from drift.contracts.replies import AggregateReply, SentenceReply
+from drift.contracts.final_replies import AggregateReply, SentenceReply
 from drift.evidence.statements import Proven, proven
 from drift.model.found_nodes import ScoreThreshold
 from drift.model.graph import Chunk

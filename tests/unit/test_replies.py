@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from drift.contracts.replies import AggregateReply, LocalReply, PrimerReply
+from drift.contracts.final_replies import AggregateReply
+from drift.contracts.replies import LocalReply, PrimerReply
 from drift.core.deadline import Deadline
 from drift.core.errors import ModelUnavailableError, UnusableReplyError
 from drift.local.prompt_elements import element

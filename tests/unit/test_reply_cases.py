@@ -13,7 +13,7 @@ import httpx2
 import pytest
 from openai import AsyncOpenAI
 
-from drift.contracts.replies import AggregateReply
+from drift.contracts.final_replies import AggregateReply
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, UnusableReplyError
 from drift.llm.caller import ModelCaller

@@ -6,7 +6,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from drift.core.deadline import Deadline
-from drift.llm.retry import RetryPolicy, retry_after
+from drift.core.errors import ModelUnavailableError
+from drift.llm.retry import Failure, RetryPolicy, retry_after
+
+GONE = ModelUnavailableError("gone")
 
 
 class PassingError(Exception):
@@ -46,12 +49,11 @@ class Flaky:
 async def run(
     policy: RetryPolicy, call: Flaky, clock: Clock, *, seconds: float = 1000.0, asked: float = 0.0
 ) -> tuple[str, int]:
-    return await policy.run(
-        call,
-        retry_if=lambda error: isinstance(error, PassingError),
-        deadline=Deadline.after(seconds, clock),
-        asked_wait=lambda _: asked,
-    )
+    def failure(error: BaseException) -> Failure | None:
+        known = isinstance(error, PassingError)
+        return Failure(GONE, is_transient=True, wait_s=asked) if known else None
+
+    return await policy.run(call, Deadline.after(seconds, clock), failure)
 
 
 def policy(clock: Clock, **values: float) -> RetryPolicy:
@@ -65,11 +67,11 @@ async def test_the_number_of_retries_is_returned(failures: int, calls: int) -> N
     assert call.calls == calls
 
 
-async def test_the_last_error_itself_is_raised_after_the_last_attempt() -> None:
+async def test_the_last_error_is_raised_as_ours_after_the_last_attempt() -> None:
     call = Flaky(9)
-    with pytest.raises(PassingError) as caught:
+    with pytest.raises(ModelUnavailableError) as caught:
         await run(policy(Clock()), call, Clock())
-    assert caught.value is call.error
+    assert (caught.value, caught.value.__cause__) == (GONE, call.error)
     assert call.calls == 3
 
 
@@ -89,7 +91,7 @@ async def test_cancellation_is_never_retried() -> None:
 
 async def test_waits_grow_by_the_factor_up_to_the_limit_plus_jitter() -> None:
     clock = Clock()
-    with pytest.raises(PassingError):
+    with pytest.raises(ModelUnavailableError):
         await run(policy(clock, max_attempts=5, base_s=2, factor=3, max_s=10), Flaky(9), clock)
     for slept, backoff in zip(clock.slept, (2, 6, 10, 10), strict=True):
         assert backoff <= slept <= backoff + 0.5
@@ -106,7 +108,7 @@ async def test_the_longer_of_backoff_and_the_asked_wait_is_waited() -> None:
 
 async def test_a_retry_that_could_only_start_after_the_deadline_is_not_begun() -> None:
     clock, call = Clock(), Flaky(1)
-    with pytest.raises(PassingError):
+    with pytest.raises(ModelUnavailableError):
         await run(policy(clock), call, clock, seconds=5, asked=5)
     assert call.calls == 1
     assert clock.slept == []
@@ -114,7 +116,7 @@ async def test_a_retry_that_could_only_start_after_the_deadline_is_not_begun() -
 
 async def test_retries_go_on_while_the_deadline_allows_it() -> None:
     clock, call = Clock(), Flaky(9)
-    with pytest.raises(PassingError):
+    with pytest.raises(ModelUnavailableError):
         await run(policy(clock, max_attempts=10), call, clock, seconds=5, asked=2)
     assert call.calls == 3
     assert clock.now == 4
@@ -130,7 +132,7 @@ async def test_a_running_call_is_cancelled_at_the_deadline() -> None:
             ended.set()
 
     with pytest.raises(TimeoutError):
-        await RetryPolicy().run(endless, retry_if=lambda _: True, deadline=Deadline.after(0.02))
+        await RetryPolicy().run(endless, Deadline.after(0.02), lambda _: None)
     assert ended.is_set()
 
 

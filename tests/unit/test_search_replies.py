@@ -9,14 +9,13 @@ from drift.core.errors import (
     DriftError,
     GraphMisconfiguredError,
     GraphTimeoutError,
-    GraphUnavailableError,
     ModelMisconfiguredError,
     ModelUnavailableError,
     UnusableReplyError,
 )
 from drift.local.prompt_elements import elements
 from drift.model.calls import Prompt
-from drift.model.graph import Chunk, Evidence
+from drift.model.graph import Chunk, Evidence, FollowupQuery
 from tests.fakes import HashingEmbedder, ScriptedChat, StubGraph, chunk, ports
 from tests.unit.searching import (
     FIRST,
@@ -43,11 +42,21 @@ from tests.unit.searching import (
 @pytest.mark.parametrize(
     "reply", ["no JSON at all", UnusableReplyError("refused")], ids=["no JSON", "refused"]
 )
-async def test_an_unusable_primer_is_replaced_by_the_question_itself(reply: Any) -> None:
-    run = run_of(primer_reply=reply)
+async def test_without_usable_replies_the_question_itself_is_searched_and_followed(
+    reply: Any,
+) -> None:
+    run = run_of(primer_reply=reply, hypothesis=UnusableReplyError("refused"))
     response = await run(TRACED)
     assert states(response) == {"What is asked?": "answered"}
     assert run.ports.graph.followups[0].communities == (7, "x")
+    assert run.ports.embedder.calls[0] == ("What is asked?",)
+
+
+async def test_a_hypothesis_without_an_end_is_cut_before_it_is_embedded() -> None:
+    run = run_of(hypothesis="so " * 10_000)
+    await run()
+    (text,) = run.ports.embedder.calls[0]
+    assert len(text) < 5000
 
 
 async def test_a_primer_with_one_follow_up_also_follows_the_question_itself() -> None:
@@ -62,43 +71,33 @@ async def test_communities_that_do_not_exist_are_left_out() -> None:
     assert run.ports.graph.followups[0].communities == ("x", 7)
 
 
-async def test_a_hypothesis_without_an_end_is_cut_before_it_is_embedded() -> None:
-    run = run_of(hypothesis="so " * 10_000)
-    await run()
-    (text,) = run.ports.embedder.calls[0]
-    assert len(text) < 5000
-
-
-async def test_without_a_usable_hypothesis_the_question_alone_is_searched_with() -> None:
-    run = run_of(hypothesis=UnusableReplyError("refused"))
-    await run()
-    assert run.ports.embedder.calls[0] == ("What is asked?",)
-
-
 @pytest.mark.parametrize(
     ("failure", "code"),
-    [("no JSON", "unusable_reply"), (ModelUnavailableError("down"), "model_unavailable")],
-    ids=["no JSON", "unavailable"],
+    [
+        ("no JSON", "unusable_reply"),
+        (ModelUnavailableError("down"), "model_unavailable"),
+        (GraphTimeoutError("slow"), "graph_unavailable"),
+        (GraphMisconfiguredError("zero"), "graph_misconfigured"),
+    ],
+    ids=["no JSON", "unavailable", "slow", "zero"],
 )
 async def test_one_bad_follow_up_loses_only_itself_and_the_answer_says_so(
     failure: Any, code: str
 ) -> None:
-    run = run_of(local_reply=lambda p: failure if asked_in(p) == FIRST else cites_what_it_sees(p))
+    is_of_graph = code.startswith("graph")
+
+    def local_reply(prompt: Prompt) -> Any:
+        fails = asked_in(prompt) == FIRST and not is_of_graph
+        return failure if fails else cites_what_it_sees(prompt)
+
+    def followup(query: FollowupQuery) -> Any:
+        return failure if query.question == FIRST and is_of_graph else own_chunk(query)
+
+    run = run_of(StubGraph(FOUND, followup), local_reply=local_reply)
     response = await run(TRACED)
     assert states(response) == {FIRST: f"failed: {code}", SECOND: "answered"}
     assert "1 follow-up question(s) could not be answered" in response.residual_uncertainty
     assert run.sink.phases[-1] == "completed"
-
-
-@pytest.mark.parametrize(
-    "failure", [GraphTimeoutError("slow"), GraphMisconfiguredError("zero")], ids=str
-)
-async def test_a_statement_of_the_graph_that_fails_loses_only_its_follow_up(
-    failure: DriftError,
-) -> None:
-    graph = StubGraph(FOUND, lambda q: failure if q.question == FIRST else own_chunk(q))
-    response = await run_of(graph)(TRACED)
-    assert states(response) == {FIRST: f"failed: {failure.code}", SECOND: "answered"}
 
 
 @pytest.mark.parametrize(
@@ -144,20 +143,6 @@ async def test_what_leaves_nothing_to_answer_from_is_an_error_and_is_published_o
     assert run.sink.phases.count("error") == 1
     assert run.sink.phases[-1] == "error"
     assert "completed" not in run.sink.phases
-
-
-async def test_a_graph_that_is_gone_fails_the_primer() -> None:
-    run = run_of(StubGraph(GraphUnavailableError("The graph cannot be reached.")))
-    with pytest.raises(GraphUnavailableError):
-        await run()
-    assert run.sink.messages[-1]["details_md"] == "The graph cannot be reached."
-    assert run.sink.messages[-1]["progress_pct"] == 40
-
-
-async def test_an_unusable_aggregation_is_asked_for_twice() -> None:
-    run = run_of(aggregate_reply="no JSON")
-    await run()
-    assert len(run.ports.chat.named("aggregate_reply")) == 2
 
 
 # ---------------------------------------------------------------------------------------- citations

@@ -18,6 +18,7 @@ from drift.core.errors import (
     GraphMisconfiguredError,
     GraphUnavailableError,
     ModelMisconfiguredError,
+    ModelUnavailableError,
 )
 from drift.graph.errors import translation
 from drift.llm.caller import ModelCaller
@@ -75,10 +76,32 @@ def test_other_errors_are_no_prompts_that_are_too_long(status: int, words: str) 
     assert "MAX_CHUNKS_FOR_PROMPT" not in read.error.detail
 
 
-def test_the_code_of_an_error_is_found_in_a_list_too() -> None:
-    read = failure(of_status(400, [{"error": {"code": "content_filter"}}]), "OAI_MODEL")
-    assert read
-    assert read.error.detail == "content_filter"
+@pytest.mark.parametrize(
+    ("status", "code", "says"),
+    [
+        *((status, "", f"HTTP {status}") for status in (408, 409, 429, 500, 502, 503, 529)),
+        (401, "", "OAI_KEY"),
+        (403, "", "role of the identity"),
+        (404, "", "does not know the model or the path (HTTP 404): check OAI_MODEL"),
+        (400, "", "refused the request"),
+        (422, "", "refused the request"),
+        (429, "insufficient_quota", "quota is used up (HTTP 429): check the plan"),
+        (400, "context_length_exceeded", "longer than the model of OAI_MODEL takes (HTTP 400)"),
+        (404, "model_not_found", "no model of that name (HTTP 404): check OAI_MODEL"),
+        (404, "DeploymentNotFound", "no model of that name (HTTP 404): check OAI_MODEL"),
+        (400, "content_filter", "content_filter"),
+    ],
+)
+def test_an_error_is_known_by_its_code_or_its_status(status: int, code: str, says: str) -> None:
+    error = {"code": code, "message": "canary words"}
+    for body in (error, {"error": error}, [{"error": error}]):  # as Gemini has it
+        read = failure(of_status(status, body), "OAI_MODEL")
+        assert read
+        assert says in read.error.detail
+        assert "canary" not in read.error.detail
+        is_transient = not code and (status in {408, 409, 429} or status >= 500)
+        assert read.is_transient is is_transient
+        assert isinstance(read.error, ModelUnavailableError) is is_transient
 
 
 @asynccontextmanager

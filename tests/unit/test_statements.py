@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.contracts.replies import AggregateReply, SentenceReply
+from drift.contracts.final_replies import AggregateReply, SentenceReply
 from drift.evidence.statements import GrowingStatements, Proven, joined, proven
 from drift.model.tree import Citation, Fact
 

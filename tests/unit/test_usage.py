@@ -146,7 +146,7 @@ async def test_a_reply_of_no_use_counts_for_the_quota_the_usage_and_the_cost_ali
     assert (usage.chat_calls, usage.prompt_tokens, usage.completion_tokens) == (2, 2_000, 8_000)
     assert sum(one.prompt + one.completion for one in whole.spending.models.values()) == 10_000
     await asyncio.sleep(0)
-    assert (await quotas.used(caller))[0].tokens == 10_000
+    assert [one.used for one in (await quotas.used(caller))[0]] == [0, 10_000]
 
 
 async def test_batches_that_were_embedded_count_where_another_one_fails() -> None:

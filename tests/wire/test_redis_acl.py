@@ -13,7 +13,7 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import NoPermissionError, ResponseError
 
-from drift.auth.caller import Caller, Quota
+from drift.auth.caller import Caller
 from drift.auth.claims import Claims
 from drift.contracts.progress import CHANNEL, OWN_CHANNEL, channel_of
 from drift.core.deadline import Deadline
@@ -63,7 +63,6 @@ async def test_the_function_may_claim_ids_and_keep_embeddings(
         shared = RedisClaims(server)
         await Claims(shared).take(str(uuid4()), Caller("ada"), 100, is_chosen=True)
         assert (await shared.health()).is_ok
-        await shared.close()
         for is_new in (True, False):
             entries, model = RedisEntries(server, b"secret", wait_s=PATIENCE_S), HashingEmbedder()
             embedder = CachedEmbedder(model, space, CacheEntries(entries))
@@ -71,6 +70,7 @@ async def test_the_function_may_claim_ids_and_keep_embeddings(
             await entries.written()
             assert bool(model.calls) is is_new
             await entries.close()
+        await server.close()
 
 
 async def test_an_id_is_claimed_in_the_process_where_the_user_may_not(
@@ -81,21 +81,23 @@ async def test_an_id_is_claimed_in_the_process_where_the_user_may_not(
         Redis.from_url(valkey.url, protocol=2) as admin,
     ):
         await admin.execute_command("ACL", "SETUSER", "drift-function", "resetkeys", "~embed:*")
-        shared = RedisClaims(RedisServer(urls["drift-function"]))
+        server = RedisServer(urls["drift-function"])
+        shared = RedisClaims(server)
         await Claims(shared).take(str(uuid4()), Caller("ada"), 100, is_chosen=True)
         assert "docs/access.md" in str(await shared.health())
-        await shared.close()
+        await server.close()
 
 
 async def test_the_function_may_count_and_touch_no_count_otherwise(valkey: ValkeyServer) -> None:
     async with made(valkey, "access.md") as urls:
-        counter = RedisCounter(RedisServer(urls["drift-function"]))
-        name, quota = f"team {uuid4()}", Quota(requests_per_minute=1, tokens_per_day=10)
-        assert await counter.admit(name, quota) is None
-        assert await counter.admit(name, quota) is not None
-        await counter.spend(name, 5)
-        assert (await counter.used(name)).tokens == 5
-        await counter.close()
+        server, name = RedisServer(urls["drift-function"]), f"team {uuid4()}"
+        counter = RedisCounter(server)
+        counts = [await counter.count(name, most=1, tokens=5) for _ in range(2)]
+        assert [(one.requests, one.tokens, one.wait_s > 0) for one in counts] == [
+            (1, 5, False),
+            (1, 10, True),
+        ]
+        await server.close()
         read = ("EVAL", "return redis.call('GET', KEYS[1])", "1")
         count = "drift:quota:{x}:tokens"
         async with Redis.from_url(urls["drift-function"], protocol=2) as client:

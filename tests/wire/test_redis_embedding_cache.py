@@ -58,9 +58,11 @@ async def process(
     wait_s: float = PATIENT_S,
     clock: Callable[[], float] = lambda: 0.0,
 ) -> AsyncIterator[Process]:
-    entries = RedisEntries(RedisServer(url), b"secret", wait_s=wait_s, clock=clock)
+    server = RedisServer(url)
+    entries = RedisEntries(server, b"secret", wait_s=wait_s, clock=clock)
     yield Process(entries, space)
     await entries.close()
+    await server.close()
 
 
 @pytest.fixture
@@ -78,18 +80,6 @@ async def through_proxy(valkey: ValkeyServer) -> AsyncIterator[tuple[Proxy, str]
 
 
 # ------------------------------------------------------------------------------------ what is kept
-async def test_a_process_that_starts_again_asks_the_model_for_nothing_known(
-    valkey: ValkeyServer, space: Space
-) -> None:
-    async with process(valkey.url, space) as first:
-        assert await first.embed("a", "b", "a")
-        await first.written()
-    async with process(valkey.url, space) as second:
-        assert not await second.embed("b", "a")
-        assert await second.embed("a", "c")
-        assert second.model.calls == [("c",)]
-
-
 async def test_an_entry_lives_for_a_day_and_holds_no_text(
     valkey: ValkeyServer, space: Space, admin: Redis
 ) -> None:
@@ -161,18 +151,6 @@ async def test_a_look_up_that_comes_late_once_is_no_trouble(
         assert not told()
         await one.embed("b")
         assert told() == ["embedding_cache_failed reading"]
-
-
-async def test_a_connection_that_breaks_is_replaced(valkey: ValkeyServer, space: Space) -> None:
-    async with through_proxy(valkey) as (proxy, url), process(url, space) as one:
-        await one.embed("a")
-        await one.written()
-        one.embedder = CachedEmbedder(
-            one.model, space, CacheEntries(one.entries)
-        )  # forgets what it knew
-        proxy.reset()
-        assert not await one.embed("a")
-        assert proxy.accepted == 2
 
 
 async def test_closing_ends_what_is_on_its_way(valkey: ValkeyServer, space: Space) -> None:

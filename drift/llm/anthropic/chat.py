@@ -14,7 +14,6 @@ from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx2
 from anthropic import (
     APIStatusError,
     AsyncAnthropic,
@@ -24,14 +23,14 @@ from anthropic import (
 )
 
 from drift.core.logs import log
-from drift.llm.anthropic.replies import SERVER, Turn, put_together, read_whole
-from drift.llm.caller import Failure, ModelCaller
+from drift.llm.anthropic.replies import API, SERVER, Turn
+from drift.llm.caller import ModelCaller
 from drift.llm.connection import EntraTokens, http_client
 from drift.llm.errors import failure, status_of, words_of
-from drift.llm.event_stream import streams
 from drift.llm.growing import GrowingText
 from drift.llm.options import Effort
 from drift.llm.provider import ChatRequest, Completion, End, in_words
+from drift.llm.retry import Failure
 from drift.model.calls import TextCallback, Tokens, sum_tokens
 
 ENTRA_SCOPE = "https://ai.azure.com/.default"
@@ -192,7 +191,7 @@ class AnthropicChat:
         texts, tokens = list[str](), list[Tokens]()
         for _ in range(MOST_TURNS):
             message = await self.caller.send(
-                partial(self._send, body, growing if hear else None),
+                partial(self._send, {**body, "stream": True} if hear else body, growing),
                 "chat",
                 request.model,
                 lambda answer: (answer.tokens, answer.model),
@@ -207,22 +206,10 @@ class AnthropicChat:
         end: End = "length" if message.stop == "pause_turn" else _ENDS.get(message.stop, "")
         return Completion("".join(texts), end, sum_tokens(tokens), message.model)
 
-    async def _send(self, body: dict[str, Any], growing: GrowingText | None) -> Turn:
+    async def _send(self, body: dict[str, Any], growing: GrowingText) -> Turn:
         """Send a request as it is; the SDK's typed call would check none of the answer."""
-        if growing is None:
-            response = await self.client.post(_PATH, cast_to=httpx2.Response, body=body)
-            return await _read(response, GrowingText(lambda _: None))
-
         stream = await self.client.post(
-            _PATH,
-            cast_to=object,
-            body={**body, "stream": True},
-            stream=True,
-            stream_cls=AsyncStream[object],
+            _PATH, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object]
         )
         async with stream:
-            return await _read(stream.response, growing)
-
-
-async def _read(response: httpx2.Response, growing: GrowingText) -> Turn:
-    return await put_together(response, growing) if streams(response) else read_whole(response)
+            return await API.read(stream.response, Turn(growing=growing))

@@ -6,18 +6,17 @@ left out (`dialect`).
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
 from dataclasses import dataclass, field, replace
 
-import httpx2
 from openai import APIStatusError, AsyncOpenAI, AsyncStream
 
-from drift.llm.caller import Failure, ModelCaller
+from drift.llm.caller import ModelCaller
 from drift.llm.errors import failure, is_known
-from drift.llm.event_stream import streams
-from drift.llm.openai.dialect import ALL, STREAM, SYSTEM, Dialect, RequestBody, is_refusal, named
-from drift.llm.openai.replies import put_together, read_whole
+from drift.llm.growing import GrowingText
+from drift.llm.openai.dialect import ALL, SYSTEM, Dialect, RequestBody, is_refusal, named
+from drift.llm.openai.replies import API, OpenAIReply
 from drift.llm.provider import ChatRequest, Completion
+from drift.llm.retry import Failure
 from drift.model.calls import TextCallback
 
 _PATH = "/chat/completions"
@@ -101,33 +100,23 @@ class OpenAIChat:
     async def _send(
         self, body: RequestBody, dialect: Dialect, hear: TextCallback | None
     ) -> Completion:
-        def post() -> Awaitable[Completion]:
-            if hear is None or STREAM not in body.fields:
-                return self._post(body)
-            return self._post_streaming(body, hear)
-
-        completion = await self.caller.send(
-            post, "chat", dialect.model, lambda answer: (answer.tokens, answer.model)
+        reply = await self.caller.send(
+            lambda: self._post(body, GrowingText(hear or (lambda _: None))),
+            "chat",
+            dialect.model,
+            lambda answer: (answer.tokens, answer.model),
         )
         dialect.took(body)
-        return completion
+        return reply.completion
 
-    async def _post(self, body: RequestBody) -> Completion:
-        """Send a request as it is.
+    async def _post(self, body: RequestBody, growing: GrowingText) -> OpenAIReply:
+        """Send a request as it is; a server may stream, or not, whatever it was asked for.
 
         The SDK's typed call would go through all of it and of the answer, in a third of the call's
         time.
         """
-        response = await self.client.post(_PATH, cast_to=httpx2.Response, body=body.fields)
-        if streams(response):
-            return await put_together(response, lambda _: None)
-        return read_whole(response)
-
-    async def _post_streaming(self, body: RequestBody, hear: TextCallback) -> Completion:
-        """Send a request for a stream; a server may answer it with the whole all the same."""
         stream = await self.client.post(
             _PATH, cast_to=object, body=body.fields, stream=True, stream_cls=AsyncStream[object]
         )
         async with stream:
-            response = stream.response
-            return await put_together(response, hear) if streams(response) else read_whole(response)
+            return await API.read(stream.response, OpenAIReply(growing=growing))

@@ -20,18 +20,18 @@ from openai import APIStatusError, AsyncOpenAI
 from drift.core.deadline import Deadline, task_group
 from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyError
 from drift.core.logs import log
-from drift.llm.caller import Failure, ModelCaller
+from drift.llm.caller import ModelCaller
 from drift.llm.errors import failure, is_known, is_too_long, status_of, words_of
-from drift.llm.openai.replies import tokens_of
 from drift.llm.openai.vectors import (
     ENCODING,
-    Answer,
+    VectorsAnswer,
     most_bytes,
     read,
     require_size,
     vectors,
 )
 from drift.llm.reply_limits import Limit, limited
+from drift.llm.retry import Failure
 from drift.model.calls import Embeddings, Tokens
 from drift.prompting.tokens import cut_to, most_tokens
 from drift.telemetry import parts
@@ -205,7 +205,7 @@ class OpenAIEmbedder:
                 return sized
 
         require_size(found, self.dimensions)
-        return Embeddings(found, tokens_of(response.usage), retries)
+        return Embeddings(found, response.tokens, retries)
 
     async def _with_dimensions(self, batch: list[str], deadline: Deadline) -> Embeddings | None:
         """Return vectors of the size that is asked for; None from a server that has no others."""
@@ -217,11 +217,11 @@ class OpenAIEmbedder:
         found = vectors(response.data, len(batch))
         if {len(vector) for vector in found} != {self.dimensions}:
             return None
-        return Embeddings(found, tokens_of(response.usage), retries + 1)
+        return Embeddings(found, response.tokens, retries + 1)
 
     async def _send(
         self, batch: list[str], deadline: Deadline, *, with_dimensions: bool
-    ) -> tuple[Answer, int]:
+    ) -> tuple[VectorsAnswer, int]:
         request: dict[str, Any] = {
             "model": self.deployment or self.model,
             "input": batch,
@@ -232,12 +232,12 @@ class OpenAIEmbedder:
 
         try:
             with self._limited(len(batch)):
-                return await self.caller.repeat(
+                return await self.caller.retry.run(
                     lambda: self.caller.send(
                         lambda: self._post(request),
                         "embeddings",
                         request["model"],
-                        lambda answer: (tokens_of(answer.usage), answer.model),
+                        lambda answer: (answer.tokens, answer.model),
                     ),
                     deadline,
                     _read_failure,
@@ -254,7 +254,7 @@ class OpenAIEmbedder:
                 raise
             raise _RefusedError(cause, error) from cause
 
-    async def _post(self, request: dict[str, Any]) -> Answer:
+    async def _post(self, request: dict[str, Any]) -> VectorsAnswer:
         return read(await self.client.post(_PATH, cast_to=httpx2.Response, body=request))
 
     def _limited(self, texts: int) -> AbstractContextManager[None]:

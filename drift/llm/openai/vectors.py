@@ -10,17 +10,17 @@ import binascii
 import math
 from array import array
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
 
 import httpx2
-from openai import APIStatusError
 
 from drift.core.errors import ModelMisconfiguredError
-from drift.llm.answers import error_body, from_json, told_error
+from drift.llm.answers import Answer, told_error
 from drift.llm.errors import not_this_api
-from drift.llm.openai.replies import Usage, usage_of
+from drift.llm.event_stream import from_json
+from drift.llm.openai.replies import API
 from drift.model.graph import Vector
 
 ENCODING = "base64"
@@ -42,16 +42,14 @@ def most_bytes(texts: int, dimensions: int) -> int:
     return texts * max(dimensions, MAX_FLOATS) * BYTES_PER_FLOAT + BYTES_BESIDE_FLOATS
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+@dataclass(slots=True)
+class VectorsAnswer(Answer):
     """What is looked at of an embeddings answer; nothing of it is checked yet."""
 
-    data: list[Any]
-    usage: Usage | None
-    model: str
+    data: list[Any] = field(default_factory=list)
 
 
-def read(response: httpx2.Response) -> Answer:
+def read(response: httpx2.Response) -> VectorsAnswer:
     """Return the answer of a response with status 200.
 
     Raises:
@@ -65,14 +63,15 @@ def read(response: httpx2.Response) -> Answer:
         if "json" in response.headers.get("content-type", ""):
             raise
         raise not_this_api() from error
-    if isinstance(value, dict) and (told := told_error(value)):
-        raise APIStatusError("told within the answer", response=response, body=error_body(told))
-    data = value.get("data") if isinstance(value, dict) else value
-    if not isinstance(data, list):
-        raise not_this_api()
 
-    usage, model = (value.get("usage"), value.get("model")) if data is not value else (None, None)
-    return Answer(data, usage_of(usage), model if isinstance(model, str) else "")
+    value = value if isinstance(value, dict) else {"data": value}
+    if told := told_error(value):
+        raise API.told(told, response)
+    if not isinstance(data := value.get("data"), list):
+        raise not_this_api()
+    answer = VectorsAnswer(data=data)
+    answer.count(value)
+    return answer
 
 
 def vectors(data: list[Any], texts: int) -> tuple[Vector, ...]:

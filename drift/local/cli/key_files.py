@@ -29,8 +29,7 @@ def new_entry(
     name: str,
     projects: Sequence[str],
     rights: Sequence[str] = ("read",),
-    requests_per_minute: int | None = None,
-    tokens_per_day: int | None = None,
+    **quota: int | None,
 ) -> Entry:
     """Return the entry of a key; a quota that is not asked for is left out."""
     entry = {
@@ -38,8 +37,7 @@ def new_entry(
         "sha256": hash_of(key.encode()),
         "projects": projects,
         "rights": rights,
-        "requests_per_minute": requests_per_minute,
-        "tokens_per_day": tokens_per_day,
+        **quota,
     }
     return {field: value for field, value in entry.items() if value is not None}
 

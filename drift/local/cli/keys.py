@@ -65,8 +65,8 @@ def new(
     from drift.local.cli import key_files
 
     key = key_files.new_key()
-    asked = _parts(projects), _parts(rights), requests_per_minute, tokens_per_day
-    entry = key_files.new_entry(key, name, *asked)
+    quota = {"requests_per_minute": requests_per_minute, "tokens_per_day": tokens_per_day}
+    entry = key_files.new_entry(key, name, _parts(projects), _parts(rights), **quota)
     problems = key_files.problems(entry)
     refuse(problems, "; ".join(problems))
 
