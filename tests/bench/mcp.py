@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable
 from functools import partial
 from statistics import median
 from typing import Any
 from urllib.parse import quote
 
-import httpx2
-
-from drift.local.cli.work.servers import running
-from drift.local.hosts.local_host import serving
-from tests.bench.command import Options, read_options, run, show, stack_of
+from tests.bench.command import Options, read_options, run, seconds_of, served, show, stack_of
 from tests.mcp.calling import ERAS, connected
 
 Call = Callable[[], Awaitable[Any]]
@@ -21,37 +16,34 @@ Call = Callable[[], Awaitable[Any]]
 
 async def bench(asked: Options) -> None:
     """Time each call in turn with the one beside it, so that both meet the same machine."""
-    async with running(stack_of(asked), reads=True), serving() as url:
-        client = httpx2.AsyncClient(base_url=url, trust_env=False, timeout=120)
-        async with client, connected(url, ERAS[0]) as modern, connected(url, ERAS[1]) as legacy:
-            named = {"project": asked.project}
-            question = {"question": asked.question, **named}
-            found = await modern.call_tool("search", question)
-            chunk_id = found.structured_content["passages"][0]["chunk_id"]
-            body = {
-                "query": asked.question,
-                "project_id": asked.project,
-                "depth": "quick",
-                "include": ["references", "verdict"],
-            }
-            chunk = f"/chunks/{quote(chunk_id, safe='')}?project_id={quote(asked.project)}"
-            pairs: dict[str, tuple[Call, str, dict[str, str]]] = {
-                "retrieve": (
-                    lambda: client.post("/retrieve", json=body),
-                    "retrieve",
-                    {**question, "depth": "quick"},
-                ),
-                "read_source": (
-                    lambda: client.get(chunk),
-                    "read_source",
-                    {"chunk_id": chunk_id, **named},
-                ),
-            }
-            for name, (route, tool, arguments) in pairs.items():
-                calls: dict[str, Call] = {"route": route}
-                for era, agent in zip(ERAS, (modern, legacy), strict=True):
-                    calls[era] = partial(agent.call_tool, tool, arguments)
-                show({"tool": name, **await _medians(calls, asked.calls)}, asked)
+    async with (
+        served(stack_of(asked), reads=True) as (client, _),
+        connected(str(client.base_url).rstrip("/"), ERAS[0]) as modern,
+        connected(str(client.base_url).rstrip("/"), ERAS[1]) as legacy,
+    ):
+        named = {"project": asked.project}
+        question = {"question": asked.question, **named}
+        found = await modern.call_tool("search", question)
+        chunk_id = found.structured_content["passages"][0]["chunk_id"]
+        body = {
+            "query": asked.question,
+            "project_id": asked.project,
+            "depth": "quick",
+            "include": ["references", "verdict"],
+        }
+        chunk = f"/chunks/{quote(chunk_id, safe='')}?project_id={quote(asked.project)}"
+        tools: dict[str, tuple[Call, dict[str, str]]] = {
+            "retrieve": (
+                partial(client.post, "/retrieve", json=body),
+                {**question, "depth": "quick"},
+            ),
+            "read_source": (partial(client.get, chunk), {"chunk_id": chunk_id, **named}),
+        }
+        for tool, (route, arguments) in tools.items():
+            calls: dict[str, Call] = {"route": route}
+            for era, agent in zip(ERAS, (modern, legacy), strict=True):
+                calls[era] = partial(agent.call_tool, tool, arguments)
+            show({"tool": tool, **await _medians(calls, asked.calls)}, asked)
 
 
 async def _medians(calls: dict[str, Call], count: int) -> dict[str, float]:
@@ -59,10 +51,9 @@ async def _medians(calls: dict[str, Call], count: int) -> dict[str, float]:
     seconds: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(count + 5):
         for name, call in calls.items():
-            begun = time.perf_counter()
-            await call()
+            taken = await seconds_of(call())
             if turn >= 5:
-                seconds[name].append(time.perf_counter() - begun)
+                seconds[name].append(taken)
     return {f"{name}_ms": round(1000 * median(one), 1) for name, one in seconds.items()}
 
 

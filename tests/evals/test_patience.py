@@ -14,7 +14,7 @@ from drift.local.evals.patience import MOST_IN_A_ROW, Patience
 from drift.local.evals.question_sets import LabelledQuestion, QuestionSet
 from drift.local.evals.recall import SetResult, measure_sets, report
 from drift.model.graph import PrimerEvidence, PrimerQuery
-from tests.evals.test_recall import MILL, FixedBaselines, LetterEmbedder
+from tests.evals.test_recall import MILL, FixedBaselines, by_letters
 from tests.fakes_graph import FakeGraph
 
 MANY = QuestionSet(
@@ -50,7 +50,7 @@ async def evaluated(
 ) -> tuple[list[SetResult], Patience, list[str], int]:
     told: list[str] = []
     graph, patience = FailingGraph(failing, error), Patience(told.append)
-    search = MeasuredSearch(graph, graph, graph, FixedBaselines(), LetterEmbedder())
+    search = MeasuredSearch(graph, graph, graph, FixedBaselines(), by_letters())
     results = await measure_sets(sets or [MANY], search, patience, told.append)
     return results, patience, told, graph.asked
 

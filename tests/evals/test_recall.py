@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drift.core.deadline import Deadline
 from drift.local.evals.comparison import paired_interval, reciprocal_ranks
+from drift.local.evals.embedders import TextEmbedder
 from drift.local.evals.measured_search import MeasuredSearch
 from drift.local.evals.patience import Patience
 from drift.local.evals.question_graph import load_set, project_of
@@ -22,6 +24,7 @@ from drift.local.evals.recall import (
     recall_at_cuts,
     report,
 )
+from drift.model.calls import Embeddings
 from tests.fakes_graph import FakeGraph
 
 DIMENSIONS = 8
@@ -30,20 +33,21 @@ DIMENSIONS = 8
 class LetterEmbedder:
     """A vector from which letters a text has; counts texts."""
 
-    name = "letters"
-    dimensions = DIMENSIONS
-
     def __init__(self) -> None:
         self.embedded = 0
 
-    async def passages(self, texts: Sequence[str]) -> Sequence[tuple[float, ...]]:
+    async def embed(self, texts: Sequence[str], _deadline: Deadline) -> Embeddings:
         self.embedded += len(texts)
-        return [
+        vectors = (
             tuple(1.0 + sum(ord(c) % DIMENSIONS == i for c in text) for i in range(DIMENSIONS))
             for text in texts
-        ]
+        )
+        return Embeddings(tuple(vectors))
 
-    questions = passages
+
+def by_letters(model: LetterEmbedder | None = None) -> TextEmbedder:
+    model = model or LetterEmbedder()
+    return TextEmbedder("letters", DIMENSIONS, model, model)
 
 
 def passage(id_: str, title: str, text: str, *triple: str) -> Passage:
@@ -79,19 +83,20 @@ def no_one(_: str) -> None:
 
 
 async def measured(own: QuestionSet) -> SetResult:
-    graph, embedder = FakeGraph(), LetterEmbedder()
+    graph = FakeGraph()
     hard = FakeGraph("hard", graph.projects)
-    search = MeasuredSearch(graph, hard, graph, FixedBaselines(), embedder)
+    search = MeasuredSearch(graph, hard, graph, FixedBaselines(), by_letters())
     (result,) = await measure_sets([own], search, Patience(no_one), no_one)
     return result
 
 
 async def test_a_set_is_loaded_once_and_again_when_it_changes() -> None:
-    graph, embedder = FakeGraph(), LetterEmbedder()
+    graph, model = FakeGraph(), LetterEmbedder()
+    embedder = by_letters(model)
     assert await load_set(MILL, graph, embedder)
-    before = embedder.embedded
+    before = model.embedded
     assert not await load_set(MILL, graph, embedder)
-    assert embedder.embedded == before
+    assert model.embedded == before
     fewer = QuestionSet(MILL.name, MILL.passages[:2], MILL.questions)
     assert await load_set(fewer, graph, embedder)
     assert set(graph.projects[project_of(MILL)].chunks) == {"p1", "p2"}
@@ -99,7 +104,7 @@ async def test_a_set_is_loaded_once_and_again_when_it_changes() -> None:
 
 async def test_what_passages_state_becomes_entities_and_relations_beside_topics() -> None:
     graph = FakeGraph()
-    await load_set(MILL, graph, LetterEmbedder())
+    await load_set(MILL, graph, by_letters())
     held = graph.projects[project_of(MILL)]
     titles = {e.id: e.title for e in held.entities.values()}
     related = {(titles[r.source_id], titles[r.target_id]) for r in held.relations}

@@ -19,7 +19,6 @@ from drift.core.deadline import Deadline
 from drift.indexing.documents import Skipped, SourceDocument
 from drift.local.evals.comparison import half_and_half, reciprocal_ranks
 from drift.local.evals.document_questions import DocumentQuestion, read_document_questions
-from drift.local.evals.embedders import PassageEmbedder
 from drift.local.evals.evidence_figures import QuestionResult, RankedChunk, ceilings, figures
 from drift.local.evals.gold_passages import GoldPassage, RawDocuments, words_of
 from drift.local.evals.measured_search import MeasuredSearch
@@ -111,14 +110,13 @@ async def measure_topic(
 
 
 async def _ingest(topic: Corpus, search: MeasuredSearch, say: Say) -> None:
-    embedder = search.embedder
     done = await ingest(
         topic.source,
         topic.project_id,
         search.writer,
-        PassageEmbedder(embedder),
-        embedder.dimensions,
-        embedding_model=embedder.name,
+        search.embedder.of_passages,
+        search.embedder.dimensions,
+        embedding_model=search.embedder.name,
         say=say,
     )
     say(f"{topic.project_id}: {done.held_documents} documents, {done.held_chunks} chunks")

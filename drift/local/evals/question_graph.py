@@ -19,7 +19,7 @@ from drift.indexing.graph_records import (
     RelationRecord,
 )
 from drift.indexing.records import stable_id
-from drift.local.evals.embedders import PassageEmbedder, TextEmbedder
+from drift.local.evals.embedders import TextEmbedder
 from drift.local.evals.question_sets import Passage, QuestionSet
 from drift.local.ingest.derivation import embed_communities
 from drift.local.ingest.knowledge import derive, fingerprint
@@ -70,7 +70,7 @@ async def load_set(own: QuestionSet, writer: Neo4jWriter, embedder: TextEmbedder
 
     members, _ = await writer.read_members(project_id)
     held = await writer.read_chunks(project_id, members, embedder.dimensions)
-    calls = BatchEmbedder(PassageEmbedder(embedder), embedder.dimensions)
+    calls = BatchEmbedder(embedder.of_passages, embedder.dimensions)
     knowledge = await embed_communities(calls, derive(members, held, stamp))
     await writer.write_knowledge(project_id, with_entities(own, knowledge))
 
