@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from drift.http import http
-from drift.local.evals.question_sets import LabelledQuestion, Passage, QuestionSet
+from drift.local.evals.question_sets import Passage, QuestionSet
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.limits import Limits
 from tests.bench.command import percentile
@@ -22,6 +22,7 @@ from tests.bench.replay import read_exchanges, replay
 from tests.bench.streams import measure_streams
 from tests.bench.synthetic import TENANTS
 from tests.command_line import PATIENCE_S, bench
+from tests.evals.test_recall import labelled
 
 
 def lines(path: Path, rows: list[Any]) -> Path:
@@ -157,7 +158,7 @@ def test_questions_are_counted_with_their_passages_and_without() -> None:
         "Which novel was written by Zuckmayer?": "b",
     }
     passages = tuple(Passage(name, name, text, (), ()) for name, text in texts.items())
-    questions = tuple(LabelledQuestion(q, q, frozenset(gold)) for q, gold in asked.items())
+    questions = tuple(labelled(q, q, gold) for q, gold in asked.items())
     figures = measure_names(QuestionSet("mills", passages, questions))
     assert (figures.shown, figures.misspelt, figures.withheld) == (1, 1, 2)
     assert figures.false_alarms == ("Zuckmayer: Which novel was written by Zuckmayer?",)

@@ -34,7 +34,7 @@ def test_sets_are_read_by_name_and_other_folders_left_alone(tmp_path: Path) -> N
     first, second = read_question_sets(tmp_path)
     assert (first.name, second.name) == ("a", "b")
     assert first.questions[0].supporting == {"p1", "p2"}
-    assert first.questions[0].steps == ()
+    assert first.questions[0].steps == []
 
     # without triples a passage is about its title
     mill, ada = first.passages
@@ -60,7 +60,7 @@ def test_answers_of_earlier_steps_are_filled_into_later_ones(tmp_path: Path) -> 
     ]
     asked = [QUESTIONS[0] | {"decomposition": steps}]
     write(tmp_path / "a", documents=DOCUMENTS, questions=asked, triples=[])
-    filled = ("Who owns it?", "Where was Ada born, and #9?")
+    filled = ["Who owns it?", "Where was Ada born, and #9?"]
     assert read_question_sets(tmp_path)[0].questions[0].steps == filled
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -50,6 +50,17 @@ def by_letters(model: LetterEmbedder | None = None) -> TextEmbedder:
     return TextEmbedder("letters", DIMENSIONS, model, model)
 
 
+def labelled(id_: str, question: str, supporting: Iterable[str], *steps: str) -> LabelledQuestion:
+    asked = [{"question": step, "answer": ""} for step in steps]
+    given = {
+        "id": id_,
+        "question": question,
+        "supporting_ids": set(supporting),
+        "decomposition": asked,
+    }
+    return LabelledQuestion.model_validate(given)
+
+
 def passage(id_: str, title: str, text: str, *triple: str) -> Passage:
     return Passage(id_, title, text, (triple[0], triple[2]), (triple,))
 
@@ -61,8 +72,8 @@ PASSAGES = (
 )
 BORN = "Where was the owner of the old mill born?"
 QUESTIONS = (
-    LabelledQuestion("q1", BORN, frozenset({"p1", "p2"}), ("who?", "where?")),
-    LabelledQuestion("q2", "What does the owl do?", frozenset({"p3"}), ("what?",)),
+    labelled("q1", BORN, {"p1", "p2"}, "who?", "where?"),
+    labelled("q2", "What does the owl do?", {"p3"}, "what?"),
 )
 MILL = QuestionSet("mill", PASSAGES, QUESTIONS)
 
@@ -122,16 +133,16 @@ async def test_every_method_answers_every_question() -> None:
 
 
 async def test_without_sub_questions_there_is_no_ideal_row() -> None:
-    owl = LabelledQuestion("q2", "owl?", frozenset({"p3"}))
+    owl = labelled("q2", "owl?", {"p3"})
     result = await measured(QuestionSet("mill", MILL.passages, (MILL.questions[0], owl)))
     assert not [name for name in result.recalls if name.startswith("ideal")]
 
 
 # --------------------------------------------------------------------------------------------- pure
 def test_recall_is_the_share_of_supporting_passages_among_the_first() -> None:
-    question = LabelledQuestion("q", "?", frozenset("abcd"))
+    question = labelled("q", "?", "abcd")
     assert recall_at_cuts(["a", "x", "b", "y", "z", "c"], question) == (0.25, 0.5, 0.75)
-    assert recall_at_cuts([], LabelledQuestion("q", "?", frozenset())) == (1.0, 1.0, 1.0)
+    assert recall_at_cuts([], labelled("q", "?", "")) == (1.0, 1.0, 1.0)
 
 
 def test_reciprocal_ranks_prefer_what_both_legs_have() -> None:

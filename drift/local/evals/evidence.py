@@ -46,7 +46,7 @@ class Corpus:
     project_id: str
     source: Source
     raw: Mapping[str, str]
-    questions: tuple[DocumentQuestion, ...]
+    questions: Sequence[DocumentQuestion]
 
 
 def read_topic(documents: Path, questions: Path, half: str = "all") -> Corpus:
@@ -93,14 +93,11 @@ async def measure_topic(
         if not ingested:
             await _ingest(topic, search, say)
 
-        rankings = Rankings(topic.project_id, search)
-        await rankings.load()
+        rankings = await Rankings.load(topic.project_id, search)
         raw = RawDocuments(topic.raw)
         vectors = await search.embedder.questions([question.text for question in topic.questions])
         for question, vector in zip(topic.questions, vectors, strict=True):
-            located = (
-                raw.locate(s, question.text, question.documents) for s in question.statements
-            )
+            located = (raw.locate(s, question.text, question.documents) for s in question.said)
             gold = [passage for passage in located if passage]
             asked = partial(rankings.measure, question, vector, gold)
             if found := await patience.measured(topic.project_id, question.id, asked):
@@ -122,48 +119,46 @@ async def _ingest(topic: Corpus, search: MeasuredSearch, say: Say) -> None:
     say(f"{topic.project_id}: {done.held_documents} documents, {done.held_chunks} chunks")
 
 
+@dataclass(frozen=True, slots=True)
 class Rankings:
     """One project's chunks in memory, and every ranking of them."""
 
-    def __init__(self, project_id: str, search: MeasuredSearch) -> None:
-        """Take the search that is measured; `load` comes first.
+    project_id: str
+    search: MeasuredSearch
+    chunks: Mapping[str, RankedChunk]
+    vectors: np.ndarray[Any, np.dtype[np.float32]]
+    topics: Topics
 
-        `best` are the ids of the chunks that the search ranked last, best first.
-        """
-        self._project_id = project_id
-        self._search = search
-        self.topics: Topics
-        self.best: Sequence[str] = ()
-        self._chunks: dict[str, RankedChunk] = {}
-        self._vectors: np.ndarray[Any, np.dtype[np.float32]] = np.empty((0, 0), dtype=np.float32)
-
-    async def load(self) -> None:
-        """Read the project's chunks and their vectors."""
-        rows = await self._search.baselines.chunks(self._project_id)
-        self._chunks = {
+    @classmethod
+    async def load(cls, project_id: str, search: MeasuredSearch) -> Rankings:
+        """Read the project's chunks, their vectors and its topics."""
+        rows = await search.baselines.chunks(project_id)
+        chunks = {
             row["id"]: RankedChunk(row["document"], words_of(row["text"]), len(row["text"]))
             for row in rows
         }
         vectors = np.array([row["embedding"] for row in rows], dtype=np.float32)
-        self._vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-        self.topics = await Topics.load(self._project_id, self._search, self._chunks)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        topics = await Topics.load(project_id, search, chunks)
+        return cls(project_id, search, chunks, vectors, topics)
 
     async def measure(
         self, question: DocumentQuestion, vector: Vector, gold: Sequence[GoldPassage]
     ) -> QuestionResult:
         """Return what every ranking shows of a question's evidence."""
-        ranked = await self.rank(question.text, vector)
+        ids = await self.rank(question.text, vector)
+        ranked = {method: [self.chunks[id_] for id_ in own] for method, own in ids.items()}
         shown = {method: figures(chunks, question, gold) for method, chunks in ranked.items()}
-        chosen = await self.topics.chosen(self._search, self.best, vector)
+        chosen = await self.topics.chosen(self.search, ids["ours"], vector)
         held = {way: self.topics.figures(t, question, gold) for way, t in chosen.items()}
         return QuestionResult(question.type, shown, ceilings(ranked, question, gold), held)
 
-    async def rank(self, question: str, vector: Vector) -> dict[str, list[RankedChunk]]:
-        """Return the chunks of each method, best first, at most MAX_RANKED."""
+    async def rank(self, question: str, vector: Vector) -> dict[str, Sequence[str]]:
+        """Return the ids of the chunks of each method, best first, at most MAX_RANKED."""
         cosines = await asyncio.to_thread(self._cosines, vector)
-        worded = await self._search.baselines.worded(self._project_id, question, MAX_RANKED)
-        query = FollowupQuery(self._project_id, question, vector, ())
-        found = await self._search.soft.followup(query, Deadline.after(QUESTION_S))
+        worded = await self.search.baselines.worded(self.project_id, question, MAX_RANKED)
+        query = FollowupQuery(self.project_id, question, vector, ())
+        found = await self.search.soft.followup(query, Deadline.after(QUESTION_S))
         nearest = sorted(cosines, key=lambda id_: -cosines[id_])[:MAX_RANKED]
 
         rankings = {
@@ -173,13 +168,9 @@ class Rankings:
             "mix": half_and_half({id_: cosines[id_] for id_ in {*nearest, *worded}}, worded),
             "ours": [chunk.id for chunk in fuse(found.chunks, MAX_RANKED)],
         }
-
-        self.best = rankings["ours"]
-        return {
-            name: [self._chunks[id_] for id_ in ids[:MAX_RANKED]] for name, ids in rankings.items()
-        }
+        return {name: ids[:MAX_RANKED] for name, ids in rankings.items()}
 
     def _cosines(self, vector: Vector) -> dict[str, float]:
         asked = np.array(vector, dtype=np.float32)
-        cosines = self._vectors @ (asked / np.linalg.norm(asked))
-        return dict(zip(self._chunks, cosines.tolist(), strict=True))
+        cosines = self.vectors @ (asked / np.linalg.norm(asked))
+        return dict(zip(self.chunks, cosines.tolist(), strict=True))

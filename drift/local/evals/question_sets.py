@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from drift.core.errors import IngestError
 from drift.core.names import normalised_title
 from drift.local.evals.lines import Line, read_lines
@@ -38,14 +40,28 @@ class Passage:
     triples: tuple[Triple, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class LabelledQuestion:
-    """A question, the ids of what answers it, and its sub-questions with earlier answers in."""
+class _Step(Line):
+    question: str
+    answer: str
+
+
+class LabelledQuestion(Line):
+    """A question, the ids of what answers it, and its sub-questions with their answers."""
 
     id: str
-    text: str
-    supporting: frozenset[str]
-    steps: tuple[str, ...] = ()
+    text: str = Field(alias="question")
+    supporting: frozenset[str] = Field(alias="supporting_ids")
+    decomposition: list[_Step] | None = None
+
+    @property
+    def steps(self) -> list[str]:
+        """The sub-questions, with earlier answers in."""
+        steps = self.decomposition or []
+        answers = {str(place): step.answer for place, step in enumerate(steps, start=1)}
+        return [
+            _STEP.sub(lambda match: answers.get(match[1], match[0]), step.question)
+            for step in steps
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +83,6 @@ class _Mentions(Line):
     id: str
     entities: tuple[str, ...] = ()
     triples: list[list[Any]] | None = None
-
-
-class _Step(Line):
-    question: str
-    answer: str
-
-
-class _Question(Line):
-    id: str
-    question: str
-    supporting_ids: frozenset[str]
-    decomposition: list[_Step] | None = None
 
 
 def read_question_sets(folder: Path) -> tuple[QuestionSet, ...]:
@@ -103,7 +107,7 @@ def _read_set(folder: Path) -> QuestionSet:
 
     documents = read_lines(folder / DOCUMENTS, _Document)
     passages = [_passage(one, mentions.get(one.id, _Mentions(id=one.id))) for one in documents]
-    questions = [_question(one) for one in read_lines(folder / QUESTIONS, _Question)]
+    questions = read_lines(folder / QUESTIONS, LabelledQuestion)
     return QuestionSet(folder.name, tuple(passages), tuple(questions))
 
 
@@ -133,15 +137,3 @@ def _about_title(title: str, mentioned: Sequence[str]) -> Iterator[Triple]:
     for other in mentioned:
         if normalised_title(other) != normalised_title(title):
             yield title, "has to do with", other
-
-
-def _question(read: _Question) -> LabelledQuestion:
-    steps = read.decomposition or []
-    answers = {str(place): step.answer for place, step in enumerate(steps, start=1)}
-
-    def filled(step: _Step) -> str:
-        return _STEP.sub(lambda match: answers.get(match[1], match[0]), step.question)
-
-    return LabelledQuestion(
-        read.id, read.question, read.supporting_ids, tuple(filled(step) for step in steps)
-    )
