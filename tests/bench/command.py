@@ -18,7 +18,7 @@ from drift.core.errors import DriftError, LocalStackError
 from drift.http.settings import Settings
 from drift.local.cli.console import log_to_stderr
 from drift.local.cli.options import DEFAULT_VERSION, stack_options
-from drift.local.cli.work.servers import WITHOUT_KEYS, running
+from drift.local.cli.work.servers import running
 from drift.local.hosts.local_host import serving
 from drift.local.stack.stack import StackOptions
 
@@ -110,11 +110,11 @@ async def answered(reply: Awaitable[httpx2.Response]) -> httpx2.Response:
 
 @asynccontextmanager
 async def served(
-    options: StackOptions, access: Mapping[str, str] = WITHOUT_KEYS, *, reads: bool = False
+    options: StackOptions, access: Mapping[str, str]
 ) -> AsyncIterator[tuple[httpx2.AsyncClient, Settings]]:
     """Yield a client of the function in this process, and its settings; see `running`."""
     async with (
-        running(options, access, reads=reads) as (_, values),
+        running(options, access) as (_, values),
         serving() as url,
         httpx2.AsyncClient(base_url=url, timeout=240, trust_env=False) as client,
     ):

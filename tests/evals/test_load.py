@@ -60,15 +60,6 @@ async def test_who_is_refused_asks_the_same_again_and_a_failure_is_no_latency() 
     assert (level["before"], level["after"]) == (HELD, HELD)
 
 
-async def test_each_level_has_at_least_two_answers_a_caller_and_is_compared_with_one_caller() -> (
-    None
-):
-    async with PlayedFunction().target() as target:
-        one, many = await measure_levels(target, (1, 20), 10)
-    assert (one["served"], many["served"]) == (10, 40)
-    assert many["over_one"] is not None
-
-
 async def test_a_soak_tells_what_came_of_every_way_to_ask_and_what_has_grown() -> None:
     function = PlayedFunction(500)
     async with function.target() as target:

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from drift.core.deadline import Deadline
 from drift.local.evals.comparison import paired_interval, reciprocal_ranks
@@ -145,12 +143,8 @@ def test_recall_is_the_share_of_supporting_passages_among_the_first() -> None:
     assert recall_at_cuts([], labelled("q", "?", "")) == (1.0, 1.0, 1.0)
 
 
-def test_reciprocal_ranks_prefer_what_both_legs_have() -> None:
+def test_rankings_are_joined_by_rank_or_in_turns() -> None:
     assert reciprocal_ranks(["a", "b"], ["c", "b"]) == ["b", "a", "c"]
-    assert reciprocal_ranks([], []) == []
-
-
-def test_lists_are_taken_in_turns_each_id_once() -> None:
     assert in_turns([["a", "b", "c"], ["b"], []]) == ["a", "b", "c"]
 
 
@@ -168,15 +162,6 @@ def test_the_report_is_in_percent_and_pools_over_questions() -> None:
     assert set(pooled["methods"]) == {"ours", "hybrid"}, "a method that one set lacks is not pooled"
     assert pooled["methods"]["ours"]["r5"] == 75.0
     assert pooled["ours_minus_hybrid"]["r5"] == 25.0
-
-
-@given(st.lists(st.floats(-1, 1), min_size=1, max_size=30))
-def test_the_interval_lies_between_the_extremes_and_is_the_same_again(
-    differences: list[float],
-) -> None:
-    low, high = paired_interval(differences, 200)
-    assert min(differences) - 1e-9 <= low <= high <= max(differences) + 1e-9
-    assert (low, high) == paired_interval(differences, 200)
 
 
 def test_the_interval_is_about_two_standard_errors_wide() -> None:

@@ -53,20 +53,15 @@ async def load_set(own: QuestionSet, writer: Neo4jWriter, embedder: TextEmbedder
     if gone := sorted(set(state.documents) - {d.id for d in documents}):
         await writer.remove_documents(project_id, gone)
 
-    missing = [
-        (document, passage)
-        for document, passage in zip(documents, own.passages, strict=True)
-        if document.id not in state.documents
-        or state.documents[document.id].version != document.version
-    ]
-    for start in range(0, len(missing), PASSAGES_A_BATCH):
-        written, passages = zip(*missing[start : start + PASSAGES_A_BATCH], strict=True)
+    for start in range(0, len(documents), PASSAGES_A_BATCH):
+        passages = own.passages[start : start + PASSAGES_A_BATCH]
         vectors = await embedder.passages([_text(passage) for passage in passages])
         chunks = [
             replace(chunk_of(passage), embedding=vector)
             for passage, vector in zip(passages, vectors, strict=True)
         ]
-        await writer.write_documents(project_id, DocumentBatch(written, tuple(chunks)))
+        batch = DocumentBatch(tuple(documents[start : start + PASSAGES_A_BATCH]), tuple(chunks))
+        await writer.write_documents(project_id, batch)
 
     members, _ = await writer.read_members(project_id)
     held = await writer.read_chunks(project_id, members, embedder.dimensions)
