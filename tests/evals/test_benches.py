@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from drift.http import http
-from drift.local.evals.question_sets import Passage, QuestionSet
+from drift.local.evals.questions import LabelledPassage, QuestionSet
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.limits import Limits
 from tests.bench.command import percentile
@@ -157,7 +157,7 @@ def test_questions_are_counted_with_their_passages_and_without() -> None:
         "Which novel of the harbour was written?": "b",
         "Which novel was written by Zuckmayer?": "b",
     }
-    passages = tuple(Passage(name, name, text, (), ()) for name, text in texts.items())
+    passages = tuple(LabelledPassage(name, name, text, (), ()) for name, text in texts.items())
     questions = tuple(labelled(q, q, gold) for q, gold in asked.items())
     figures = measure_names(QuestionSet("mills", passages, questions))
     assert (figures.shown, figures.misspelt, figures.withheld) == (1, 1, 2)

@@ -9,7 +9,6 @@ import pytest
 
 from drift.core.errors import IngestError
 from drift.local.evals.comparison import half_and_half
-from drift.local.evals.document_questions import DocumentQuestion, read_document_questions
 from drift.local.evals.evidence_figures import (
     CEILINGS,
     METHODS,
@@ -22,6 +21,7 @@ from drift.local.evals.evidence_figures import (
     within_chars,
 )
 from drift.local.evals.gold_passages import RawDocuments, words_of
+from drift.local.evals.questions import DocumentQuestion, read_document_questions
 
 SAID = "The lighthouse of Ulm burned down in 1889 after a storm."
 FILLER = " ".join(f"filler{number}" for number in range(400))

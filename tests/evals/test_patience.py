@@ -11,7 +11,7 @@ from drift.core.deadline import Deadline
 from drift.core.errors import DeadlineError, DriftError, GraphTimeoutError, GraphUnavailableError
 from drift.local.evals.measured_search import MeasuredSearch
 from drift.local.evals.patience import MOST_IN_A_ROW, Patience
-from drift.local.evals.question_sets import QuestionSet
+from drift.local.evals.questions import QuestionSet
 from drift.local.evals.recall import SetResult, measure_sets, report
 from drift.model.graph import PrimerEvidence, PrimerQuery
 from tests.evals.test_recall import MILL, FixedBaselines, by_letters, labelled

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from drift.core.errors import IngestError
-from drift.local.evals.question_sets import read_question_sets
+from drift.local.evals.questions import read_question_sets
 
 DOCUMENTS = [
     {"id": "p1", "title": "The Mill", "text": "It stands."},

@@ -13,7 +13,7 @@ from drift.local.evals.embedders import TextEmbedder
 from drift.local.evals.measured_search import MeasuredSearch
 from drift.local.evals.patience import Patience
 from drift.local.evals.question_graph import load_set, project_of
-from drift.local.evals.question_sets import LabelledQuestion, Passage, QuestionSet
+from drift.local.evals.questions import LabelledPassage, LabelledQuestion, QuestionSet
 from drift.local.evals.recall import (
     METHODS,
     SetResult,
@@ -59,8 +59,8 @@ def labelled(id_: str, question: str, supporting: Iterable[str], *steps: str) ->
     return LabelledQuestion.model_validate(given)
 
 
-def passage(id_: str, title: str, text: str, *triple: str) -> Passage:
-    return Passage(id_, title, text, (triple[0], triple[2]), (triple,))
+def passage(id_: str, title: str, text: str, *triple: str) -> LabelledPassage:
+    return LabelledPassage(id_, title, text, (triple[0], triple[2]), (triple,))
 
 
 PASSAGES = (

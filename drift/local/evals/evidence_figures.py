@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from drift.local.evals.comparison import lead, mean
-from drift.local.evals.document_questions import DocumentQuestion
 from drift.local.evals.gold_passages import GoldPassage, Words
+from drift.local.evals.questions import DocumentQuestion
 
 METHODS = {
     "vector": "cosine alone",

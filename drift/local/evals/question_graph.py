@@ -20,7 +20,7 @@ from drift.indexing.graph_records import (
 )
 from drift.indexing.records import stable_id
 from drift.local.evals.embedders import TextEmbedder
-from drift.local.evals.question_sets import Passage, QuestionSet
+from drift.local.evals.questions import LabelledPassage, QuestionSet
 from drift.local.ingest.derivation import embed_communities
 from drift.local.ingest.knowledge import derive, fingerprint
 from drift.local.ingest.neo4j.writer import Neo4jWriter
@@ -72,12 +72,12 @@ async def load_set(own: QuestionSet, writer: Neo4jWriter, embedder: TextEmbedder
     return True
 
 
-def _text(passage: Passage) -> str:
+def _text(passage: LabelledPassage) -> str:
     """Return the passage as a document: its title is its first line."""
     return f"{passage.title}\n{passage.text}"
 
 
-def _document(passage: Passage, embedder: TextEmbedder) -> DocumentRecord:
+def _document(passage: LabelledPassage, embedder: TextEmbedder) -> DocumentRecord:
     told = json.dumps(
         [LOADER_VERSION, embedder.name, _text(passage), passage.entities, passage.triples]
     )
@@ -86,7 +86,7 @@ def _document(passage: Passage, embedder: TextEmbedder) -> DocumentRecord:
     )
 
 
-def chunk_of(passage: Passage) -> ChunkRecord:
+def chunk_of(passage: LabelledPassage) -> ChunkRecord:
     """Return the passage's one chunk, without its embedding; both have the same id."""
     return ChunkRecord(passage.id, passage.id, 0, passage.title, _text(passage))
 

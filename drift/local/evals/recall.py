@@ -17,7 +17,7 @@ from drift.local.evals.comparison import lead, mean, reciprocal_ranks
 from drift.local.evals.measured_search import MeasuredSearch
 from drift.local.evals.patience import QUESTION_S, Patience
 from drift.local.evals.question_graph import load_set, project_of
-from drift.local.evals.question_sets import LabelledQuestion, QuestionSet
+from drift.local.evals.questions import LabelledQuestion, QuestionSet
 from drift.local.say import Say
 from drift.model.graph import CommunityId, FollowupQuery, PrimerQuery, Vector
 from drift.ports import GraphStore

@@ -1,7 +1,11 @@
-"""Question sets from disk: passages, what they mention, and questions with what supports them.
+"""Questions from disk, a JSON object a line, which is checked as it is read.
 
-A set is a folder with `documents.jsonl` {id, title, text}, `questions.jsonl` {id, question,
-supporting_ids, decomposition?} and either `triples.jsonl` {id, entities, triples} or
+About a folder of documents: `{"id", "question", "type", "answer" | "statements", "documents"}`.
+`documents` are paths below the folder, `statements` the sentences that an answer consists of (or
+one `answer`).
+
+A labelled set is a folder with `documents.jsonl` {id, title, text}, `questions.jsonl` {id,
+question, supporting_ids, decomposition?} and either `triples.jsonl` {id, entities, triples} or
 `heuristic_entities.jsonl` {id, entities}, all keyed by the passage's id.
 """
 
@@ -11,22 +15,85 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from drift.core.errors import IngestError
 from drift.core.names import normalised_title
-from drift.local.evals.lines import Line, read_lines
 
 DOCUMENTS, QUESTIONS = "documents.jsonl", "questions.jsonl"
 _STEP = re.compile(r"#(\d+)")
 
 Triple = tuple[str, str, str]
+_Text = Annotated[str, Field(min_length=1)]
 
 
+class JsonLine(BaseModel):
+    """A line; ids and answers may be numbers."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)
+
+
+Shape = TypeVar("Shape", bound=JsonLine)
+
+
+def read_lines(path: Path, shape: type[Shape]) -> list[Shape]:
+    """Return the lines of a file in its order; empty ones are left out.
+
+    Raises:
+        IngestError: when the file cannot be read, or a line is not of this shape; it is named.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise IngestError(f"{path} cannot be read: {error}.") from error
+
+    read = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            if line.strip():
+                read.append(shape.model_validate_json(line))
+        except ValidationError as error:
+            reason = " ".join(str(error).split())
+            raise IngestError(f"{path}, line {number}: {reason}.") from error
+
+    return read
+
+
+# ------------------------------------------------------------------------- about people's documents
+class DocumentQuestion(JsonLine):
+    """A question, the documents that hold its answer, and what that answer says."""
+
+    id: _Text
+    text: Annotated[str, Field(min_length=1, alias="question")]
+    type: _Text
+    documents: Annotated[frozenset[_Text], Field(min_length=1)]
+    answer: str | None = None
+    statements: tuple[str, ...] | None = None
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The statements of the answer."""
+        return (*(self.statements or ()), *([self.answer] if self.answer else ()))
+
+
+def read_document_questions(path: Path) -> list[DocumentQuestion]:
+    """Return the questions of a file in its order.
+
+    Raises:
+        IngestError: when the file cannot be read, holds no question, or a line is no question; the
+            line is named.
+    """
+    questions = read_lines(path, DocumentQuestion)
+    if not questions:
+        raise IngestError(f"The file {path} holds no question: one JSON object a line is expected.")
+    return questions
+
+
+# ---------------------------------------------------------------------------------- labelled sets
 @dataclass(frozen=True, slots=True)
-class Passage:
+class LabelledPassage:
     """A passage.
 
     `entities` are titles of what it mentions; `triples` say what it says, as (subject, predicate,
@@ -40,12 +107,12 @@ class Passage:
     triples: tuple[Triple, ...]
 
 
-class _Step(Line):
+class _Step(JsonLine):
     question: str
     answer: str
 
 
-class LabelledQuestion(Line):
+class LabelledQuestion(JsonLine):
     """A question, the ids of what answers it, and its sub-questions with their answers."""
 
     id: str
@@ -69,17 +136,17 @@ class QuestionSet:
     """One folder."""
 
     name: str
-    passages: tuple[Passage, ...]
+    passages: tuple[LabelledPassage, ...]
     questions: tuple[LabelledQuestion, ...]
 
 
-class _Document(Line):
+class _PassageLine(JsonLine):
     id: str
     title: str
     text: str
 
 
-class _Mentions(Line):
+class _Mentions(JsonLine):
     id: str
     entities: tuple[str, ...] = ()
     triples: list[list[Any]] | None = None
@@ -105,13 +172,13 @@ def _read_set(folder: Path) -> QuestionSet:
     mentioned = stated if stated.exists() else folder / "heuristic_entities.jsonl"
     mentions = {one.id: one for one in read_lines(mentioned, _Mentions)}
 
-    documents = read_lines(folder / DOCUMENTS, _Document)
+    documents = read_lines(folder / DOCUMENTS, _PassageLine)
     passages = [_passage(one, mentions.get(one.id, _Mentions(id=one.id))) for one in documents]
     questions = read_lines(folder / QUESTIONS, LabelledQuestion)
     return QuestionSet(folder.name, tuple(passages), tuple(questions))
 
 
-def _passage(document: _Document, mentions: _Mentions) -> Passage:
+def _passage(document: _PassageLine, mentions: _Mentions) -> LabelledPassage:
     """Join a passage with what was found in it; a triple of other than three texts is left out."""
     triples = list(_about_title(document.title, mentions.entities))
     if mentions.triples is not None:
@@ -122,7 +189,7 @@ def _passage(document: _Document, mentions: _Mentions) -> Passage:
     titles = {normalised_title(name): name for name in reversed(names)}
     entities = tuple(reversed(titles.values()))
 
-    return Passage(document.id, document.title, document.text, entities, tuple(triples))
+    return LabelledPassage(document.id, document.title, document.text, entities, tuple(triples))
 
 
 def _whole(stated: Sequence[list[Any]]) -> Iterator[Triple]:
