@@ -23,6 +23,8 @@ from drift.local.evals.recall import (
     report,
 )
 from drift.model.calls import Embeddings
+from drift.model.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
+from tests.fakes import community
 from tests.fakes_graph import FakeGraph
 
 DIMENSIONS = 8
@@ -128,6 +130,31 @@ async def test_every_method_answers_every_question() -> None:
     assert result.recalls["vector"] == [(0.5, 0.5, 0.5), (0.0, 0.0, 0.0)]
     assert result.recalls["hybrid"] == [(0.5, 0.5, 0.5), (1.0, 1.0, 1.0)]
     assert result.recalls["ours"][0][0] == 1.0, "the walk from the mill ends at its owner"
+
+
+class NotingGraph(FakeGraph):
+    """Keeps what was asked, as hard or soft scope, and whether within the primer's communities."""
+
+    asked: list[tuple[bool, bool]]
+
+    async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
+        await super().primer(query, deadline)
+        return PrimerEvidence((community(7),))
+
+    async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
+        self.asked.append((self.hard, bool(query.communities)))
+        return await super().followup(query, deadline)
+
+
+async def test_ours_alone_is_asked_of_the_whole_project() -> None:
+    soft = NotingGraph()
+    hard = NotingGraph("hard", soft.projects)
+    soft.asked = hard.asked = []
+    search = MeasuredSearch(soft, hard, soft, FixedBaselines(), by_letters())
+    own = QuestionSet("mill", MILL.passages, MILL.questions[1:])
+    await measure_sets([own], search, Patience(no_one), no_one)
+    of_one = [(True, True), (False, True), (False, False)]
+    assert soft.asked == of_one * 2, "once for the question and once for its sub-question"
 
 
 async def test_without_sub_questions_there_is_no_ideal_row() -> None:
