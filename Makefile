@@ -22,8 +22,8 @@ export PYTHONDONTWRITEBYTECODE :=
 WORKERS ?= 2
 SIDE_BY_SIDE := --numprocesses=$(WORKERS) --dist=loadfile --no-loadscope-reorder
 
-.PHONY: help demo test test-deep tools check serve format openapi settings faults prices jars snapshots lock package \
-  licenses audit clean
+.PHONY: help demo test test-deep tools check serve format openapi settings faults budget prices jars snapshots lock \
+  package licenses audit clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 11
@@ -108,6 +108,10 @@ settings: $(READY) ## write docs/settings.md from the settings
 
 faults: $(READY_TEST) ## write docs/faults.md from the table of injected faults
 	@$(PYTHON) -m tests.function.faults.document > docs/faults.md
+
+budget: $(READY_TEST) ## write tests/house/budget.json, the size that each room may have
+	@$(PYTHON) -m tests.house.measure --json > $(VENV)/budget.json
+	@mv $(VENV)/budget.json tests/house/budget.json
 
 prices: $(READY_TEST) ## write drift/http/list_prices.json from the package genai-prices
 	@$(PYTHON) -m tests.list_prices

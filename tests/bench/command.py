@@ -1,4 +1,4 @@
-"""What every bench shares: its options, its event loop, its JSON and its percentiles."""
+"""What benches share: options, servers, the event loop, times, JSON and percentiles."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx2
 
 from drift.core.errors import DriftError, LocalStackError
+from drift.http.settings import Settings
 from drift.local.cli.console import log_to_stderr
 from drift.local.cli.options import DEFAULT_VERSION, stack_options
+from drift.local.cli.servers import running
+from drift.local.hosts.local_host import serving
 from drift.local.stack.stack import StackOptions
 
 Options = argparse.Namespace
@@ -89,16 +93,32 @@ def percentile(values: Sequence[float], percent: int) -> float:
     return ordered[max(0, -(-percent * len(ordered) // 100) - 1)]
 
 
-async def timed_write(
-    what: str, case: str, write: Callable[[int], Awaitable[httpx2.Response]], number: int
-) -> float:
-    """Return the seconds of one request that writes something."""
+async def seconds_of(work: Awaitable[Any]) -> float:
+    """Return how long something takes."""
     began = time.perf_counter()
-    reply = await write(number)
-    seconds = time.perf_counter() - began
-    if reply.is_error:
-        raise LocalStackError(f"A {what} was not {case} ({reply.status_code}): {reply.text}")
-    return seconds
+    await work
+    return time.perf_counter() - began
+
+
+async def answered(reply: Awaitable[httpx2.Response]) -> httpx2.Response:
+    """Return the answer to a request; one that is refused ends the bench."""
+    response = await reply
+    if response.is_error:
+        raise LocalStackError(f"{response.request.url} ({response.status_code}): {response.text}")
+    return response
+
+
+@asynccontextmanager
+async def served(
+    options: StackOptions, access: Mapping[str, str]
+) -> AsyncIterator[tuple[httpx2.AsyncClient, Settings]]:
+    """Yield a client of the function in this process, and its settings; see `running`."""
+    async with (
+        running(options, access) as (_, values),
+        serving() as url,
+        httpx2.AsyncClient(base_url=url, timeout=240, trust_env=False) as client,
+    ):
+        yield client, values
 
 
 def milliseconds(

@@ -8,23 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 
 import httpx2
 
 from drift.graph.connection import Connection
 from drift.http import settings, wiring
 from drift.local.cli.console import say
-from drift.local.cli.servers import WITHOUT_KEYS, running
-from drift.local.hosts.local_host import serving
+from drift.local.cli.servers import WITHOUT_KEYS
 from drift.local.wiring import build_writer, closing
 from tests.bench.command import (
     Options,
+    answered,
     milliseconds,
     read_options,
     run,
+    seconds_of,
+    served,
     show,
     stack_of,
-    timed_write,
 )
 from tests.bench.graph import MEMORY
 from tests.bench.synthetic import TENANTS, SyntheticProject
@@ -38,15 +40,11 @@ SMALL, LARGE = 5, 300
 async def bench(asked: Options) -> None:
     """Fill a project, and time what is sent to it."""
     opened = {**WITHOUT_KEYS, "ENABLE_INDEXING": "true"}
-    async with running(replace(stack_of(asked), neo4j_memory=MEMORY), opened) as (_, values):
+    async with served(replace(stack_of(asked), neo4j_memory=MEMORY), opened) as (client, values):
         total = round(asked.chunks / TENANTS["large"])
         project = SyntheticProject("large", total, values.vector_index_dimensions, 1)
         await fill(project, values)
-        async with (
-            serving() as url,
-            httpx2.AsyncClient(base_url=url, timeout=120, trust_env=False) as client,
-        ):
-            await measure(client, project.project_id, asked)
+        await measure(client, project.project_id, asked)
 
 
 async def fill(project: SyntheticProject, values: settings.Settings) -> None:
@@ -75,26 +73,25 @@ async def measure(client: httpx2.AsyncClient, project_id: str, asked: Options) -
     """Send, send again, change and remove documents of both sizes."""
     for sections, times in ((SMALL, asked.documents), (LARGE, max(1, asked.documents // 20))):
 
-        async def send(number: int, mark: str = "", sections: int = sections) -> httpx2.Response:
+        def send(
+            number: int, mark: str = "", sections: int = sections
+        ) -> Awaitable[httpx2.Response]:
             body = {"project_id": project_id, "id": f"sent-{number}.md"}
-            return await client.post(
-                "/documents", json={**body, "text": text(number, sections, mark)}
-            )
+            return client.post("/documents", json={**body, "text": text(number, sections, mark)})
 
-        async def remove(number: int) -> httpx2.Response:
-            return await client.delete(f"/documents/sent-{number}.md?project_id={project_id}")
+        def remove(number: int) -> Awaitable[httpx2.Response]:
+            return client.delete(f"/documents/sent-{number}.md?project_id={project_id}")
 
         cases: dict[str, Callable[[int], Awaitable[httpx2.Response]]] = {
             "added": send,
             "sent again": send,
-            "changed in one section": lambda number, send=send: send(number, " It was repaired."),
+            "changed in one section": partial(send, mark=" It was repaired."),
             "removed": remove,
         }
         for case, write in cases.items():
-            taken = milliseconds(
-                [await timed_write("document", case, write, number) for number in range(times)]
-            )
-            show({"case": case, "sections": sections, "documents": times, **taken}, asked)
+            seconds = [await seconds_of(answered(write(number))) for number in range(times)]
+            row = {"case": case, "sections": sections, "documents": times}
+            show({**row, **milliseconds(seconds)}, asked)
 
 
 def text(number: int, sections: int, mark: str) -> str:

@@ -20,6 +20,7 @@ from typing import Any
 from drift.core.errors import DriftError, LocalStackError
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
+from drift.http import settings, wiring
 from drift.local.cli.console import say
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.stack.neo4j.home import Memory
@@ -31,6 +32,12 @@ from tests.bench.synthetic_records import load
 
 MEMORY = Memory(heap="1g", pagecache="1g")
 """Enough for 100,000 chunks of 1,536 floats; the vector indexes lie in the system's file cache."""
+UNUSED = {
+    "REDIS_URL": "redis://127.0.0.1:1",
+    "OAI_BASE_URL": "http://127.0.0.1:1",
+    **dict.fromkeys(("OAI_MODEL", "OAI_EMBED_MODEL_NAME"), "unused"),
+}
+"""Servers that are not started, since nobody asks them."""
 QUESTIONS = 20
 """Asked in turn, no more than timed runs."""
 WARM_UP_RUNS = 100
@@ -109,25 +116,16 @@ async def _database(
 ) -> AsyncIterator[tuple[WatchedConnection, IndexNames]]:
     """Yield the given database, or one of our own that holds nothing but this shape."""
     chunks, dims = shape
-    unused = {"REDIS_URL": "not needed", "OAI_BASE_URL": "not needed"}
     of_this_shape = replace(
         options,
         data_dir=options.data_dir / f"bench-{chunks}-{dims}",
         neo4j_memory=MEMORY,
-        given={**unused, **options.given},
+        given={**UNUSED, **options.given},
     )
     async with Stack(of_this_shape) as stack:
-        env: Mapping[str, str] = {**options.given, **stack.env}
-        known = IndexNames()
-        names = IndexNames(
-            env.get("COMMUNITY_VECTOR_INDEX_NAME") or known.community,
-            env.get("CHUNK_VECTOR_INDEX_NAME") or known.chunk,
-            env.get("CHUNK_FULLTEXT_INDEX_NAME") or known.fulltext,
-        )
-        login = env.get("NEO4J_USERNAME") or "neo4j", env.get("NEO4J_PASSWORD", "")
-        database = env.get("NEO4J_DATABASE") or "neo4j"
-        async with WatchedConnection(env["NEO4J_URI"], *login, database) as connection:
-            yield connection, names
+        values = settings.load({**of_this_shape.given, **stack.env})
+        async with WatchedConnection(*wiring.database(values)) as connection:
+            yield connection, wiring.index_names(values)
 
 
 async def _load(

@@ -25,7 +25,7 @@ from drift.core.errors import LocalStackError
 from drift.local.cli.console import say as tell
 from drift.local.say import Say
 from tests.bench.command import Options, milliseconds, read_options, run, show, stack_of
-from tests.bench.load_process import Held, Load, LoadProcess, Target, loaded_function
+from tests.bench.load_process import LOAD, Held, LoadProcess, Target, loaded_function, measured
 
 Way = Literal["answer", "stream", "leave", "leave the stream"]
 
@@ -211,16 +211,15 @@ async def _settled(target: Target, before: Held | None) -> Held:
 # ------------------------------------------------------------------------------------------ command
 async def bench(asked: Options) -> None:
     """Put the load on the function in a process of its own, and tell what it did and held."""
-    load = Load.of(asked)
-    async with loaded_function(stack_of(asked), load) as (function, process, values):
+    async with loaded_function(stack_of(asked), asked) as (function, process, values):
         admitted = values.max_inflight
         start = await _first_answer(function, process)
-        levels = await measure_levels(function, load.callers, load.requests)
+        levels = await measure_levels(function, asked.callers, asked.requests)
         soaked = None
-        if load.soak:
-            soaked = await soak(function, load.soak, load.soak_callers, admitted, tell)
+        if asked.soak:
+            soaked = await soak(function, asked.soak, asked.soak_callers, admitted, tell)
 
-    document = {**load.document(), "max_inflight": admitted, "start": start}
+    document = {**measured(asked), "max_inflight": admitted, "start": start}
     show({**document, "levels": levels, "soak": soaked}, asked)
 
 
@@ -245,19 +244,4 @@ async def _first_answer(target: Target, process: LoadProcess) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    run(
-        bench,
-        read_options(
-            __doc__,
-            servers=True,
-            callers=((1, 8, 32, 128), "callers at once, with commas between the levels"),
-            requests=(200, "answers at each level; at least two a caller"),
-            soak=(0, "requests of the soak that follows; 0 leaves it out"),
-            host=("local", "of `make serve`, or the real worker (Python 3.13)", "local", "worker"),
-            graph=("neo4j", "the sample corpus, or five communities", "neo4j", "memory"),
-            chat_ms=(0.0, "latency of each chat call, milliseconds"),
-            embed_ms=(0.0, "latency of each embedding call, milliseconds"),
-            token_ms=(0.0, "latency of each token of a reply, milliseconds"),
-            depth=("drift", "how far to go", "drift", "quick", "auto"),
-        ),
-    )
+    run(bench, read_options(__doc__, servers=True, **LOAD))

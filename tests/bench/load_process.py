@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import httpx2
@@ -43,33 +43,25 @@ START_S = 60.0
 END_S = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
-    """What is measured: the callers of each level, and the answers of each level.
+LOAD = {
+    "callers": ((1, 8, 32, 128), "callers at once, with commas between the levels"),
+    "requests": (200, "answers at each level; at least two a caller"),
+    "soak": (0, "requests of the soak that follows; 0 leaves it out"),
+    "soak_callers": (16, "callers of the soak"),
+    "host": ("local", "of `make serve`, or the real worker (Python 3.13)", "local", "worker"),
+    "graph": ("neo4j", "the sample corpus, or five communities", "neo4j", "memory"),
+    "chat_ms": (0.0, "latency of each chat call, milliseconds"),
+    "embed_ms": (0.0, "latency of each embedding call, milliseconds"),
+    "token_ms": (0.0, "latency of each token of a reply, milliseconds"),
+    "depth": ("drift", "how far to go", "drift", "quick", "auto"),
+}
+"""What is measured, as options."""
 
-    `soak` is how many requests the soak has, 0 leaves it out.
-    """
 
-    callers: tuple[int, ...]
-    requests: int
-    soak: int = 0
-    soak_callers: int = 16
-    host: HostName = "local"
-    graph: GraphName = "neo4j"
-    chat_ms: float = 0.0
-    embed_ms: float = 0.0
-    token_ms: float = 0.0
-    depth: str = "drift"
-
-    @classmethod
-    def of(cls, asked: Options) -> Load:
-        """Return what the command line says; the rest is as it is above."""
-        names = {field.name for field in fields(cls)}
-        return cls(**{name: value for name, value in vars(asked).items() if name in names})
-
-    def document(self) -> dict[str, Any]:
-        """Return how a report of it begins."""
-        return {"options": asdict(self), "cores": os.cpu_count()}
+def measured(load: Options) -> dict[str, Any]:
+    """Return how a report of a load begins."""
+    options = {name: getattr(load, name, default) for name, (default, *_) in LOAD.items()}
+    return {"options": options, "cores": os.cpu_count()}
 
 
 class LoadProcess:
@@ -159,7 +151,7 @@ async def _line(process: asyncio.subprocess.Process) -> dict[str, Any]:
 
 @asynccontextmanager
 async def loaded_function(
-    options: StackOptions, load: Load
+    options: StackOptions, load: Options
 ) -> AsyncIterator[tuple[Target, LoadProcess, Settings]]:
     """Yield the function in its process, with a model server, Redis and a graph behind it.
 

@@ -15,9 +15,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from drift.evidence.missing_names import unseen_name
-from drift.local.evals.question_sets import (
+from drift.local.evals.questions import (
+    LabelledPassage,
     LabelledQuestion,
-    Passage,
     QuestionSet,
     read_question_sets,
 )
@@ -51,7 +51,7 @@ def measure_names(questions: QuestionSet) -> NameFigures:
     passages_with = Counter(word for own in words.values() for word in own)
     rarity = {word: math.log(len(words) / count) for word, count in passages_with.items()}
 
-    def near(question: LabelledQuestion) -> list[Passage]:
+    def near(question: LabelledQuestion) -> list[LabelledPassage]:
         """Return the ten that share most, rare words first, without those that answer."""
         asked = set(_words(question.text))
         others = [p for p in questions.passages if p.id not in question.supporting]
@@ -72,7 +72,7 @@ def measure_names(questions: QuestionSet) -> NameFigures:
     return NameFigures(questions.name, total, len(alarms), misspelt, withheld, tuple(alarms))
 
 
-def _text(passage: Passage) -> str:
+def _text(passage: LabelledPassage) -> str:
     return f"{passage.title}\n{passage.text}"
 
 

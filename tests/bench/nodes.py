@@ -5,20 +5,22 @@ They stand in a project of their own, and are removed again.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import httpx2
 
-from drift.local.cli.servers import WITHOUT_KEYS, running
-from drift.local.hosts.local_host import serving
+from drift.local.cli.servers import WITHOUT_KEYS
 from tests.bench.command import (
     Options,
+    answered,
     milliseconds,
     read_options,
     run,
+    seconds_of,
+    served,
     show,
     stack_of,
-    timed_write,
 )
 
 PROJECT, LABEL = "bench-nodes", "BenchNode"
@@ -28,32 +30,20 @@ SENTENCE = "It stands at berth {0} and is looked after by the harbour office. "
 async def bench(asked: Options) -> None:
     """Make so many nodes, write each again with another property, and remove them all."""
     opened = {**WITHOUT_KEYS, "ENABLE_INDEXING": "true", "RAG_LABELS": LABEL}
-    async with (
-        running(stack_of(asked), opened),
-        serving() as url,
-        httpx2.AsyncClient(base_url=url, timeout=60, trust_env=False) as client,
-    ):
-
-        async def make(number: int) -> httpx2.Response:
-            body = {"project_id": PROJECT, "label": LABEL, "id": str(number), **node(number)}
-            return await client.post("/api/nodes", json=body)
-
-        async def write_again(number: int) -> httpx2.Response:
-            return await client.put(path(number), json=node(number, checked=True))
-
-        async def remove(number: int) -> httpx2.Response:
-            return await client.delete(path(number))
-
-        cases = {
-            "made, with its embedding": make,
-            "written again, its text the same": write_again,
-            "removed": remove,
+    async with served(stack_of(asked), opened) as (client, _):
+        cases: dict[str, Callable[[int], Awaitable[httpx2.Response]]] = {
+            "made, with its embedding": lambda number: client.post(
+                "/api/nodes",
+                json={"project_id": PROJECT, "label": LABEL, "id": str(number), **node(number)},
+            ),
+            "written again, its text the same": lambda number: client.put(
+                path(number), json=node(number, checked=True)
+            ),
+            "removed": lambda number: client.delete(path(number)),
         }
         for case, write in cases.items():
-            times = milliseconds(
-                [await timed_write("node", case, write, n) for n in range(asked.nodes)]
-            )
-            show({"case": case, "writes": asked.nodes, **times}, asked)
+            seconds = [await seconds_of(answered(write(n))) for n in range(asked.nodes)]
+            show({"case": case, "writes": asked.nodes, **milliseconds(seconds)}, asked)
 
 
 def node(number: int, **more: bool) -> dict[str, Any]:

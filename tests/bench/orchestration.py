@@ -10,11 +10,12 @@ import asyncio
 import io
 import logging
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+from unittest import mock
 
 from drift.contracts.answer import RetrieveResponse
-from drift.contracts.progress import Phase
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.core.logs import log
@@ -48,13 +49,13 @@ async def measure(
     is what log lines and progress messages took, `telling_share` (0..1) their part of the wall.
     """
     search = DriftSearch(Ports(StaticGraph(), chat, embedder), Limits())
-    await _search(search, [])
+    await _search(search)
     blocked: list[float] = []
     told: list[float] = []
     async with _watched_loop(blocked):
         start = time.perf_counter()
-        with _timed_lines(told):
-            response = await _search(search, told)
+        with _telling_timed(told):
+            response = await _search(search)
         wall = time.perf_counter() - start
 
     usage, trace = response.usage, response.trace
@@ -75,58 +76,36 @@ async def measure(
     }
 
 
-async def _search(search: DriftSearch, told: list[float]) -> RetrieveResponse:
+async def _search(search: DriftSearch) -> RetrieveResponse:
     request = ProjectRequest(query=QUESTION, project_id="bench", include=("usage", "trace"))
-    async with _TimedProgress(told) as progress:
+    async with Progress("bench", "00000000-0000-0000-0000-000000000000") as progress:
         return await search.retrieve(request, progress, Deadline.after(200))
 
 
-class _TimedProgress(Progress):
-    """Progress that collects the seconds each of its messages takes."""
-
-    def __init__(self, told: list[float]) -> None:
-        super().__init__("bench", "00000000-0000-0000-0000-000000000000")
-        self._told = told
-
-    def report(self, phase: Phase, summary: str, details: str = "", pct: int | None = None) -> None:
-        start = time.perf_counter()
-        super().report(phase, summary, details, pct)
-        self._told.append(time.perf_counter() - start)
-
-
-class _TimedLines(logging.StreamHandler[io.StringIO]):
-    """Writes lines as a deployment does, and collects the seconds each of them takes.
-
-    It is also the first filter of the logger, so that turning a record into a line counts too.
-    """
-
-    def __init__(self, told: list[float]) -> None:
-        super().__init__(io.StringIO())
-        self._told = told
-        self._start = 0.0
-
-    def began(self, _record: logging.LogRecord) -> bool:
-        self._start = time.perf_counter()
-        return True
-
-    def emit(self, record: logging.LogRecord) -> None:
-        super().emit(record)
-        self._told.append(time.perf_counter() - self._start)
-
-
 @contextmanager
-def _timed_lines(told: list[float]) -> Iterator[None]:
-    """Write log lines while the block runs, and collect the seconds that each of them takes."""
-    handler, level, filters = _TimedLines(told), log.level, log.filters
-    log.filters = [handler.began, *filters]
+def _telling_timed(told: list[float]) -> Iterator[None]:
+    """Write log lines as a deployment does, and collect the seconds of each and of each message."""
+
+    def timed(tell: Callable[..., None]) -> Callable[..., None]:
+        def telling(*given: Any, **named: Any) -> None:
+            start = time.perf_counter()
+            tell(*given, **named)
+            told.append(time.perf_counter() - start)
+
+        return telling
+
+    handler, level = logging.StreamHandler(io.StringIO()), log.level
     log.addHandler(handler)
     log.setLevel(logging.INFO)
     try:
-        yield
+        with (
+            mock.patch.object(log, "handle", timed(log.handle)),
+            mock.patch.object(Progress, "report", timed(Progress.report)),
+        ):
+            yield
     finally:
         log.setLevel(level)
         log.removeHandler(handler)
-        log.filters = filters
 
 
 @asynccontextmanager

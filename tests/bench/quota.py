@@ -18,7 +18,7 @@ from drift.core.logs import log
 from drift.local.stack.valkey_server import ValkeyServer
 from drift.redis.counter import RedisCounter
 from drift.redis.server import RedisServer
-from tests.bench.command import Options, milliseconds, read_options, run, show
+from tests.bench.command import Options, milliseconds, read_options, run, seconds_of, show
 
 CALLS, WARM_UP = 2000, 200
 CALLERS = 200
@@ -42,11 +42,8 @@ async def bench(asked: Options) -> None:
 
 async def in_turn(case: str, quotas: Quotas) -> dict[str, Any]:
     """Let one request through after another."""
-    caller, seconds = new_caller(10_000), []
-    for _ in range(CALLS):
-        begun = time.perf_counter()
-        await quotas.admit(caller)
-        seconds.append(time.perf_counter() - begun)
+    caller = new_caller(10_000)
+    seconds = [await seconds_of(quotas.admit(caller)) for _ in range(CALLS)]
     return summary(case, CALLS - WARM_UP, seconds[WARM_UP:], 0)
 
 

@@ -8,10 +8,8 @@ no statement. `later` ones are each asked once, and no cache knows them.
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import replace
-
-import httpx2
+from itertools import islice, product
 
 import function_app
 from drift.graph.connection import Connection
@@ -19,9 +17,18 @@ from drift.http.wiring import database
 from drift.local.cli.ingestion import ingest_documents, sample_sources
 from drift.local.cli.options import DEMO_PROJECT
 from drift.local.cli.placing import placed
-from drift.local.cli.servers import WITHOUT_KEYS, running
-from drift.local.hosts.local_host import serving
-from tests.bench.command import Options, milliseconds, read_options, run, show, stack_of
+from drift.local.cli.servers import WITHOUT_KEYS
+from tests.bench.command import (
+    Options,
+    answered,
+    milliseconds,
+    read_options,
+    run,
+    seconds_of,
+    served,
+    show,
+    stack_of,
+)
 from tests.bench.load_process import PYTHON_QUESTIONS, slow_model
 
 UNMEASURED = "MATCH (p:__Project__ {id: $p}) REMOVE p.score_unrelated"
@@ -29,41 +36,31 @@ UNMEASURED = "MATCH (p:__Project__ {id: $p}) REMOVE p.score_unrelated"
 
 async def bench(asked: Options) -> None:
     """Ask first questions of new processes, then later ones of the last process."""
-    options, model = (
-        stack_of(asked),
-        slow_model(chat_ms=asked.chat_ms, embed_ms=asked.embed_ms, token_ms=0, remembers=True),
-    )
+    options = stack_of(asked)
+    model = slow_model(chat_ms=asked.chat_ms, embed_ms=asked.embed_ms, token_ms=0, remembers=True)
     with await asyncio.to_thread(model.start):
         known = replace(options, given={**options.given, **model.env})
         access = {**WITHOUT_KEYS, **model.env, "CACHE": "off"}
-        async with running(known, access) as (_, values):
+        async with served(known, access) as (client, values):
             async with placed(values) as place:
                 await ingest_documents(values, sample_sources(), DEMO_PROJECT, place)
-            async with (
-                serving() as url,
-                httpx2.AsyncClient(base_url=url, timeout=240, trust_env=False) as client,
-            ):
 
-                async def seconds(question: str) -> float:
-                    began = time.perf_counter()
-                    body = {"question": question, "project_id": DEMO_PROJECT}
-                    reply = await client.post("/api/rag/query", json=body)
-                    reply.raise_for_status()
-                    return time.perf_counter() - began
+            async def seconds(question: str) -> float:
+                body = {"question": question, "project_id": DEMO_PROJECT}
+                return await seconds_of(answered(client.post("/api/rag/query", json=body)))
 
-                first = []
-                for number in range(asked.first):
-                    async with Connection(*database(values)) as connection:
-                        await connection.write(UNMEASURED, {"p": DEMO_PROJECT})
-                    await function_app.provider.close()
-                    first.append(await seconds(f"{PYTHON_QUESTIONS[0]} ({number})"))
+            first = []
+            for number in range(asked.first):
+                async with Connection(*database(values)) as connection:
+                    await connection.write(UNMEASURED, {"p": DEMO_PROJECT})
+                await function_app.provider.close()
+                first.append(await seconds(f"{PYTHON_QUESTIONS[0]} ({number})"))
 
-                asking = [
-                    f"{question} ({number})"
-                    for number in range(asked.later)
-                    for question in PYTHON_QUESTIONS
-                ]
-                later = [await seconds(question) for question in asking[: asked.later]]
+            asking = product(range(asked.later), PYTHON_QUESTIONS)
+            later = [
+                await seconds(f"{question} ({number})")
+                for number, question in islice(asking, asked.later)
+            ]
 
     show(
         {

@@ -20,7 +20,7 @@ from pydantic import Field
 
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
-from drift.local.evals.lines import Line, read_lines
+from drift.local.evals.questions import JsonLine, read_lines
 from drift.local.prompt_elements import element, elements
 from drift.model.calls import ChatReply, Embeddings, Prompt, TextCallback
 from drift.model.graph import (
@@ -76,7 +76,7 @@ class ReplayFigures:
     skipped: int = 0
 
 
-class _Exchange(Line):
+class _Exchange(JsonLine):
     schema_: str | None = Field(alias="schema")
     user: str
     reply: str

@@ -24,12 +24,10 @@ from drift.local.ingest.changes import read_chunks
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.scheduling import InProcess, read_all
 from drift.local.ingest.sources import read_source
-from drift.local.stack.neo4j.home import Memory
 from drift.local.stack.stack import Stack
 from tests.bench.command import Options, read_options, run, show, stack_of
+from tests.bench.graph import MEMORY, UNUSED
 
-MEMORY = Memory(heap="1g", pagecache="1g")
-UNUSED = {"REDIS_URL": "not needed", "OAI_BASE_URL": "not needed"}
 KINDS = {
     "vector": "index/vector",
     "full text": "index/fulltext",

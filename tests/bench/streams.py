@@ -21,7 +21,7 @@ from drift.evidence.statements import proven
 from drift.local.event_stream import ACCEPT, read_events
 from drift.model.tree import Citation, Fact
 from tests.bench.command import Options, milliseconds, read_options, run, show, stack_of
-from tests.bench.load_process import Load, Target, loaded_function
+from tests.bench.load_process import LOAD, Target, loaded_function, measured
 
 DEPTHS = ("quick", "drift")
 MAX_FACTS = 100
@@ -152,25 +152,21 @@ def _lateness(stream: _Stream, written: Mapping[str, Any]) -> Iterator[tuple[flo
 
 async def bench(asked: Options) -> None:
     """Stream answers, and tell how soon and how late their words are."""
-    load = Load.of(asked)
     async with (
-        loaded_function(stack_of(asked), load) as (function, _, values),
+        loaded_function(stack_of(asked), asked) as (function, _, values),
         httpx2.AsyncClient(base_url=values.oai_base_url, trust_env=False, timeout=60) as model,
     ):
-        levels = await measure_streams(function, model, load.callers, load.requests)
-    show({**load.document(), "levels": levels}, asked)
+        levels = await measure_streams(function, model, asked.callers, asked.requests)
+    show({**measured(asked), "levels": levels}, asked)
 
 
 if __name__ == "__main__":
-    run(
-        bench,
-        read_options(
-            __doc__,
-            servers=True,
-            callers=((1, 32), "callers at once, with commas between the levels"),
-            requests=(64, "answers at each level, 500 at most; at least two a caller"),
-            depth=("quick", "how far to go", *DEPTHS),
-            chat_ms=(1000.0, "latency of each chat call, milliseconds"),
-            token_ms=(16.7, "latency of each token of a reply, milliseconds"),
-        ),
-    )
+    options = {name: told for name, told in LOAD.items() if not name.startswith("soak")}
+    own = {
+        "callers": ((1, 32), "callers at once, with commas between the levels"),
+        "requests": (64, "answers at each level, 500 at most; at least two a caller"),
+        "depth": ("quick", "how far to go", *DEPTHS),
+        "chat_ms": (1000.0, "latency of each chat call, milliseconds"),
+        "token_ms": (16.7, "latency of each token of a reply, milliseconds"),
+    }
+    run(bench, read_options(__doc__, servers=True, **{**options, **own}))

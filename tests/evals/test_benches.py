@@ -11,19 +11,18 @@ import httpx2
 import pytest
 
 from drift.http import http
-from drift.local.evals.question_sets import LabelledQuestion, Passage, QuestionSet
+from drift.local.evals.questions import LabelledPassage, QuestionSet
 from drift.local.stack.neo4j.server import Neo4jServer
-from drift.model.graph import Candidate, Candidates, Chunk
 from drift.model.limits import Limits
 from tests.bench.command import percentile
 from tests.bench.graph import Row, db_hits, ratios
 from tests.bench.load_process import Held, Target
 from tests.bench.names import measure_names
-from tests.bench.place import PlaceQuestion, ranks_of, read_index, report
 from tests.bench.replay import read_exchanges, replay
 from tests.bench.streams import measure_streams
 from tests.bench.synthetic import TENANTS
 from tests.command_line import PATIENCE_S, bench
+from tests.evals.test_recall import labelled
 
 
 def lines(path: Path, rows: list[Any]) -> Path:
@@ -146,7 +145,7 @@ async def test_a_sentence_is_late_by_the_models_own_clock() -> None:
     assert level["ended_p99_ms"] == pytest.approx(1000 * ENDED, abs=900)
 
 
-# ------------------------------------------------------------------------------------ names, places
+# -------------------------------------------------------------------------------------------- names
 def test_questions_are_counted_with_their_passages_and_without() -> None:
     texts = {
         "a": "The novel of the lighthouse was written by Ada Kestrel.",
@@ -158,26 +157,8 @@ def test_questions_are_counted_with_their_passages_and_without() -> None:
         "Which novel of the harbour was written?": "b",
         "Which novel was written by Zuckmayer?": "b",
     }
-    passages = tuple(Passage(name, name, text, (), ()) for name, text in texts.items())
-    questions = tuple(LabelledQuestion(q, q, frozenset(gold)) for q, gold in asked.items())
+    passages = tuple(LabelledPassage(name, name, text, (), ()) for name, text in texts.items())
+    questions = tuple(labelled(q, q, gold) for q, gold in asked.items())
     figures = measure_names(QuestionSet("mills", passages, questions))
     assert (figures.shown, figures.misspelt, figures.withheld) == (1, 1, 2)
     assert figures.false_alarms == ("Zuckmayer: Which novel was written by Zuckmayer?",)
-
-
-def test_a_chunk_is_the_one_asked_for_when_it_holds_a_quote(tmp_path: Path) -> None:
-    documents = [{"id": "a", "title": "A"}, {"id": "b", "title": "B"}]
-    chunks = [("1", "b"), ("2", "a"), ("3", "b"), ("4", "gone")]
-    lines(tmp_path / "documents.jsonl", documents)
-    rows = [{"id": id_, "document_id": document, "text": id_} for id_, document in chunks]
-    lines(tmp_path / "chunks.jsonl", rows)
-    held = [(c.id, c.document_id, c.ordinal) for c in read_index(tmp_path).chunks]
-    assert held == [("2", "a", 0), ("1", "b", 0), ("3", "b", 1)]
-
-    question = PlaceQuestion(question="How does it end?", place="end", quotes=["all went home"])
-    shown = tuple(Candidate(Chunk(f"k{n}", "rain", "d"), 1 - n / 100) for n in range(9))
-    last = Chunk("last", "And ALL\n went home.", "d")
-    ranks = ranks_of(question, Candidates(shown, pinned=(last,)))
-    assert ranks == {"ours": 2, "without": None}
-    methods = report([question], [ranks])["methods"]
-    assert methods == {"ours": {"shown5": 1, "shown10": 1}, "without": {"shown5": 0, "shown10": 0}}

@@ -98,13 +98,6 @@ def test_each_folder_needs_its_questions(tmp_path: Path) -> None:
     assert "each folder needs its file" in " ".join(done.stderr.replace("│", " ").split())
 
 
-def test_a_folder_without_a_set_is_one_clear_line(tmp_path: Path) -> None:
-    done = command("eval", "recall", "--data", str(tmp_path))
-    assert done.returncode == 1
-    assert "holds no question set" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def test_the_configured_model_must_be_named(tmp_path: Path) -> None:
     write_set(tmp_path / "mill")
     done = command("eval", "recall", "--data", str(tmp_path), "--embedder", "openai")

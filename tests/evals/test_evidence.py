@@ -9,7 +9,6 @@ import pytest
 
 from drift.core.errors import IngestError
 from drift.local.evals.comparison import half_and_half
-from drift.local.evals.document_questions import DocumentQuestion, read_document_questions
 from drift.local.evals.evidence_figures import (
     CEILINGS,
     METHODS,
@@ -21,22 +20,21 @@ from drift.local.evals.evidence_figures import (
     report,
     within_chars,
 )
-from drift.local.evals.gold_passages import GoldPassage, RawDocuments, words_of
+from drift.local.evals.gold_passages import RawDocuments, words_of
+from drift.local.evals.questions import DocumentQuestion, read_document_questions
 
 SAID = "The lighthouse of Ulm burned down in 1889 after a storm."
 FILLER = " ".join(f"filler{number}" for number in range(400))
-QUESTION = DocumentQuestion(
-    "q1", "What happened to the lighthouse?", "single-fact", (SAID,), frozenset({"a.md"})
-)
+RAW = RawDocuments({"a.md": f"{FILLER} {SAID} {FILLER}", "b.md": FILLER})
 
 
-def raw_documents() -> RawDocuments:
-    return RawDocuments({"a.md": f"{FILLER} {SAID} {FILLER}", "b.md": FILLER})
+def about(*documents: str) -> DocumentQuestion:
+    given = {"id": "q1", "question": "What happened to the lighthouse?", "type": "single-fact"}
+    return DocumentQuestion.model_validate({**given, "answer": SAID, "documents": set(documents)})
 
 
-def located(question: DocumentQuestion) -> list[GoldPassage]:
-    found = raw_documents().locate(SAID, question.text, ["a.md"])
-    return [found] if found else []
+QUESTION = about("a.md")
+GOLD = [RAW.locate(SAID, QUESTION.text, ["a.md"])]
 
 
 def chunk(document: str, text: str) -> RankedChunk:
@@ -44,21 +42,26 @@ def chunk(document: str, text: str) -> RankedChunk:
 
 
 def test_a_statement_is_located_where_its_rare_words_stand() -> None:
-    gold = raw_documents().locate(SAID, QUESTION.text, ["a.md"])
-    assert gold is not None
+    [gold] = GOLD
     assert gold.is_in(words_of(SAID))
     assert not gold.is_in(words_of("The lighthouse of Ulm is tall."))
 
 
-def test_a_statement_is_not_located_where_it_is_not_said_or_has_the_questions_words_alone() -> None:
-    raw = raw_documents()
-    assert raw.locate("Quokkas graze on Rottnest at dusk.", QUESTION.text, ["a.md"]) is None
-    assert raw.locate(SAID, QUESTION.text, ["b.md", "absent.md"]) is None
-    assert raw.locate("the lighthouse", QUESTION.text, ["a.md"]) is None
+@pytest.mark.parametrize(
+    ("statement", "documents"),
+    [
+        ("Quokkas graze on Rottnest at dusk.", ["a.md"]),
+        (SAID, ["b.md", "absent.md"]),
+        ("the lighthouse", ["a.md"]),
+    ],
+    ids=["said nowhere", "said in another document", "words of the question"],
+)
+def test_what_no_gold_document_says_is_not_located(statement: str, documents: list[str]) -> None:
+    assert RAW.locate(statement, QUESTION.text, documents) is None
 
 
 def test_a_passage_counts_only_in_a_chunk_of_its_document() -> None:
-    shown = figures([chunk("b.md", SAID), chunk("a.md", "Ulm")], QUESTION, located(QUESTION))
+    shown = figures([chunk("b.md", SAID), chunk("a.md", "Ulm")], QUESTION, GOLD)
     assert (shown["top10"], shown["passages10"]) == (1.0, 0.0)
 
 
@@ -76,17 +79,16 @@ def test_ten_thousand_characters_hold_at_least_one_chunk() -> None:
 
 
 def test_the_best_order_shows_each_passage_and_document_once_and_keeps_the_rest() -> None:
-    two = DocumentQuestion("q", QUESTION.text, "summary", (SAID,), frozenset({"a.md", "b.md"}))
     other, of_b, of_a = chunk("x.md", SAID), chunk("b.md", "Linz"), chunk("a.md", "Ulm")
     says = chunk("a.md", SAID)
-    order = best_order([other, of_b, of_a, says], two, located(two))
+    order = best_order([other, of_b, of_a, says], about("a.md", "b.md"), GOLD)
     assert order == [says, of_b, other, of_a]
 
 
 def test_a_wider_pool_has_no_lower_ceiling() -> None:
     far = [chunk(f"x{number}.md", f"x{number}") for number in range(100)]
     rankings = {"ours": far[:9], "vector": far, "bm25": [*far[:50], chunk("a.md", SAID)]}
-    found = ceilings(rankings, QUESTION, located(QUESTION))
+    found = ceilings(rankings, QUESTION, GOLD)
     assert list(found) == list(CEILINGS)
     assert [found[name]["passages10"] for name in CEILINGS] == [0.0, 0.0, 1.0]
     assert [found[name]["top10"] for name in CEILINGS] == [0.0, 0.0, 1.0]
@@ -135,4 +137,4 @@ def test_an_answer_is_one_statement_and_statements_are_many(tmp_path: Path) -> N
     file = tmp_path / "questions.jsonl"
     file.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
     one, two = read_document_questions(file)
-    assert (one.statements, two.statements) == (("one",), ("a", "b"))
+    assert (one.said, two.said) == (("one",), ("a", "b"))

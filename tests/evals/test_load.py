@@ -60,30 +60,6 @@ async def test_who_is_refused_asks_the_same_again_and_a_failure_is_no_latency() 
     assert (level["before"], level["after"]) == (HELD, HELD)
 
 
-async def test_each_level_has_at_least_two_answers_a_caller_and_is_compared_with_one_caller() -> (
-    None
-):
-    async with PlayedFunction().target() as target:
-        one, many = await measure_levels(target, (1, 20), 10)
-    assert (one["served"], many["served"]) == (10, 40)
-    assert many["over_one"] is not None
-
-
-async def test_a_soak_tells_what_came_of_every_way_to_ask_and_what_has_grown() -> None:
-    function = PlayedFunction(500)
-    async with function.target() as target:
-        soaked = await soak(target, 100, 1, 4)
-    assert sum(soaked["outcomes"].values()) == 100
-    assert soaked["outcomes"]["answer: 500"] == 1
-    assert soaked["outcomes"]["answer: 200"] == 59
-    assert (soaked["outcomes"]["stream: 200"], soaked["outcomes"]["leave the stream: left"]) == (
-        20,
-        10,
-    )
-    assert soaked["growth"] == {"resident_mb": 0.0, "sockets": 0, "files": 0, "tasks": 0}
-    assert soaked["slots_free"]
-
-
 async def test_a_slot_that_was_not_freed_is_seen() -> None:
     async with PlayedFunction(*[200] * 100, 429).target() as target:
         assert not (await soak(target, 100, 1, 4))["slots_free"]

@@ -11,16 +11,16 @@ from drift.core.deadline import Deadline
 from drift.core.errors import DeadlineError, DriftError, GraphTimeoutError, GraphUnavailableError
 from drift.local.evals.measured_search import MeasuredSearch
 from drift.local.evals.patience import MOST_IN_A_ROW, Patience
-from drift.local.evals.question_sets import LabelledQuestion, QuestionSet
+from drift.local.evals.questions import QuestionSet
 from drift.local.evals.recall import SetResult, measure_sets, report
 from drift.model.graph import PrimerEvidence, PrimerQuery
-from tests.evals.test_recall import MILL, FixedBaselines, LetterEmbedder
+from tests.evals.test_recall import MILL, FixedBaselines, by_letters, labelled
 from tests.fakes_graph import FakeGraph
 
 MANY = QuestionSet(
     "mill",
     MILL.passages,
-    tuple(LabelledQuestion(f"q{n}", f"What hoots, {n}?", frozenset({"p3"})) for n in range(9)),
+    tuple(labelled(f"q{n}", f"What hoots, {n}?", {"p3"}) for n in range(9)),
 )
 
 
@@ -50,7 +50,7 @@ async def evaluated(
 ) -> tuple[list[SetResult], Patience, list[str], int]:
     told: list[str] = []
     graph, patience = FailingGraph(failing, error), Patience(told.append)
-    search = MeasuredSearch(graph, graph, graph, FixedBaselines(), LetterEmbedder())
+    search = MeasuredSearch(graph, graph, graph, FixedBaselines(), by_letters())
     results = await measure_sets(sets or [MANY], search, patience, told.append)
     return results, patience, told, graph.asked
 

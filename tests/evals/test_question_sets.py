@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from drift.core.errors import IngestError
-from drift.local.evals.question_sets import read_question_sets
+from drift.local.evals.questions import read_question_sets
 
 DOCUMENTS = [
     {"id": "p1", "title": "The Mill", "text": "It stands."},
@@ -34,7 +34,7 @@ def test_sets_are_read_by_name_and_other_folders_left_alone(tmp_path: Path) -> N
     first, second = read_question_sets(tmp_path)
     assert (first.name, second.name) == ("a", "b")
     assert first.questions[0].supporting == {"p1", "p2"}
-    assert first.questions[0].steps == ()
+    assert first.questions[0].steps == []
 
     # without triples a passage is about its title
     mill, ada = first.passages
@@ -60,24 +60,28 @@ def test_answers_of_earlier_steps_are_filled_into_later_ones(tmp_path: Path) -> 
     ]
     asked = [QUESTIONS[0] | {"decomposition": steps}]
     write(tmp_path / "a", documents=DOCUMENTS, questions=asked, triples=[])
-    filled = ("Who owns it?", "Where was Ada born, and #9?")
+    filled = ["Who owns it?", "Where was Ada born, and #9?"]
     assert read_question_sets(tmp_path)[0].questions[0].steps == filled
 
 
 @pytest.mark.parametrize(
-    ("line", "said"), [("{", "JSON"), ('{"id": "q", "question": "?"}', "supporting_ids")]
+    ("lines", "said"),
+    [
+        (["{"], r"questions\.jsonl, line 1: .*JSON"),
+        ([json.dumps(QUESTIONS[0]), '{"id": "q", "question": "?"}'], "line 2: .*supporting_ids"),
+        ([], "heuristic_entities\\.jsonl cannot be read"),
+    ],
 )
-def test_a_wrong_line_is_named(tmp_path: Path, line: str, said: str) -> None:
-    folder = write(tmp_path / "a", documents=DOCUMENTS, heuristic_entities=[])
-    text = json.dumps(QUESTIONS[0]) + "\n" + line
-    (folder / "questions.jsonl").write_text(text, encoding="utf-8")
-    with pytest.raises(IngestError, match=rf"questions\.jsonl, line 2: .*{said}"):
+def test_a_wrong_line_and_a_missing_file_are_named(
+    tmp_path: Path, lines: list[str], said: str
+) -> None:
+    mentioned = {"heuristic_entities": []} if lines else {}
+    folder = write(tmp_path / "a", documents=DOCUMENTS, **mentioned)
+    (folder / "questions.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(IngestError, match=said):
         read_question_sets(tmp_path)
 
 
-def test_a_missing_file_and_an_empty_folder_are_named(tmp_path: Path) -> None:
+def test_a_folder_without_a_set_is_refused(tmp_path: Path) -> None:
     with pytest.raises(IngestError, match="holds no question set"):
-        read_question_sets(tmp_path / "nowhere")
-    write(tmp_path / "a", documents=DOCUMENTS, questions=QUESTIONS)
-    with pytest.raises(IngestError, match=r"heuristic_entities\.jsonl cannot be read"):
         read_question_sets(tmp_path)

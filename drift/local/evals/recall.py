@@ -17,7 +17,7 @@ from drift.local.evals.comparison import lead, mean, reciprocal_ranks
 from drift.local.evals.measured_search import MeasuredSearch
 from drift.local.evals.patience import QUESTION_S, Patience
 from drift.local.evals.question_graph import load_set, project_of
-from drift.local.evals.question_sets import LabelledQuestion, QuestionSet
+from drift.local.evals.questions import LabelledQuestion, QuestionSet
 from drift.local.say import Say
 from drift.model.graph import CommunityId, FollowupQuery, PrimerQuery, Vector
 from drift.ports import GraphStore
@@ -85,9 +85,8 @@ async def _measure_set(own: QuestionSet, search: MeasuredSearch, patience: Patie
 
     measured, recalls = 0, defaultdict[str, list[Recalls]](list)
     for question, vector in zip(own.questions, vectors, strict=True):
-        asked = partial(
-            methods.answer_whole, question, vector, [next(steps) for _ in question.steps]
-        )
+        own_steps = [next(steps) for _ in question.steps]
+        asked = partial(methods.answer, question, vector, own_steps)
         found = await patience.measured(own.name, question.id, asked)
         measured += found is not None
         for method, ids in (found or {}).items():
@@ -97,58 +96,48 @@ async def _measure_set(own: QuestionSet, search: MeasuredSearch, patience: Patie
     return SetResult(own.name, measured, complete)
 
 
+@dataclass(frozen=True, slots=True)
 class _Methods:
-    """What every method finds for one question, best first."""
+    """What every method finds in a project, best first."""
 
-    def __init__(self, search: MeasuredSearch, project_id: str) -> None:
-        self._search = search
-        self._project_id = project_id
-        self._scope: tuple[CommunityId, ...] = ()
+    search: MeasuredSearch
+    project_id: str
 
-    async def answer_whole(
+    async def answer(
         self, question: LabelledQuestion, vector: Vector, steps: Sequence[Vector]
     ) -> dict[str, list[str]]:
-        """Return the ids of the question, and where it has sub-questions of those."""
-        found = await self.answer(question.text, vector)
-        return found | (await self.answer_steps(question, steps) if question.steps else {})
+        """Return the ids of the question, and where it has sub-questions of those, in turns."""
+        query = PrimerQuery(self.project_id, question.text, vector, PRIMER_COMMUNITIES)
+        primer = await self.search.soft.primer(query, Deadline.after(QUESTION_S))
+        scope = tuple(community.id for community in primer.communities)
 
-    async def answer(self, text: str, vector: Vector) -> dict[str, list[str]]:
-        """Return the ids of the question itself, and keep the communities of its primer."""
-        query = PrimerQuery(self._project_id, text, vector, PRIMER_COMMUNITIES)
-        primer = await self._search.soft.primer(query, Deadline.after(QUESTION_S))
-        self._scope = tuple(community.id for community in primer.communities)
+        worded = await self.search.baselines.worded(self.project_id, question.text, POOL)
+        found = await self._ask(question.text, vector, scope)
+        hybrid = reciprocal_ranks(found["vector"], list(worded))
+        found = {**found, "bm25": list(worded), "hybrid": hybrid}
+        if not steps:
+            return found
 
-        nearest = await self._nearest(vector)
-        worded = list(await self._search.baselines.worded(self._project_id, text, POOL))
-        return {
-            "vector": nearest,
-            "bm25": worded,
-            "hybrid": reciprocal_ranks(nearest, worded),
-            "hard": await self._ask(self._search.hard, text, vector, self._scope),
-            "soft": await self._ask(self._search.soft, text, vector, self._scope),
-            "ours": await self._ask(self._search.soft, text, vector),
-        }
-
-    async def answer_steps(
-        self, question: LabelledQuestion, vectors: Sequence[Vector]
-    ) -> dict[str, list[str]]:
-        """Return the ids of its sub-questions, in turns, within the question's own scope."""
-        steps = list(zip(question.steps, vectors, strict=True))
-        hard, soft, scope = self._search.hard, self._search.soft, self._scope
-        return {
-            "ideal_vector": in_turns([await self._nearest(vector) for vector in vectors]),
-            "ideal_hard": in_turns([await self._ask(hard, *step, scope) for step in steps]),
-            "ideal_soft": in_turns([await self._ask(soft, *step, scope) for step in steps]),
-            "ideal_ours": in_turns([await self._ask(soft, *step) for step in steps]),
-        }
-
-    async def _nearest(self, vector: Vector) -> list[str]:
-        return await self._search.baselines.nearest(self._project_id, vector, POOL)
+        # within the question's own scope
+        asked = zip(question.steps, steps, strict=True)
+        parts = [await self._ask(text, step, scope) for text, step in asked]
+        ideal = {f"ideal_{name}": in_turns([part[name] for part in parts]) for name in parts[0]}
+        return found | ideal
 
     async def _ask(
-        self, graph: GraphStore, text: str, vector: Vector, scope: tuple[CommunityId, ...] = ()
+        self, text: str, vector: Vector, scope: tuple[CommunityId, ...]
+    ) -> dict[str, list[str]]:
+        return {
+            "vector": await self.search.baselines.nearest(self.project_id, vector, POOL),
+            "hard": await self._follow(self.search.hard, text, vector, scope),
+            "soft": await self._follow(self.search.soft, text, vector, scope),
+            "ours": await self._follow(self.search.soft, text, vector, ()),
+        }
+
+    async def _follow(
+        self, graph: GraphStore, text: str, vector: Vector, scope: tuple[CommunityId, ...]
     ) -> list[str]:
-        query = FollowupQuery(self._project_id, text, vector, scope)
+        query = FollowupQuery(self.project_id, text, vector, scope)
         found = ranked(await graph.followup(query, Deadline.after(QUESTION_S)))
         return [chunk.id for chunk in found.chunks]
 
