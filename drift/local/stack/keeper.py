@@ -77,8 +77,9 @@ class Keeper:
 
         The lock of the users is held from then on, so that nobody joins servers that end.
         """
-        while lock_of(self._folder).exists() and try_lock(users_of(self._folder)) is None:
-            time.sleep(LOOK_EVERY_S)
+        with contextlib.suppress(LocalStackError):  # the folder was removed meanwhile
+            while lock_of(self._folder).exists() and try_lock(users_of(self._folder)) is None:
+                time.sleep(LOOK_EVERY_S)
         self._unused.set()
         for server in self._servers:
             server.ask_to_end()

@@ -281,6 +281,8 @@ class Stack:
             f"The local servers in {self._folder} have ended with those who ran them: this command "
             f"starts them again."
         )
+        if self._keeper:
+            self._keeper.wait()
         before = dict(self.env)
         self._accept(self._join({**self._record.request, "ports": self._record.ports}))
         if self.env != before:
