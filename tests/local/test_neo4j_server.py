@@ -148,11 +148,6 @@ def test_data_of_an_older_version_of_the_same_line_is_opened(home: Path) -> None
     assert json.loads((home / "login.json").read_text())["version"] == "2026.09.0"
 
 
-def test_a_short_password_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(LocalStackError, match="at least 8 characters"):
-        Neo4jHome(tmp_path).prepare("2026.08.1", "short")
-
-
 def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(LocalStackError, match="cannot be used"):

@@ -25,7 +25,7 @@ import pytest
 import redis
 
 from drift.core.errors import LocalStackError
-from drift.local.stack.locks import is_free as lock_is_free
+from drift.local.stack.locks import is_unlocked
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.local.stack.record import lock_of
 from drift.local.stack.stack import VARIABLES, Stack, StackOptions
@@ -101,7 +101,7 @@ def answers(stack: Stack) -> bool:
 
 
 def is_free(options: StackOptions) -> bool:
-    return lock_is_free(lock_of(options.data_dir))
+    return is_unlocked(lock_of(options.data_dir))
 
 
 def kept(options: StackOptions) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def test_the_whole_stack_answers_and_a_killed_database_comes_back(
         pids = dict(stack.pids)
     assert pids["neo4j"] != before
     assert not any(runs(pid) for pid in pids.values() if pid)
-    assert lock_is_free(lock_of(tmp_path / "data"))
+    assert is_unlocked(lock_of(tmp_path / "data"))
 
 
 def test_what_is_given_is_used_and_neither_started_nor_kept(options: StackOptions) -> None:
@@ -240,6 +240,8 @@ def test_servers_end_when_their_owner_is_killed(
     servers = command.children(recursive=True)
     assert {server.name() for server in servers} > {"valkey-server"}
     assert os.getsid(command.pid) not in {os.getsid(one.pid) for one in servers}  # a terminal's
+    for one in servers:  # so that nobody starts another on the same data before it has ended
+        assert str(options.data_dir / "lock") in {file.path for file in one.open_files()}
     command.kill()
     # the kernel lets a lock go a moment before the process is gone
     assert until(lambda: is_free(options) and not any(runs(one.pid) for one in servers))

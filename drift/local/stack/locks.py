@@ -41,7 +41,7 @@ def try_lock(path: Path, *, shared: bool = False) -> int | None:
     return descriptor
 
 
-def is_free(path: Path) -> bool:
+def is_unlocked(path: Path) -> bool:
     """Say whether nobody holds the lock of a file, which may not be there."""
     if not path.exists():
         return True

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from drift.core.errors import LocalStackError
-from drift.local.stack.locks import is_free
+from drift.local.stack.locks import is_unlocked
 from drift.local.stack.loopback import answers
 
 _NAME = "stack.json"
@@ -76,7 +76,7 @@ def running_record(folder: Path) -> Record | None:
     Raises:
         LocalStackError: the folder's lock cannot be read.
     """
-    if is_free(lock_of(folder)):
+    if is_unlocked(lock_of(folder)):
         return None
 
     record = read_record(folder)

@@ -22,7 +22,7 @@ from typing import Any, Self, TextIO
 from drift.core.errors import LocalStackError
 from drift.local import PROJECT
 from drift.local.say import Say, say_on_stderr
-from drift.local.stack.locks import is_free, try_lock, unlock
+from drift.local.stack.locks import is_unlocked, try_lock, unlock
 from drift.local.stack.neo4j.home import Memory
 from drift.local.stack.neo4j.jars import DEFAULT_VERSION, default_cache, ensure_jars, exact_version
 from drift.local.stack.record import Record, lock_of, read_record, running_record, users_of
@@ -135,7 +135,7 @@ class Stack:
 
         unlock(self._users)
         self._users = None
-        while not (ended := is_free(lock_of(self._folder))) and not self._others_use():
+        while not (ended := is_unlocked(lock_of(self._folder))) and not self._others_use():
             time.sleep(_LOOK_EVERY_S)
 
         if self._keeper and ended:
@@ -196,7 +196,7 @@ class Stack:
                 raise LocalStackError(
                     f"The keeper of the local servers has ended: its log is {self._log}."
                 )
-            elif is_free(lock_of(self._folder)):
+            elif is_unlocked(lock_of(self._folder)):
                 if not keeper or keeper.poll() == 0:  # it came too late, and the first has ended
                     keeper = self._keeper = self._spawn(request)
             elif not keeper and not waits:
@@ -273,7 +273,7 @@ class Stack:
             raise LocalStackError(
                 f"The data folder {self._folder} was removed, and the servers with it."
             )
-        if not is_free(lock_of(self._folder)):
+        if not is_unlocked(lock_of(self._folder)):
             return
 
         self._tell()  # why it gave up, if it did
