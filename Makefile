@@ -116,7 +116,7 @@ budget: $(READY_TEST) ## write tests/house/budget.json, the size that each room 
 prices: $(READY_TEST) ## write drift/http/list_prices.json from the package genai-prices
 	@$(PYTHON) -m tests.list_prices
 
-jars: $(READY) ## write the SHA-256 of the jars of each Neo4j that is tried, and no others are fetched
+jars: $(READY_TEST) ## write the SHA-256 of the jars of each Neo4j that is tried, and no others are fetched
 	@$(PYTHON) -m tests.neo4j_jars
 
 # These only run: they live apart, so that what they need never meets what is tested.

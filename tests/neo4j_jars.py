@@ -6,27 +6,37 @@ A new version is taken as Maven Central has it on that day, and as it is from th
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from pathlib import Path
-from unittest import mock
 
-from drift.local.stack.neo4j import maven
-from drift.local.stack.neo4j.jars import ALIASES, default_cache, ensure_jars
+from jgo.maven import MavenContext
+
+from drift.local.stack.neo4j import jars
 
 
 def main() -> None:
     """Write a file for each version beside the code that reads it, in the place of all others."""
-    folder, repository = Path(maven.__file__).parent, default_cache() / "repository"
+    folder = Path(jars.__file__).parent
+    lists = {version: _listed(version) for version in set(jars.ALIASES.values())}
     for file in folder.glob("*.sha256"):
         file.unlink()
-    for version in sorted(set(ALIASES.values())):
-        with mock.patch.object(maven, "locked_jars", return_value={}):
-            jars = ensure_jars(version, default_cache())
-        lines = (
-            f"{hashlib.sha256(jar.read_bytes()).hexdigest()}  "
-            f"{jar.relative_to(repository).as_posix()}\n"
-            for jar in jars
+    for version, listed in lists.items():
+        (folder / f"neo4j-{version}.sha256").write_text(listed)
+
+
+def _listed(version: str) -> str:
+    """Return the digest and the path of each jar, in the order of the class path."""
+    with tempfile.TemporaryDirectory() as place:
+        repository = Path(place)
+        context = MavenContext(repo_cache=repository, remote_repos={"central": jars.CENTRAL})
+        server = context.create_dependency(f"org.neo4j:neo4j:{version}")
+        inputs, transitive = context.resolver.resolve([server])
+        files = [Path(one.artifact.resolve()) for one in (*inputs, *transitive)]
+        return "".join(
+            f"{hashlib.sha256(file.read_bytes()).hexdigest()}  "
+            f"{file.relative_to(repository).as_posix()}\n"
+            for file in files
         )
-        (folder / f"neo4j-{version}.sha256").write_text("".join(lines))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import pytest
 from drift.core.errors import DriftError
 from drift.http.settings import Settings, load
 from drift.local.settings_page import page
-from drift.local.stack.stack import USUAL_PORTS
+from drift.local.stack.keeper import USUAL_PORTS
 
 ROOT = Path(__file__).resolve().parents[1]
 HTTP = (ROOT / "docs" / "http.md").read_text()

@@ -7,8 +7,9 @@ import re
 import yaml
 
 import function_app
+from drift.local.stack.keeper import USUAL_PORTS
 from drift.local.stack.neo4j.home import PUBLISHED_PASSWORD
-from drift.local.stack.stack import USUAL_PORTS, VARIABLES
+from drift.local.stack.stack import VARIABLES
 from tests.infra.kinds import ALERT
 from tests.infra.ways import ROOT, Project
 

@@ -76,35 +76,28 @@ def test_a_child_ends_when_its_guard_is_killed(tmp_path: Path) -> None:
     assert until(lambda: child.exit_status() is not None and not runs(child.pid))
 
 
-def test_a_child_that_ignores_sigterm_is_killed_after_the_grace(tmp_path: Path) -> None:
-    child = begun(STUBBORN, tmp_path, grace_s=0.1)
-    child.stop()
+@pytest.mark.parametrize(("grace_s", "kill"), [(0.1, False), (600, True)])
+def test_a_child_that_ignores_sigterm_is_killed_after_the_grace_or_at_once(
+    tmp_path: Path, grace_s: float, *, kill: bool
+) -> None:
+    child = begun(STUBBORN, tmp_path, grace_s)
+    child.stop(kill=kill)
     assert child.exit_status() == -signal.SIGKILL
 
 
-def test_a_child_that_may_be_killed_gets_no_grace(tmp_path: Path) -> None:
-    child = begun(STUBBORN, tmp_path, grace_s=600)
-    child.stop(kill=True)
-    assert child.exit_status() == -signal.SIGKILL
-
-
-def test_the_status_of_a_child_that_ends_by_itself_is_reported(tmp_path: Path) -> None:
-    child = Child(
-        [sys.executable, "-c", "print('why'); raise SystemExit(7)"],
-        log=tmp_path / "log",
-        cwd=tmp_path,
-        grace_s=1,
-    )
+@pytest.mark.parametrize(
+    ("way", "how"),
+    [
+        ("raise SystemExit(7)", "exit status 7"),
+        ("import os; os.kill(os.getpid(), 9)", "signal SIGKILL"),
+    ],
+)
+def test_how_a_child_ended_by_itself_is_reported(tmp_path: Path, way: str, how: str) -> None:
+    command = [sys.executable, "-c", f"print('why', flush=True); {way}"]
+    child = Child(command, log=tmp_path / "log", cwd=tmp_path, grace_s=1)
     assert until(lambda: child.exit_status() is not None)
-    assert child.exit_status() == 7
+    assert ending(child.exit_status() or 0) == how
     assert child.log_text() == "why\n"
-
-
-def test_the_signal_that_ended_a_child_is_reported(tmp_path: Path) -> None:
-    child = begun(SLEEPER, tmp_path)
-    os.kill(child.pid, signal.SIGKILL)
-    assert until(lambda: child.exit_status() is not None)
-    assert ending(child.exit_status() or 0) == "signal SIGKILL"
 
 
 def test_a_child_gets_the_environment_it_is_given_and_its_guard_shows_it_to_nobody(

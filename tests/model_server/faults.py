@@ -40,19 +40,19 @@ Fault = Literal[
     "latency", "hang", "drop", "trickle",
     "status", "content_filter",
     "says", "body",
-    "refusal", "length", "filtered", "empty_choices", "empty_content", "null_content",
-    "invalid_json", "prose", "fenced", "invented_ids", "invented_spans", "missing_fields", "padded",
+    "refusal", "length", "filtered", "empty_choices", "empty_content",
+    "invalid_json", "prose", "fenced", "invented_ids", "invented_spans", "missing_fields",
     "endless", "bomb",
     "refuses_json_schema", "refuses_json_object", "refuses_response_format",
-    "refuses_effort", "refuses_effort_none", "refuses_max_completion_tokens", "refuses_max_tokens",
-    "refuses_cache_options", "refuses_temperature", "refuses_options_silently",
+    "refuses_effort",
+    "refuses_cache_options", "refuses_temperature",
     "refuses_json_schema_silently", "refuses_response_format_silently",
     "refuses_system", "refuses_system_silently", "ignores_schema", "bills_more",
     "refuses_stream", "refuses_stream_options",
     "stream_cut", "stream_dropped", "stream_error", "stream_garbage", "stream_empty",
     "stream_endless", "stream_stalls",
-    "wrong_count", "wrong_dimensions", "not_finite", "all_zero", "shuffled", "unnumbered",
-    "words", "nested", "digits", "beyond_32_bit", "short_base64",
+    "wrong_count", "wrong_dimensions", "not_finite", "all_zero", "shuffled",
+    "words", "nested",
 ]  # fmt: skip
 
 
@@ -191,7 +191,6 @@ REPLY: Mapping[str, Callable[[Json], Json]] = {
     "filtered": _choice(content="", finish_reason="content_filter"),
     "empty_choices": lambda completion: completion | {"choices": []},
     "empty_content": _choice(content=""),
-    "null_content": _choice(content=None),
     "bills_more": _billed,
 }
 
@@ -201,8 +200,6 @@ PROSE = "Certainly! Here is what I found about your question."
 INVENTED_ID = "K999"
 INVENTED_FACT = 999
 INVENTED_SENTENCE = "999"
-PADDING = 4_000_000
-"""Characters: more than any reply has, and still of an honest server."""
 INVENTED_SPAN = "This sentence stands in no chunk at all, because nobody ever wrote it."
 
 
@@ -247,7 +244,6 @@ TEXT: Mapping[str, Callable[[str], str]] = {
     "invented_ids": _edit_json(_invent_ids),
     "invented_spans": _edit_json(_invent_spans),
     "missing_fields": _edit_json(_drop_fields),
-    "padded": lambda text: text + " " * PADDING,
 }
 
 
@@ -268,13 +264,7 @@ def _in_place_of_each(value: Any) -> Callable[[list[Json]], list[Json]]:
 DATA: Mapping[str, Callable[[list[Json]], list[Json]]] = {
     "words": _in_place_of_each("a vector of my own"),
     "nested": _in_place_of_each([[0.5, 0.5]]),
-    "digits": _in_place_of_each(["1" + "0" * 399]),
-    "beyond_32_bit": _in_place_of_each([1e300, 1.0]),
-    "short_base64": _in_place_of_each("AAAA"),
     "shuffled": lambda data: data[::-1],
-    "unnumbered": lambda data: [
-        {key: value for key, value in item.items() if key != "index"} for item in data
-    ],
 }
 
 

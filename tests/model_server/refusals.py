@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from drift.local.model_server.bodies import Json, error_body
 
 JSON_SCHEMA = "json_schema"
-_OPTIONS = ("reasoning_effort", "max_completion_tokens", "prompt_cache_options", "temperature")
 
 KNOWN_SINCE: Mapping[str, str] = {
     "max_completion_tokens": "2024-09-01",
@@ -48,9 +47,9 @@ def _has(name: str) -> Callable[[Json], bool]:
     return lambda body: name in body
 
 
-def _unsupported(name: str, instead: str = "") -> Json:
+def _unsupported(name: str) -> Json:
     return error_body(
-        f"Unsupported parameter: '{name}' is not supported with this model.{instead}",
+        f"Unsupported parameter: '{name}' is not supported with this model.",
         "unsupported_parameter",
         name,
     )
@@ -97,22 +96,6 @@ REFUSALS: Mapping[str, Refusal] = {
         422,
     ),
     "refuses_effort": Refusal(_has("reasoning_effort"), unrecognized("reasoning_effort")),
-    "refuses_effort_none": Refusal(
-        lambda body: body.get("reasoning_effort") in ("none", "minimal"),
-        error_body(
-            "Unsupported value: 'reasoning_effort' does not support this value with this model. "
-            "Supported values are: 'low', 'medium', and 'high'.",
-            "unsupported_value",
-            "reasoning_effort",
-        ),
-    ),
-    "refuses_max_completion_tokens": Refusal(
-        _has("max_completion_tokens"), unrecognized("max_completion_tokens")
-    ),
-    "refuses_max_tokens": Refusal(
-        _has("max_tokens"),
-        _unsupported("max_tokens", " Use 'max_completion_tokens' instead."),
-    ),
     "refuses_cache_options": Refusal(
         _has("prompt_cache_options"), _unsupported("prompt_cache_options")
     ),
@@ -127,9 +110,6 @@ REFUSALS: Mapping[str, Refusal] = {
     ),
     "refuses_stream": Refusal(_has("stream"), _unsupported("stream")),
     "refuses_stream_options": Refusal(_has("stream_options"), unrecognized("stream_options")),
-    "refuses_options_silently": Refusal(
-        lambda body: any(name in body for name in _OPTIONS), error_body("Bad request")
-    ),
     "refuses_json_schema_silently": Refusal(_asks_for(JSON_SCHEMA), error_body("Bad request")),
     "refuses_response_format_silently": Refusal(_has("response_format"), error_body("Bad request")),
 }

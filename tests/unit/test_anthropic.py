@@ -24,10 +24,11 @@ from drift.llm.options import ChatOptions
 from drift.llm.retry import RetryPolicy
 from drift.local.ingest.by_model.facts import FactsReply
 from drift.local.ingest.by_model.reports import ReportReply
-from drift.local.model_server import anthropic_api, extractive
+from drift.local.model_server import extractive
 from drift.model.calls import Tokens
 from drift.prompting import prompts
 from drift.search.scope import parse
+from tests.model_server import anthropic_api
 
 Json = dict[str, Any]
 REPLY = json.dumps({"verdict": "answered", "sentences": [["It is so.", 1]]})

@@ -86,7 +86,7 @@ Wait = Annotated[
 Neo4jVersion = Annotated[
     str,
     typer.Option(
-        "--neo4j", metavar="VERSION", help="Version of the local Neo4j: 2026, 5.26, or exact."
+        "--neo4j", metavar="VERSION", help="Version of the local Neo4j: 2026 or 5.26."
     ),
 ]
 DataDir = Annotated[

@@ -1,4 +1,4 @@
-"""The APIs of OpenAI, Azure OpenAI and Anthropic, of the local model server.
+"""The APIs of OpenAI and Azure OpenAI, of the local model server.
 
 Chat completions are extracted from the prompt (`extractive`), embeddings are static (`embedding`).
 A system text that was seen before counts as cached.
@@ -6,18 +6,14 @@ A system text that was seen before counts as cached.
 
 from __future__ import annotations
 
-from typing import Any
-
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from drift.local.model_server import anthropic_api, extractive
+from drift.local.model_server import extractive
 from drift.local.model_server.bodies import (
-    CHAT_MODEL,
-    EMBEDDING_MODEL,
     Json,
     RefusedError,
     completion,
@@ -49,24 +45,9 @@ class ModelApi:
             routes += [
                 Route(f"{prefix}/chat/completions", self.chat, methods=["POST"]),
                 Route(f"{prefix}/embeddings", self.embeddings, methods=["POST"]),
-                Route(f"{prefix}/models", _models, methods=["GET"]),
             ]
 
-        routes.append(Route("/v1/messages", self.message, methods=["POST"]))
         return Starlette(routes=routes)
-
-    async def message(self, request: Request) -> Response:
-        """Answer a message of Anthropic's API, whole or as a stream."""
-        try:
-            body = parsed(await request.body())
-            chat = anthropic_api.as_chat_completion(body)
-            message = anthropic_api.as_message(self.complete(chat, self.write(chat)))
-        except RefusedError as error:
-            return JSONResponse(anthropic_api.error_body(str(error)), 400)
-
-        if body.get("stream"):
-            return StreamingResponse(anthropic_api.events(message), media_type=EVENT_STREAM)
-        return JSONResponse(message)
 
     async def chat(self, request: Request) -> Response:
         """Answer a chat completion, whole or as a stream."""
@@ -118,11 +99,3 @@ async def embed(body: Json, size: int) -> Json:
 def refusal(error: RefusedError) -> Response:
     """Return what is wrong with a request, as OpenAI words it."""
     return JSONResponse(error_body(str(error), param=error.param), 400)
-
-
-async def _models(_: Request) -> Response:
-    models: list[dict[str, Any]] = [
-        {"id": name, "object": "model", "owned_by": "drift"}
-        for name in (CHAT_MODEL, EMBEDDING_MODEL)
-    ]
-    return JSONResponse({"object": "list", "data": models})

@@ -18,7 +18,7 @@ CHAT_MODEL = "drift-extractive"
 EMBEDDING_MODEL = "wordllama-256"
 CHARACTERS_PER_TOKEN = 4
 MAX_TEXTS = 2048
-_IN_PROMPT = re.compile(r'JSON schema, "(\w+)"')
+SCHEMA_IN_PROMPT = re.compile(r'JSON schema, "(\w+)"')
 """How the adapter writes a schema into a prompt."""
 _CITES_NODES = "[Node X]"
 """Stands in the prompt that asks for an answer from nodes."""
@@ -60,14 +60,9 @@ def reply_name(body: Json) -> str:
         return str(schema.get("name"))
 
     system = _texts_of(body, "system") or _texts_of(body, "user")
-    if in_prompt := _IN_PROMPT.search(system):
+    if in_prompt := SCHEMA_IN_PROMPT.search(system):
         return in_prompt[1]
     return "rag_answer" if _CITES_NODES in system else "hypothesis"
-
-
-def repeats_schema(system: str) -> bool:
-    """Tell whether a system text holds the schema of the reply."""
-    return bool(_IN_PROMPT.search(system))
 
 
 def messages(body: Json) -> tuple[str, str]:

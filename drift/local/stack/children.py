@@ -1,9 +1,8 @@
-"""A server as a child process: it ends with this one, however this one ends, or with its users."""
+"""A server as a child process: it ends with this one, however this one ends."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import subprocess
@@ -32,15 +31,12 @@ class Child:
         grace_s: float,
         env: Mapping[str, str] | None = None,
         remove: Path | None = None,
-        keep_open: Sequence[int] = (),
-        users: Path | None = None,
     ) -> None:
         """Start `command` with its output appended to `log`.
 
         On the end of this process it is terminated, killed after `grace_s` seconds, and the folder
-        `remove` is deleted; not before the lock of the file `users` is free. `env` None means this
-        process's own environment. The server and its guard hold the descriptors `keep_open` (locks)
-        until they have ended.
+        `remove` is deleted. `env` None means this process's own environment. Descriptors that may
+        be inherited (locks) stay open in the server and its guard until they have ended.
 
         Raises:
             LocalStackError: when the program cannot be started at all.
@@ -49,21 +45,20 @@ class Child:
         self._log_start = log.stat().st_size if log.exists() else 0
         self._grace_s = grace_s
         self._exit_status: int | None = None
-        guard = [sys.executable, "-IS", _GUARD, os.getpid(), grace_s, log, remove or ""]
-        self._guard = subprocess.Popen(  # noqa: S603 - our own script
-            [str(part) for part in (*guard, users or "", *command)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            bufsize=0,
-            cwd=cwd,
-            start_new_session=True,
-            pass_fds=tuple(keep_open),
-        )
-        assert self._guard.stdin  # noqa: S101 - a pipe
+        guard = [sys.executable, "-IS", _GUARD, os.getpid(), grace_s, remove or "", *command]
+        with log.open("ab") as output:
+            self._guard = subprocess.Popen(  # noqa: S603 - our own script
+                list(map(str, guard)),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=output,
+                bufsize=0,
+                cwd=cwd,
+                env=env,
+                close_fds=False,
+                start_new_session=True,
+            )
         assert self._guard.stdout  # noqa: S101 - a pipe
-        with contextlib.suppress(OSError):  # the guard has ended, which its answer shows
-            self._guard.stdin.write(json.dumps(None if env is None else dict(env)).encode() + b"\n")
-
         with self._guard.stdout as answer:
             pid = answer.readline().decode(errors="replace").strip()
 
@@ -88,13 +83,7 @@ class Child:
         if self._guard.stdin and not self._guard.stdin.closed:
             # closed also where the guard has ended and takes no byte any more
             with contextlib.suppress(OSError), self._guard.stdin as pipe:
-                pipe.write(b"k" if kill else b"t")
-
-    def leave(self) -> None:
-        """Leave the server to its users: its guard ends it when there is none any more."""
-        if self._guard.stdin:
-            self._guard.stdin.close()
-        self._guard.returncode = 0  # nobody here waits for it any more
+                pipe.write(b"k" if kill else b"")
 
     def stop(self, *, kill: bool = False) -> None:
         """End the server and wait until it has ended."""

@@ -1,13 +1,12 @@
 """A tiny process between a command and a server: no server is left behind, even by a kill -9.
 
 It runs as a script with the standard library alone, so that it starts in a few hundredths of a
-second: `guard.py PARENT GRACE LOG REMOVE USERS COMMAND...`.
+second: `guard.py PARENT GRACE REMOVE COMMAND...`.
 
-Standard input:  one JSON line, the server's environment (null: our own), because everybody sees
-                 command lines. Then `t` terminates the server, and kills it after GRACE seconds;
-                 `k` kills it at once. Its end, or the parent's, does what `t` does, as soon as
-                 nobody holds the lock of the file USERS. The folder REMOVE goes with the server.
+Standard input:  its end, or the parent's, terminates the server, and kills it after GRACE seconds;
+                 `k` kills it at once. The folder REMOVE goes with the server.
 Standard output: the server's pid, or why it cannot be started.
+Standard error:  the server's output.
 Exit status:     the server's; 128 and its number for a signal, as in a shell.
 """
 
@@ -15,15 +14,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import fcntl
-import json
 import os
 import select
 import shutil
 import signal
 import subprocess
 import sys
-import time
 
 _LOOK_EVERY_S = 0.1
 _PR_SET_PDEATHSIG = 1
@@ -31,10 +27,7 @@ _PR_SET_PDEATHSIG = 1
 
 def main() -> int:
     """Start the server that the command line names and stay until it has ended."""
-    parent, grace, log, remove, users, *command = sys.argv[1:]
-    with open(0, "rb", buffering=0, closefd=False) as line:  # what follows stays in the pipe
-        environment = json.loads(line.readline())
-
+    parent, grace, remove, *command = sys.argv[1:]
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
     def die_with_guard() -> None:
@@ -42,17 +35,14 @@ def main() -> int:
             libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
 
     try:
-        with open(log, "ab") as output:  # noqa: PTH123 - pathlib takes a moment to load
-            server = subprocess.Popen(  # noqa: S603 - the command comes from our own parent
-                command,
-                stdin=subprocess.PIPE,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=environment,
-                close_fds=False,  # locks, which are then held as long as any of us is there
-                process_group=0,
-                preexec_fn=die_with_guard,  # noqa: PLW1509 - this process has one thread
-            )
+        server = subprocess.Popen(  # noqa: S603 - the command comes from our own parent
+            command,
+            stdin=subprocess.PIPE,
+            stdout=sys.stderr,
+            close_fds=False,  # locks, which are then held as long as any of us is there
+            process_group=0,
+            preexec_fn=die_with_guard,  # noqa: PLW1509 - this process has one thread
+        )
     except OSError as error:
         print(error, flush=True)  # noqa: T201 - read by our parent
         return 1
@@ -61,8 +51,6 @@ def main() -> int:
         print(server.pid, flush=True)  # noqa: T201 - the same
 
     order = _order(server, int(parent))
-    if not order and users and server.poll() is None:
-        _while_used(server, users)
     if server.poll() is None:
         _end(server, 0.0 if order == b"k" else float(grace))
         if remove:
@@ -81,28 +69,6 @@ def _order(server: subprocess.Popen[bytes], parent: int) -> bytes:
         if os.getppid() != parent:
             break
     return b""
-
-
-def _while_used(server: subprocess.Popen[bytes], users: str) -> None:
-    """Return when nobody uses the server any more, or when it or one beside it has ended.
-
-    Who sees that first removes the file, so that the guards of the others end theirs too: nobody
-    would start it again.
-    """
-    try:
-        lock = os.open(users, os.O_RDWR)
-    except OSError:
-        return
-
-    while os.fstat(lock).st_nlink and server.poll() is None:
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            break
-        time.sleep(_LOOK_EVERY_S)
-
-    if os.fstat(lock).st_nlink:
-        with contextlib.suppress(OSError):
-            os.unlink(users)  # noqa: PTH108 - as above
 
 
 def _end(server: subprocess.Popen[bytes], grace_s: float) -> None:

@@ -56,8 +56,6 @@ class ModelProcess(Server):
             cwd=PROJECT,
             grace_s=_GRACE_S,
             remove=self.folder if self.temporary else None,
-            keep_open=self.keep_open,
-            users=self.users,
         )
 
     def _not_ready(self, child: Child, port: int) -> str:  # noqa: ARG002 - its own line says the port

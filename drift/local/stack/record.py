@@ -1,4 +1,4 @@
-"""What the owner of the local servers leaves in their data folder, for commands that join it."""
+"""What the keeper of local servers leaves in their data folder, for the commands that use them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 from drift.core.errors import LocalStackError
-from drift.local.stack.locks import FileLock
+from drift.local.stack.locks import is_unlocked
 from drift.local.stack.loopback import answers
 
 _NAME = "stack.json"
@@ -16,21 +17,29 @@ _NAME = "stack.json"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The servers' ports, which stay when they have ended, and their settings and pids."""
+    """The servers' ports, which stay when they have ended, and their settings and pids.
+
+    `request` is what their keeper was asked for.
+    """
 
     ports: dict[str, int] = field(default_factory=dict)
     env: dict[str, str] = field(default_factory=dict)
     pids: dict[str, int] = field(default_factory=dict)
-    neo4j_version: str = ""
+    request: dict[str, Any] = field(default_factory=dict)
 
 
-def owner_lock(folder: Path) -> FileLock:
-    """Return the lock of a data folder.
+def lock_of(folder: Path) -> Path:
+    """Return the file whose lock the keeper, the servers and their guards hold.
 
-    Its owner, the servers and their guards hold it: when it is free, nothing runs there. The kernel
-    lets it go with them, so that no pid has to be believed.
+    When it is free, nothing runs on the data folder. The kernel lets it go with them, so that no
+    pid has to be believed.
     """
-    return FileLock(folder / "lock")
+    return folder / "lock"
+
+
+def users_of(folder: Path) -> Path:
+    """Return the file whose lock all users of the servers share; they end when it is free."""
+    return folder / "users"
 
 
 def write_record(folder: Path, record: Record) -> None:
@@ -67,11 +76,10 @@ def running_record(folder: Path) -> Record | None:
     Raises:
         LocalStackError: the folder's lock cannot be read.
     """
-    if owner_lock(folder).is_free():
+    if is_unlocked(lock_of(folder)):
         return None
 
     record = read_record(folder)
-    # a new owner may not have replaced yet what a killed one left
-    return (
-        record if record.pids and all(answers(record.ports[one]) for one in record.pids) else None
-    )
+    # a new keeper may not have replaced yet what a killed one left
+    runs = record.pids and all(answers(record.ports[one]) for one in record.pids)
+    return record if runs else None

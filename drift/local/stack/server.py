@@ -34,15 +34,11 @@ class Server(ABC):
     ) -> None:
         """Name its folder, a temporary one when None, and its port.
 
-        The port is `port`; else `preferred_port` if it is free; else a free one. `keep_open` may be
-        set to descriptors (locks) that the server shall hold until it has ended, `users` to a file:
-        while its lock is held, the server outlives who started it.
+        The port is `port`; else `preferred_port` if it is free; else a free one.
         """
         self.port = 0
         self.child: Child | None = None
         self.temporary = folder is None
-        self.keep_open: tuple[int, ...] = ()
-        self.users: Path | None = None
         self._folder = folder
         self._asked_port = port
         self._preferred_port = preferred_port

@@ -1,32 +1,31 @@
 """The whole local stack: the servers that the environment does not name already.
 
-The first command on a data folder owns them, others join it while it runs. They end with the last
-that uses them. Where they end otherwise, a command that is left behind starts them again and owns
-them from then on.
+A process of its own, the keeper, runs them for all commands on a data folder, and ends them when
+the last of these has ended, however that was. A command that is left behind by a killed keeper
+starts another one.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
+import subprocess
+import sys
 import threading
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import Any, Self, TextIO
 
 from drift.core.errors import LocalStackError
+from drift.local import PROJECT
 from drift.local.say import Say, say_on_stderr
-from drift.local.stack.locks import Users
-from drift.local.stack.loopback import is_free
-from drift.local.stack.model_process import ModelProcess
+from drift.local.stack.locks import is_unlocked, try_lock, unlock
 from drift.local.stack.neo4j.home import Memory
 from drift.local.stack.neo4j.jars import DEFAULT_VERSION, default_cache, ensure_jars, exact_version
-from drift.local.stack.neo4j.server import Neo4jServer
-from drift.local.stack.record import Record, owner_lock, read_record, running_record, write_record
-from drift.local.stack.server import Server
-from drift.local.stack.supervisor import Supervisor
-from drift.local.stack.valkey_server import ValkeyServer
+from drift.local.stack.record import Record, lock_of, read_record, running_record, users_of
 
 VARIABLES = {
     "neo4j": ("NEO4J_URI", "NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE"),
@@ -42,10 +41,6 @@ VARIABLES = {
     ),
 }
 """The settings of each part; when the first of a part is given, that part is not started."""
-
-USUAL_PORTS = {"neo4j": 17687, "valkey": 16379, "model": 18080}
-"""Those of local.settings.json.example, away from what else may run here; when one is not free,
-that of last time or any free one."""
 
 _LOOK_EVERY_S = 0.1
 
@@ -84,22 +79,22 @@ class Stack:
         self._parts = [
             name for name, (first, *_) in VARIABLES.items() if not self.options.given.get(first)
         ]
-        self._lock = owner_lock(self._folder)
-        self._users = Users(self._folder / "users")
         self._record = Record()
-        self._supervisor: Supervisor | None = None
+        self._users: int | None = None
+        """The lock that this command shares with all others that use the servers."""
+        self._keeper: subprocess.Popen[bytes] | None = None
+        self._log = self._folder / "stack.log"
+        self._told: TextIO | None = None
         self._thread: threading.Thread | None = None
         self._ending = threading.Event()
         self._failure: LocalStackError | None = None
         self._is_waited = False
-        self._runs = False
-        """Whether servers of ours answer, which others may then use."""
 
     @property
     def pids(self) -> dict[str, int | None]:
         """The process of each part, as of now."""
-        running = self._record if self._supervisor else read_record(self._folder)
-        return {name: running.pids.get(name) if name in self._parts else None for name in VARIABLES}
+        running = read_record(self._folder).pids
+        return {name: running.get(name) if name in self._parts else None for name in VARIABLES}
 
     def start(self) -> Self:
         """Start the servers, or join those that run on the data folder; returns when all answer.
@@ -117,7 +112,8 @@ class Stack:
 
         try:
             self._make_folder()
-            self._own_or_join()
+            self._accept(self._join(self._request()))
+            self.attached = self._keeper is None
             self._thread = threading.Thread(target=self._watch, name="watch-stack", daemon=True)
             self._thread.start()
         except BaseException:
@@ -127,32 +123,27 @@ class Stack:
         return self
 
     def stop(self) -> None:
-        """Leave the servers; who owns them and is their last user returns when they have ended."""
+        """Leave the servers; who is their last user returns when they have ended."""
         self._ending.set()
-        is_left = self._runs and not self._failure and not self._users.is_empty()
-        if self._supervisor and not is_left:
-            self._supervisor.ask_to_end()
         if self._thread:
             self._thread.join()
 
-        if self._supervisor and is_left:
-            self._supervisor.leave()
+        if self._told:
+            self._told.close()
+        if self._users is None:
+            return
+
+        unlock(self._users)
+        self._users = None
+        while not (ended := is_unlocked(lock_of(self._folder))) and not self._others_use():
+            time.sleep(_LOOK_EVERY_S)
+
+        if self._keeper and ended:
+            self._keeper.wait()
+        elif self._keeper:
+            self._keeper.returncode = 0  # nobody here waits for it any more
             self._say("Other commands use the local servers, which end with the last of them.")
-        elif self._supervisor:
-            with contextlib.suppress(LocalStackError):  # the folder was removed
-                write_record(self._folder, Record(read_record(self._folder).ports))
-            self._users.remove()
-            self._supervisor.stop()
-
-        self._supervisor, self._runs = None, False
-        self._users.close()
-        self._lock.release()
-
-    def ask_to_end(self) -> None:
-        """Break off a start that is under way in another thread."""
-        self._ending.set()
-        if self._supervisor and not self._runs:
-            self._supervisor.ask_to_end()
+        self._keeper = None
 
     async def wait(self) -> None:
         """Return never; a LocalStackError says that the servers are given up."""
@@ -168,33 +159,72 @@ class Stack:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if new:
                 (self._folder / ".gitignore").write_text("*\n")
+            self._log.touch()
+            self._told = self._log.open()
+            self._told.seek(0, 2)
         except OSError as error:
             raise LocalStackError(
                 f"The data folder {self._folder} cannot be made ({error.strerror}): name another "
                 f"one."
             ) from error
 
-    def _own_or_join(self) -> None:
-        """Own the data folder or find its owner's servers, whatever comes first."""
+    def _request(self) -> dict[str, Any]:
+        """Return what a keeper is asked for."""
+        options = self.options
+        return {
+            "parts": self._parts,
+            "version": exact_version(options.neo4j_version),
+            "ports": dict(options.ports),
+            "cache": str(options.cache_dir.resolve()) if options.cache_dir else "",
+            "java_home": options.given.get("JAVA_HOME", ""),
+            "memory": asdict(options.neo4j_memory) if options.neo4j_memory else {},
+        }
+
+    def _join(self, request: Mapping[str, Any]) -> Record:
+        """Return the record of the servers that run, started by a new keeper where none do."""
+        keeper: subprocess.Popen[bytes] | None = None
         waits = False
-        while not self._lock.try_acquire():
-            if self._users.join() and (record := running_record(self._folder)):
-                self._accept(record)
-                self.attached = True
-                return
+        while not self._ending.is_set():
+            record = running_record(self._folder) if self._users is not None else None
+            self._tell()
+            if record:
+                return record
 
-            if not waits:
-                waits = True
-                self._say(
-                    f"Process {self._lock.holder()} is starting or ending the local stack in "
-                    f"{self._folder}: waiting for it."
+            if self._users is None:  # servers that are ending take no more users
+                self._users = try_lock(users_of(self._folder), shared=True)
+            elif keeper and keeper.poll():
+                raise LocalStackError(
+                    f"The keeper of the local servers has ended: its log is {self._log}."
                 )
+            elif is_unlocked(lock_of(self._folder)):
+                if not keeper or keeper.poll() == 0:  # it came too late, and the first has ended
+                    keeper = self._keeper = self._spawn(request)
+            elif not keeper and not waits:
+                waits = True
+                self._say(f"The local stack in {self._folder} is starting or ending: wait for it.")
 
-            if self._ending.wait(_LOOK_EVERY_S):
-                raise LocalStackError("The start was broken off.")
+            self._ending.wait(_LOOK_EVERY_S)
+        raise LocalStackError("The start was broken off.")
 
-        version = exact_version(self.options.neo4j_version)
-        self._run_servers(version, self._parts, self.options.ports)
+    def _spawn(self, request: Mapping[str, Any]) -> subprocess.Popen[bytes]:
+        """Start a keeper, once what it needs of the network is there."""
+        if "neo4j" in request["parts"]:
+            cache = self.options.cache_dir or default_cache()
+            ensure_jars(request["version"], cache, say=self._say, cancelled=self._ending)
+
+        with self._log.open("ab") as log:
+            keeper = subprocess.Popen(  # noqa: S603 - our own module
+                [sys.executable, "-m", "drift.local.stack.keeper", str(self._folder)],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                cwd=PROJECT,
+                start_new_session=True,
+            )
+        assert keeper.stdin  # noqa: S101 - a pipe
+        with contextlib.suppress(BrokenPipeError), keeper.stdin as pipe:
+            pipe.write(json.dumps(request).encode())
+        return keeper
 
     def _accept(self, record: Record) -> None:
         """Take the settings of the running servers, if they are those that this command needs."""
@@ -207,88 +237,26 @@ class Stack:
                 "the commands that use that stack."
             )
 
-        asked = exact_version(self.options.neo4j_version)
-        if "neo4j" in self._parts and record.neo4j_version != asked:
+        version = record.request["version"]
+        if "neo4j" in self._parts and version != exact_version(self.options.neo4j_version):
             self._say(
-                f"The stack that runs in {self._folder} has Neo4j {record.neo4j_version}; it is "
-                f"used as it is."
+                f"The stack that runs in {self._folder} has Neo4j {version}; it is used as it is."
             )
 
-        self._take(record)
-
-    def _take(self, record: Record) -> None:
         self._record = record
         ours = {name for part in self._parts for name in VARIABLES[part]}
         self.env |= {name: value for name, value in record.env.items() if name in ours}
 
-    def _run_servers(self, version: str, parts: Collection[str], ports: Mapping[str, int]) -> None:
-        """Start the servers as the data folder's owner, and leave the record for others."""
-        last = read_record(self._folder).ports
-        write_record(self._folder, Record(last))  # a killed owner has left more
-        if "neo4j" in parts:
-            ensure_jars(
-                version,
-                self.options.cache_dir or default_cache(),
-                say=self._say,
-                cancelled=self._ending,
-            )
-
-        self._users.make()
-        servers = [one for one in self._servers(version, ports, last) if one.name in parts]
-        self._supervisor = supervisor = Supervisor(servers, self._say)
-        if self._ending.is_set():  # by who saw no supervisor yet
-            supervisor.ask_to_end()
-        supervisor.start()
-        self._publish(supervisor, version)
-        self._runs = True
-
-    def _servers(
-        self, version: str, ports: Mapping[str, int], last: Mapping[str, int]
-    ) -> list[Server]:
-        options = self.options
-        java_home = options.given.get("JAVA_HOME")
-        preferred = {
-            name: port if is_free(port) else last.get(name, port)
-            for name, port in USUAL_PORTS.items()
-        }
-        servers: list[Server] = [
-            Neo4jServer(
-                version,
-                folder=self._folder / f"neo4j-{version.partition('.')[0]}",
-                port=ports.get("neo4j"),
-                preferred_port=preferred["neo4j"],
-                password=self.env.get("NEO4J_PASSWORD"),  # known to who takes over
-                cache=options.cache_dir,
-                java_home=Path(java_home) if java_home else None,
-                memory=options.neo4j_memory,
-                say=self._say,
-            ),
-            ValkeyServer(
-                self._folder / "valkey", ports.get("valkey"), preferred_port=preferred["valkey"]
-            ),
-            ModelProcess(
-                self._folder / "model", ports.get("model"), preferred_port=preferred["model"]
-            ),
-        ]
-        for server in servers:
-            server.keep_open = (self._lock.descriptor,)
-            server.users = self._users.path
-
-        return servers
-
-    def _publish(self, supervisor: Supervisor, version: str) -> None:
-        servers = supervisor.servers
-        record = Record(
-            {**read_record(self._folder).ports, **{one.name: one.port for one in servers}},
-            {name: value for one in servers for name, value in one.env.items()},
-            {one.name: one.pid for one in servers if one.pid},
-            version,
-        )
-        write_record(self._folder, record)
-        self._take(record)
+    def _others_use(self) -> bool:
+        """Say whether another command uses the servers, to who uses them no longer."""
+        for shared in (False, True):
+            if (held := try_lock(users_of(self._folder), shared=shared)) is not None:
+                unlock(held)
+                return shared
+        return False  # they are ending
 
     def _watch(self) -> None:
-        """Keep the servers running, or start them where they were when their owner has ended."""
+        """Tell what the keeper says, and start another one when it has ended."""
         while not self._ending.wait(_LOOK_EVERY_S):
             try:
                 self._look()
@@ -300,51 +268,41 @@ class Stack:
                 return
 
     def _look(self) -> None:
-        if not self._lock.path.exists():
+        self._tell()
+        if not lock_of(self._folder).exists():
             raise LocalStackError(
                 f"The data folder {self._folder} was removed, and the servers with it."
             )
-        if not self._supervisor:
-            if not self._users.is_current():
-                self._users.join()
-            self._take_over()
-        elif said := self._supervisor.restart_ended():
-            self._publish(self._supervisor, self._record.neo4j_version)
-            for line in said:  # after the record: who hears it may read that
-                self._say(line)
-
-    def _take_over(self) -> None:
-        """Own the data folder if nobody does any more, and start the servers where they were."""
-        if not self._lock.try_acquire():
+        if not is_unlocked(lock_of(self._folder)):
             return
 
-        before = dict(self.env)
+        self._tell()  # why it gave up, if it did
         self._say(
             f"The local servers in {self._folder} have ended with those who ran them: this command "
             f"starts them again."
         )
-        self._run_servers(self._record.neo4j_version, list(self._record.pids), self._record.ports)
+        if self._keeper:
+            self._keeper.wait()
+        before = dict(self.env)
+        self._accept(self._join({**self._record.request, "ports": self._record.ports}))
         if self.env != before:
             raise LocalStackError(
                 "The local servers came back at other addresses: start this command again."
             )
-
         self._say("The local servers answer again.")
+
+    def _tell(self) -> None:
+        """Say what the keeper has said since; a LocalStackError when it gave up."""
+        for line in self._told or ():
+            with contextlib.suppress(ValueError):  # a traceback
+                said: dict[str, str] = json.loads(line)
+                if failed := said.get("failed"):
+                    raise LocalStackError(failed)
+                self._say(said["say"])
 
     def _say(self, line: str) -> None:
         with contextlib.suppress(OSError):  # nobody reads any more: no reason to stop watching
             self.options.say(line)
-
-    async def __aenter__(self) -> Self:
-        try:
-            await _in_thread(self.start, self.ask_to_end)
-        except asyncio.CancelledError:
-            await _in_thread(self.stop, lambda: None)
-            raise
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await _in_thread(self.stop, lambda: None)
 
     def __enter__(self) -> Self:
         return self.start()
@@ -352,14 +310,17 @@ class Stack:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    async def __aenter__(self) -> Self:
+        starting = asyncio.ensure_future(asyncio.to_thread(self.start))
+        try:
+            await asyncio.shield(starting)
+        except asyncio.CancelledError:
+            self._ending.set()
+            await asyncio.wait([starting])
+            starting.exception()  # looked at: the cancellation is what counts
+            await asyncio.to_thread(self.stop)
+            raise
+        return self
 
-async def _in_thread(work: Callable[[], object], break_off: Callable[[], None]) -> None:
-    """Run blocking work beside the loop; when cancelled, break it off and wait for its end."""
-    task = asyncio.ensure_future(asyncio.to_thread(work))
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        break_off()
-        await asyncio.wait([task])
-        task.exception()  # looked at: the cancellation is what counts
-        raise
+    async def __aexit__(self, *_: object) -> None:
+        await asyncio.to_thread(self.stop)

@@ -42,8 +42,6 @@ class ValkeyServer(Server):
             grace_s=_GRACE_S,
             env={"PATH": os.defpath, "LANG": "C.UTF-8"},
             remove=self.folder if self.temporary else None,
-            keep_open=self.keep_open,
-            users=self.users,
         )
 
     def _not_ready(self, child: Child, port: int) -> str:

@@ -21,7 +21,7 @@ from drift.local.infra.finding import Finding, State
 from drift.local.prepare.unseen import whole_health, whole_local_health
 from drift.local.setting_names import told
 from drift.local.stack.data_folder import DataFolderError, check_data_folder
-from drift.local.stack.neo4j.jars import NEEDED_BYTES, default_cache, exact_version, find_jars
+from drift.local.stack.neo4j.jars import NEEDED_BYTES, default_cache, exact_version, missing_jars
 from drift.local.stack.neo4j.java import java_for
 from drift.local.stack.record import Record, running_record
 from drift.local.stack.stack import VARIABLES, StackOptions
@@ -98,7 +98,7 @@ def _java(options: StackOptions) -> Finding:
 def _jars(options: StackOptions) -> Finding:
     version = exact_version(options.neo4j_version)
     cache = options.cache_dir or default_cache()
-    if find_jars(version, cache):
+    if not missing_jars(version, cache):
         return Finding("neo4j jars", "ok", f"Neo4j {version} is in {cache}")
 
     text = f"Neo4j {version} is not fetched yet: the first start downloads about 180 MB"

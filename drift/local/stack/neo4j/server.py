@@ -111,8 +111,6 @@ class Neo4jServer(Server):
             grace_s=0.0 if self.temporary else _GRACE_S,
             env={"PATH": os.defpath, "LANG": "C.UTF-8", "CLASSPATH": class_path},
             remove=home.folder if self.temporary else None,
-            keep_open=self.keep_open,
-            users=self.users,
         )
 
     def _not_ready(self, child: Child, port: int) -> str:

@@ -1,4 +1,4 @@
-"""The messages of Anthropic's API, in the words of the other one and back."""
+"""The messages of Anthropic's API, of the model server for tests: in the words of the other one."""
 
 from __future__ import annotations
 
