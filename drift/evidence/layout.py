@@ -36,7 +36,7 @@ class _Line(NamedTuple):
     rank: int
 
 
-class Part(NamedTuple):
+class PlacedText(NamedTuple):
     """The words of a sentence without the marker of a list, and the number of their line."""
 
     words: str
@@ -71,7 +71,7 @@ class Layout:
         self._written = -1
         """The last line of which something is written."""
 
-    def place(self, said: str, *, is_proven: bool = True) -> Part:
+    def place(self, said: str, *, is_proven: bool = True) -> PlacedText:
         """Return where a sentence stands behind those that were placed before it."""
         words = said.strip()
         space = said[: len(said) - len(said.lstrip())]
@@ -93,19 +93,19 @@ class Layout:
         in_item = Rank.ITEM <= before < Rank.TABLE_HEAD and space
         goes_on = rank == Rank.TEXT and "\n" not in space
         if goes_on and (before == Rank.TEXT or in_item):
-            return Part(words, before, len(self._lines) - 1, begins_line=False)
+            return PlacedText(words, before, len(self._lines) - 1, begins_line=False)
 
         self._lines.append(_Line(min(space.count("\n"), 2), marker, rank))
-        return Part(words, rank, len(self._lines) - 1, begins_line=True)
+        return PlacedText(words, rank, len(self._lines) - 1, begins_line=True)
 
-    def write(self, part: Part) -> str:
+    def write(self, part: PlacedText) -> str:
         """Append a part, and return its words; a rule opens no text."""
         if self.text or part.rank != Rank.RULE:
             self.text += self._before(part) + part.words
         self._written = part.line
         return part.words
 
-    def _before(self, part: Part) -> str:
+    def _before(self, part: PlacedText) -> str:
         if part.line == self._written:
             return "" if self.text[-1] >= "\u3000" else " "
 

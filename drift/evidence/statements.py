@@ -15,7 +15,7 @@ from drift.contracts.final_replies import SentenceReply
 from drift.core.sentence_ends import ends_in_a_stop
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
 from drift.evidence.contradiction import uncontradicted
-from drift.evidence.layout import Layout, Part, Rank
+from drift.evidence.layout import Layout, PlacedText, Rank
 from drift.model.tree import Fact
 
 _MANY_WORDS = 20  # an introduction with more says something itself
@@ -67,8 +67,8 @@ class GrowingStatements:
         self._layout = Layout()
         self._statements: list[Statement] = []
         self._left_out: list[str] = []
-        self._labels: list[Part] = []
-        self._leads: list[Part] = []
+        self._labels: list[PlacedText] = []
+        self._leads: list[PlacedText] = []
 
     @property
     def text(self) -> str:
@@ -113,7 +113,7 @@ class GrowingStatements:
         spans = [fact.citation.span for fact in facts]
         return tuple(compress(facts, uncontradicted(sentence.text, spans)))
 
-    def _keep(self, part: Part) -> None:
+    def _keep(self, part: PlacedText) -> None:
         for label in self._labels:
             said = self._layout.write(label)
             if label.facts and _says_something(label):
@@ -128,7 +128,7 @@ class GrowingStatements:
         said = _row(part.words) if part.rank == Rank.ROW else " ".join(words)
         self._statements.append(Statement(said, part.facts, len(self.text)))
 
-    def _leave_out(self, parts: Iterable[Part]) -> None:
+    def _leave_out(self, parts: Iterable[PlacedText]) -> None:
         self._left_out += [one.words for one in parts if _says_something(one)]
 
 
@@ -138,7 +138,7 @@ def _introduces(words: str) -> bool:
     return said.endswith((":", "\uff1a")) and len(said.split()) <= _MANY_WORDS
 
 
-def _is_label(part: Part) -> bool:
+def _is_label(part: PlacedText) -> bool:
     """Whether a part is kept only with something under it.
 
     That is a heading, a line in bold, the head of a table, a line that introduces a list, and an
@@ -153,7 +153,7 @@ def _is_label(part: Part) -> bool:
     return _introduces(part.words) or not (part.facts or ends_in_a_stop(part.words))
 
 
-def _ends(part: Part, label: Part) -> bool:
+def _ends(part: PlacedText, label: PlacedText) -> bool:
     """Whether a label can have nothing under it any more; a table is under no item but "as:"."""
     if label.line == part.line and part.facts:
         return False
@@ -162,13 +162,13 @@ def _ends(part: Part, label: Part) -> bool:
     return label.rank >= part.rank
 
 
-def _may_lead_in(part: Part) -> bool:
+def _may_lead_in(part: PlacedText) -> bool:
     """Whether a part is a fragment that may lead to the sentence after it."""
     few = len(part.words.split()) <= _FEW_WORDS
     return few and Rank.TEXT <= part.rank < Rank.TABLE_HEAD
 
 
-def _holds_up(part: Part, facts: Sequence[Fact]) -> bool:
+def _holds_up(part: PlacedText, facts: Sequence[Fact]) -> bool:
     """Whether a fragment stands in the facts of the sentence behind it: "Paris. It ..."."""
     words = {word.casefold() for word in _WORD.findall(part.words)}
     if words <= _SHORT_ANSWERS:
@@ -177,7 +177,7 @@ def _holds_up(part: Part, facts: Sequence[Fact]) -> bool:
     return words - STOP_WORDS_OF_FOUR_LANGUAGES <= said_by
 
 
-def _says_something(part: Part) -> bool:
+def _says_something(part: PlacedText) -> bool:
     """Whether something is lost where a part is left out: it is a sentence, an item or a row."""
     if part.rank in {Rank.TABLE_HEAD, Rank.DELIMITERS} or part.rank < Rank.PROVEN_INTRODUCTION:
         return False

@@ -94,7 +94,7 @@ class Neo4jGraph:
         self.connection = connection
         names = names or IndexNames()
         schema = schema_named(schema) if isinstance(schema, str) else schema
-        self._parameters = StatementParameters(names, schema, followup_scope == "hard", exact_limit)
+        self._parameters = StatementParameters(schema, followup_scope == "hard", exact_limit)
         self.own = OwnVectors(connection, embedding_model, dimensions)
         self.copy = VectorCopy(store, connection, self.own) if store else None
         local = OwnVectors(connection, fixed=LOCAL)

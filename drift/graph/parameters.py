@@ -11,7 +11,7 @@ from drift.core import source_uri
 from drift.core.names import name_parts, search_terms, title_keys, within_tokens
 from drift.evidence.text import pairs, similarity
 from drift.graph.cypher.schema import Schema
-from drift.graph.indexes import NAMES_INDEX, IndexNames, project_key
+from drift.graph.indexes import NAMES_INDEX, project_key
 from drift.graph.inventory import Inventory
 from drift.model.graph import Candidates, FollowupQuery, PrimerQuery, TopicsQuery, Vector
 from drift.model.reading import Key
@@ -87,7 +87,6 @@ BOUNDS: Mapping[str, int | float] = {
 class StatementParameters:
     """Makes the values of a search's statements, for one graph store, of which they are bounds."""
 
-    names: IndexNames
     schema: Schema
     hard: bool = False
     exact_limit: int | None = None

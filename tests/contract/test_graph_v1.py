@@ -81,12 +81,6 @@ async def test_chunks_may_be_members_of_communities_themselves(database: Connect
     ]
 
 
-async def test_an_empty_database_is_empty_not_an_error(database: Connection) -> None:
-    await fill(database, [])
-    assert (await ask_primer(searched(database), axis(0))).is_empty
-    assert not (await ask_followup(searched(database), "what is alpha?", axis(0), (1,))).chunks
-
-
 # ---------------------------------------------------------------------------------------- follow-up
 
 

@@ -10,7 +10,7 @@ import pytest
 from drift.graph.connection import Connection
 from drift.graph.writing.records import ChunkRecord, RelationRecord
 from tests.contract.graph_backends import CHUNKS, axis, chunk, community, entity, ids
-from tests.contract.test_graph_locations import FOREIGN, WRITTEN, where
+from tests.contract.test_graph_locations import WRITTEN
 from tests.contract.test_passages import known
 from tests.contract.v1_graphs import (
     ENTITIES,
@@ -106,29 +106,6 @@ async def test_a_chunk_stands_where_its_document_has_it(database: Connection) ->
         "k2": ("Part 0", 1, 2),
         "k3": ("Part 1", 2, 2),
         "k4": ("", None, None),
-    }
-
-
-async def test_places_and_addresses_are_read_as_other_pipelines_leave_them(
-    database: Connection,
-) -> None:
-    for number, (of_chunk, document, _) in enumerate(FOREIGN):
-        await database.write(
-            """CREATE (d:Document) SET d = $document
-            CREATE (ch:__Chunk__ {text: $text, embedding: $vector})-[:FROM_DOCUMENT]->(d)
-            SET ch += $chunk
-            CREATE (:Thing {name: 'mill ' + $text})-[:FROM_CHUNK]->(ch)""",
-            {
-                "chunk": {"id": f"k{number}", **of_chunk},
-                "document": {"id": f"d{number}", **document},
-                "text": f"alpha {number}",
-                "vector": list(axis(number)),
-            },
-        )
-    await prepare(database)
-    found = await ask_followup(searched(database), "alpha?", axis(0))
-    assert {one.id: where(one) for one in found.chunks} == {
-        f"k{number}": known for number, (*_, known) in enumerate(FOREIGN)
     }
 
 

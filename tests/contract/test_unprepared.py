@@ -91,18 +91,6 @@ async def test_a_project_that_came_by_edges_alone_is_named_until_it_is_prepared(
     assert (await ask_primer(graph, asked, VECTOR)).communities
 
 
-async def test_a_graph_with_the_index_of_communities_alone_is_named(
-    database: Connection, preparer: Neo4jPreparer
-) -> None:
-    await drop_schema(database)
-    await add_ferries(database, "north")
-    await database.write(SEED_INDEX, {})
-    await database.rows("CALL db.awaitIndexes(60)")
-    await assert_names(Neo4jGraph(database), "north", "prepare --project north`")
-    await preparer.prepare(DIMENSIONS)
-    assert (await ask_primer(Neo4jGraph(database), "north", VECTOR)).communities
-
-
 async def test_a_project_in_which_nothing_has_an_embedding_is_told_to_embed(
     database: Connection, preparer: Neo4jPreparer
 ) -> None:

@@ -72,7 +72,7 @@ class DocumentFinder:
         async with deadline.enforced():
             inventory = await probe.inventory(lambda _: True)
             schema, leg = inventory.schema, _leg(inventory, len(vector))
-            exact = StatementParameters(self.names, schema, exact_limit=self.exact_limit)
+            exact = StatementParameters(schema, exact_limit=self.exact_limit)
             values = {
                 **BOUNDS,
                 "asked": {
