@@ -24,7 +24,7 @@ from drift.core.errors import (
 from drift.graph.rows import with_named
 from drift.graph.writing.lease import MAX_WAIT_S
 from drift.graph.writing.records import (
-    ChunkFacts,
+    ChunkDefinitions,
     ChunkRecord,
     DocumentBatch,
     HeldProject,
@@ -262,12 +262,12 @@ class FakeGraph(KeptReplies):
         del project_id, document_ids, embedding
         return {}  # a fake embeds all of them again
 
-    async def read_members(self, project_id: str) -> tuple[list[Member], list[ChunkFacts]]:
+    async def read_members(self, project_id: str) -> tuple[list[Member], list[ChunkDefinitions]]:
         project = self._answer(project_id, Deadline.after(1))
         first = {k: min(d for d, held in project.held if held == k) for _, k in project.held}
         ordered = sorted(first.items(), key=lambda one: (one[1], project.chunks[one[0]].ordinal))
         chunks = [project.chunks[k] for k, _ in ordered]
-        facts = [ChunkFacts(c.id, c.defines, c.names) for c in chunks if c.defines or c.names]
+        facts = [ChunkDefinitions(c.id, c.defines, c.names) for c in chunks if c.defines or c.names]
         return [Member(k, d, project.documents[d].title) for k, d in ordered], facts
 
     async def read_chunks(
