@@ -9,7 +9,7 @@ import pytest
 from drift.core.errors import GraphMisconfiguredError, IngestError
 from drift.graph.indexes import IndexNames
 from drift.graph.writing.records import (
-    ChunkFacts,
+    ChunkDefinitions,
     DocumentBatch,
     DocumentRecord,
     DocumentVersion,
@@ -93,7 +93,7 @@ async def test_members_are_read_in_order_and_chunks_with_their_vectors(
     expected = (CHUNKS[1], second, CHUNKS[2])
     members, facts = await backend.writer.read_members(project)
     assert members == [Member(c.id, c.document_id, f"Title of {c.document_id}") for c in expected]
-    assert facts == [ChunkFacts(second.id, (), second.names)]
+    assert facts == [ChunkDefinitions(second.id, (), second.names)]
     read = await backend.writer.read_chunks(project, members[:2], DIMENSIONS)
     assert [chunk for chunk, _ in read.values()] == [
         replace(c, embedding=(), names=(), title=f"Title of {c.document_id}") for c in expected[:2]

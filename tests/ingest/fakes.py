@@ -15,7 +15,7 @@ import numpy as np
 from drift.core.deadline import Deadline
 from drift.graph.writing.lease import MAX_WAIT_S
 from drift.graph.writing.records import (
-    ChunkFacts,
+    ChunkDefinitions,
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,
@@ -196,13 +196,15 @@ class MemoryWriter(KeptReplies):
             for c in project.chunks[name]
         }
 
-    async def read_members(self, project_id: str) -> tuple[list[Member], list[ChunkFacts]]:
+    async def read_members(self, project_id: str) -> tuple[list[Member], list[ChunkDefinitions]]:
         project = self.project(project_id)
         ordered = sorted(project.seen().values(), key=lambda c: (c.document_id, c.ordinal))
         members = [
             Member(c.id, c.document_id, project.documents[c.document_id].title) for c in ordered
         ]
-        facts = [ChunkFacts(c.id, c.defines, c.names) for c in ordered if c.defines or c.names]
+        facts = [
+            ChunkDefinitions(c.id, c.defines, c.names) for c in ordered if c.defines or c.names
+        ]
         return members, facts
 
     async def read_chunks(

@@ -162,7 +162,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkFacts:
+class ChunkDefinitions:
     """What a chunk defines, and the identifiers that stand in it."""
 
     chunk_id: str

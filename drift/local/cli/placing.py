@@ -12,7 +12,7 @@ from drift.http.settings_search import ModelSettings
 from drift.indexing.reading_process import Guard, guarded
 from drift.llm.chat import Chat
 from drift.local.ingest.pacing import Pace, Paced
-from drift.local.ingest.report import Usage
+from drift.local.ingest.report import ModelUsage
 from drift.local.ingest.scheduling import InProcess, Stages, workers
 from drift.model.calls import Spending
 from drift.nodes.embedding_calls import EmbeddingCalls
@@ -28,11 +28,11 @@ class Placement:
     models: Paced
     prices: PriceTable
 
-    def usage(self) -> Usage:
+    def usage(self) -> ModelUsage:
         """Return what the calls of models took so far, with what that costs where it is known."""
         spent = self.models.spent
         uses = spent.models.values()
-        return Usage(
+        return ModelUsage(
             sum(use.prompt for use in uses),
             sum(use.completion for use in uses),
             spent.uncounted,

@@ -54,7 +54,7 @@ _ROLE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BlobPlace:
     """A container, or what is below a prefix in it; `address` is that of its account."""
 
     account: str
@@ -72,7 +72,7 @@ class Place:
 class Blob(SourceFile):
     """A blob of a container; `path` is its whole name, and `content_hash` says its ETag."""
 
-    place: Place = Place("", "", "", "")
+    place: BlobPlace = BlobPlace("", "", "", "")
     blob: str = ""
 
     def loaded(self) -> Blob | Skipped:
@@ -97,7 +97,7 @@ class Blob(SourceFile):
         return read if isinstance(read, Skipped) else replace(read, content_hash=self.content_hash)
 
 
-def place_of(given: str, endpoint: str | None = None) -> Place:
+def place_of(given: str, endpoint: str | None = None) -> BlobPlace:
     """Return the place that `az://ACCOUNT/CONTAINER[/PREFIX]` names; IngestError for none."""
     found = _PLACE.fullmatch(given)
     if found is None or printable(given) != given:
@@ -117,7 +117,7 @@ def place_of(given: str, endpoint: str | None = None) -> Place:
             f"https://{account}.blob.core.usgovcloudapi.net, or that of an emulator on this "
             f"machine. Change it, or leave it out."
         )
-    return Place(account, container, prefix, address)
+    return BlobPlace(account, container, prefix, address)
 
 
 def read_container(given: str, uri_prefix: str = "", *, may_be_empty: bool = False) -> Source:
@@ -154,12 +154,12 @@ def read_container(given: str, uri_prefix: str = "", *, may_be_empty: bool = Fal
     return source
 
 
-def _listed(place: Place, begin: str) -> Iterator[BlobProperties]:
+def _listed(place: BlobPlace, begin: str) -> Iterator[BlobProperties]:
     yield from _client(place).list_blobs(name_starts_with=begin or None, include=["metadata"])
 
 
 def _sorted_in(
-    place: Place, blobs: list[BlobProperties], uri_prefix: str, *, is_file: bool
+    place: BlobPlace, blobs: list[BlobProperties], uri_prefix: str, *, is_file: bool
 ) -> Source:
     found: list[Blob | Skipped] = []
     ignored: Counter[tuple[str, str]] = Counter()
@@ -206,7 +206,7 @@ def _is_loopback(address: str) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _client(place: Place) -> ContainerClient:
+def _client(place: BlobPlace) -> ContainerClient:
     """Return what reads a container; the emulator's key, which everybody knows, stays here."""
     from azure.storage.blob import ContainerClient  # noqa: PLC0415 - an extra
 
@@ -233,7 +233,7 @@ def _about_blob(error: Exception) -> str:
     return f"cannot be fetched ({_code(error) or type(error).__name__})"
 
 
-def _about_place(place: Place, error: Exception) -> str:
+def _about_place(place: BlobPlace, error: Exception) -> str:
     status, code = getattr(error, "status_code", None), _code(error)
     if status == 403:  # noqa: PLR2004 - as HTTP has it
         return f"{place.name} may not be read by who is signed in ({code}). {_ROLE}."

@@ -21,7 +21,7 @@ Part = TypeVar("Part")
 
 
 @dataclass(slots=True)
-class Tree:
+class TopicTree:
     """Which chunks each topic has, and what is above each community."""
 
     chunk_ids: dict[int, list[str]]
@@ -38,7 +38,7 @@ def by_parent(placed: Iterable[tuple[Part, int | None]]) -> dict[int, list[Part]
 
 
 def tell(
-    tree: Tree, chunks: Read, untouched: Mapping[int, CommunityRecord]
+    tree: TopicTree, chunks: Read, untouched: Mapping[int, CommunityRecord]
 ) -> tuple[CommunityRecord, ...]:
     """Return the communities with their summaries, level by level from the topics upwards."""
     digests: dict[int, Digest] = {}
@@ -89,7 +89,7 @@ def tell(
 
 
 def _rise(  # noqa: PLR0913, PLR0917 - what each community has, by its name
-    tree: Tree,
+    tree: TopicTree,
     names: Sequence[int],
     digests: dict[int, Digest],
     means_: dict[int, Points],

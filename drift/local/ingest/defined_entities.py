@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from drift.graph.writing.records import ChunkFacts, EntityRecord, Member
+from drift.graph.writing.records import ChunkDefinitions, EntityRecord, Member
 from drift.indexing.links import URL
 from drift.indexing.records import stable_id
 
@@ -16,7 +16,9 @@ MOST_OF_WORDS = 200
 """Characters of what links call an address."""
 
 
-def defined_entities(members: Sequence[Member], facts: Sequence[ChunkFacts]) -> list[EntityRecord]:
+def defined_entities(
+    members: Sequence[Member], facts: Sequence[ChunkDefinitions]
+) -> list[EntityRecord]:
     """Return what these chunks define or lead to; an address is one for the whole project."""
     documents = {member.chunk_id: member.document_id for member in members}
     known = [one for one in facts if one.chunk_id in documents]
@@ -49,7 +51,7 @@ def defined_entities(members: Sequence[Member], facts: Sequence[ChunkFacts]) -> 
     return entities + [_address(*one) for one in leading.items()]
 
 
-def _namings(facts: Sequence[ChunkFacts]) -> dict[str, list[str]]:
+def _namings(facts: Sequence[ChunkDefinitions]) -> dict[str, list[str]]:
     defined = Counter(_name(d.title) for one in facts for d in one.defines if d.label == SYMBOL)
     named: dict[str, list[str]] = defaultdict(list)
     for one in facts:

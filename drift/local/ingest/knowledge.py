@@ -16,7 +16,7 @@ from drift.graph.writing.records import (
     KnowledgeBatch,
     Member,
 )
-from drift.local.ingest.communities import Read, Tree, by_parent, tell
+from drift.local.ingest.communities import Read, TopicTree, by_parent, tell
 from drift.local.ingest.topics import (
     Kept,
     Points,
@@ -124,7 +124,7 @@ def derive(
     return KnowledgeBatch((), (), told, stamp, clustered=kept.clustered)
 
 
-def _found(members: Sequence[Member], chunks: Read) -> Tree:
+def _found(members: Sequence[Member], chunks: Read) -> TopicTree:
     vectors = np.array([chunks[one.chunk_id][1] for one in members], dtype=np.float32)
     points = points_of(vectors, [member.document_id for member in members])
     levels = find_topics(points)
@@ -133,7 +133,7 @@ def _found(members: Sequence[Member], chunks: Read) -> Tree:
         held[topic].append(member.chunk_id)
 
     names = [_name([held[topic]]) for topic in sorted(held)]
-    tree = Tree(dict(zip(names, (held[topic] for topic in sorted(held)), strict=True)), {})
+    tree = TopicTree(dict(zip(names, (held[topic] for topic in sorted(held)), strict=True)), {})
     for level in levels[1:]:
         below: dict[int, list[int]] = defaultdict(list)
         for name, parent in zip(names, level.tolist(), strict=True):
@@ -148,8 +148,8 @@ def _found(members: Sequence[Member], chunks: Read) -> Tree:
 
 def _followed(
     members: Sequence[Member], chunks: Read, kept: KeptTopics, assignment: Assignment
-) -> Tree:
-    tree = Tree(defaultdict(list), {})
+) -> TopicTree:
+    tree = TopicTree(defaultdict(list), {})
     for member, topic in zip(members, assignment.topics, strict=True):
         tree.chunk_ids[topic].append(member.chunk_id)
 
@@ -170,7 +170,7 @@ def _followed(
     return tree
 
 
-def _divide(topic: int, tree: Tree, chunks: Read, kept: KeptTopics) -> None:
+def _divide(topic: int, tree: TopicTree, chunks: Read, kept: KeptTopics) -> None:
     """Divide a topic that has grown too large; its first part keeps its number."""
     ids = tree.chunk_ids[topic]
     vectors = np.array([chunks[id_][1] for id_ in ids])
@@ -189,7 +189,9 @@ def _divide(topic: int, tree: Tree, chunks: Read, kept: KeptTopics) -> None:
             tree.parents[name] = parent
 
 
-def _untouched(tree: Tree, kept: KeptTopics, assignment: Assignment) -> dict[int, CommunityRecord]:
+def _untouched(
+    tree: TopicTree, kept: KeptTopics, assignment: Assignment
+) -> dict[int, CommunityRecord]:
     """Return the communities that stay as they are: nothing below them has changed."""
     changed = set(assignment.affected)
     was_below = by_parent((name, one.parent) for name, one in kept.communities.items())

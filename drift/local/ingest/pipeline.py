@@ -16,7 +16,7 @@ from drift.local.ingest.context import IngestContext
 from drift.local.ingest.identity import Identity
 from drift.local.ingest.places import require_own_graph
 from drift.local.ingest.report import IngestReport
-from drift.local.ingest.run import Run, refuse_two_models
+from drift.local.ingest.run import IngestRun, refuse_two_models
 from drift.local.ingest.sources import Source
 
 
@@ -57,7 +57,7 @@ async def ingest(
         if waits and again is not None:
             source = await asyncio.to_thread(again)
 
-        run = Run(context.changes(source, project_id, force=force), context, project)
+        run = IngestRun(context.changes(source, project_id, force=force), context, project)
         run.result.created = created
         state = await graph.project_state(project_id)
         return await run.complete(state, await run.changes.identity(state))
@@ -71,7 +71,7 @@ async def remove(source: str | None, project_id: str, context: IngestContext) ->
     """
     graph = context.graph
     async with graph.writing(project_id, wait_s=context.wait_s, say=context.say) as project:
-        run = Run(context.changes(Source(source or "", ()), project_id), context, project)
+        run = IngestRun(context.changes(Source(source or "", ()), project_id), context, project)
         state = await graph.project_state(project_id)
         gone = (name for name, held in state.sources.items() if source in {None, held})
         everything = Identity(source or "", {}, {}, tuple(sorted(gone)), (), {})
@@ -95,7 +95,7 @@ async def switch(
                 f"was changed. `drift documents list` names what it holds."
             )
 
-        run = Run(context.changes(Source("", ()), project_id), context, project)
+        run = IngestRun(context.changes(Source("", ()), project_id), context, project)
         refuse_two_models(project_id, state, context.embedding)
         wrong = sorted(one for one in set(document_ids) if state.documents[one].is_off == on)
         if wrong:

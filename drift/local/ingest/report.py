@@ -51,7 +51,7 @@ def say_nothing(stage: str, done: int, total: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class ModelUsage:
     """Tokens that the models of a run took, as their providers count them, and what they cost.
 
     `uncounted` are calls whose tokens nobody told. `cost` is None where a price is not known.
@@ -119,7 +119,7 @@ class IngestReport:
     held_chunks: int = 0
     created: tuple[str, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
-    usage: Usage = field(default_factory=Usage)
+    usage: ModelUsage = field(default_factory=ModelUsage)
 
     def tell(self, held: ProjectState, reach: Reach | None) -> None:
         """Tell what the project holds at the end, and what its knowledge reaches if it is new."""

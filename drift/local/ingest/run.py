@@ -20,7 +20,7 @@ READ, CHUNKS = STAGES[:2]
 
 
 @dataclass(slots=True)
-class Run(Derivation):
+class IngestRun(Derivation):
     """A run while it holds the project."""
 
     async def complete(self, state: ProjectState, identity: Identity) -> IngestReport:

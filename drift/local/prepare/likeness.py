@@ -72,7 +72,7 @@ async def _repeated_ids(connection: Connection, m: GraphMapping) -> str:
     return ""
 
 
-def _fits(m: GraphMapping, facts: Facts) -> bool:
+def _fits(m: GraphMapping, facts: GraphSamples) -> bool:
     """Tell whether a known shape is there, with every edge that tells it from the others."""
     if m.chunk and not facts.has(m.chunk, m.text):
         return False
@@ -87,7 +87,7 @@ def _fits(m: GraphMapping, facts: Facts) -> bool:
     return m.is_own_document or facts.leads(m.edge("part_of"), m.chunk, m.document)
 
 
-def _suggested(facts: Facts) -> GraphMapping:
+def _suggested(facts: GraphSamples) -> GraphMapping:
     """Return what the samples suggest; GraphMisconfiguredError where there are no chunks."""
     chunk, text = _chunks(facts)
     has = facts.labels[chunk]
@@ -126,7 +126,7 @@ def _words(label: str) -> set[str]:
     return {word.casefold() for word in _WORD.findall(label)}
 
 
-def _chunks(facts: Facts) -> tuple[str, str]:
+def _chunks(facts: GraphSamples) -> tuple[str, str]:
     """Return label and text of what looks like chunks: with vectors, so called, then longest."""
     found = [
         (bool(seen.vectors), "chunk" in label.casefold(), seen.texts[text], label, text)
@@ -150,7 +150,7 @@ def _chunks(facts: Facts) -> tuple[str, str]:
     )
 
 
-def _entity(facts: Facts, chunk: str, others: set[str]) -> tuple[str, str]:
+def _entity(facts: GraphSamples, chunk: str, others: set[str]) -> tuple[str, str]:
     """Return the label of what chunks mention, empty for several of them, and the edge."""
     reached: dict[str, set[str]] = {}
     for label in facts.labels.keys() - others:
@@ -164,7 +164,7 @@ def _entity(facts: Facts, chunk: str, others: set[str]) -> tuple[str, str]:
     return (labels[0] if len(labels) == 1 or "entity" in _words(labels[0]) else ""), mention
 
 
-def _table(m: GraphMapping, facts: Facts, name: str) -> Iterator[str]:
+def _table(m: GraphMapping, facts: GraphSamples, name: str) -> Iterator[str]:
     """Yield a line for each thing: what stands for it, how much there is, and why."""
     why = f"as {name} writes it" if name else "by its properties and edges"
     yield f"{'document':<10} {_told(m.document if not m.is_own_document else '', facts)}" + (
@@ -181,7 +181,7 @@ def _table(m: GraphMapping, facts: Facts, name: str) -> Iterator[str]:
     yield f"{'community':<10} {told + about if told else 'none'}"
 
 
-def _told(label: str, facts: Facts) -> str:
+def _told(label: str, facts: GraphSamples) -> str:
     if label not in facts.labels:
         return ""
     return f":{label} ({facts.labels[label].nodes:,}), "
@@ -208,7 +208,7 @@ _Pairs = defaultdict[tuple[str, str], Counter[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class GraphSamples:
     """Labels with what their nodes have, and from which label to which each type of edge leads."""
 
     labels: Mapping[str, Seen]
@@ -239,7 +239,7 @@ class Facts:
                     yield text
 
 
-async def _look_at(connection: Connection) -> Facts:
+async def _look_at(connection: Connection) -> GraphSamples:
     """Look at up to 300 labels and 300 types; errors as for any read."""
     labels: dict[str, Seen] = {}
     rows = await connection.rows(statements.LABELS)
@@ -252,7 +252,7 @@ async def _look_at(connection: Connection) -> Facts:
         for row in await connection.rows(looking_statements.sample_edges(names), {"most": SAMPLED}):
             counts = {name: row[name] for name in ("edges", "starts", "ends")}
             edges[names[row["place"]]][row["start"], row["end"]] = Counter(counts)
-    return Facts(labels, edges)
+    return GraphSamples(labels, edges)
 
 
 async def repeated_ids(connection: Connection, source: str, key: str) -> tuple[int, int] | None:

@@ -142,7 +142,7 @@ def merge_alike(
 
 
 def _pairs(entities: Sequence[EntityRecord]) -> list[tuple[int, int]]:
-    names = [_Name.of(normalised_title(entity.title)) for entity in entities]
+    names = [_Title.of(normalised_title(entity.title)) for entity in entities]
     by_word: dict[tuple[str, str], list[int]] = defaultdict(list)
     for at, (entity, name) in enumerate(zip(entities, names, strict=True)):
         for word in name.words | {name.title[:4] + "…", "…" + name.title[-4:]}:
@@ -164,7 +164,7 @@ def _pairs(entities: Sequence[EntityRecord]) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Name:
+class _Title:
     """A title with its words and its numbers."""
 
     title: str
@@ -172,12 +172,12 @@ class _Name:
     numbers: frozenset[str]
 
     @classmethod
-    def of(cls, title: str) -> _Name:
+    def of(cls, title: str) -> _Title:
         words = frozenset(title.split())
         return cls(title, words, frozenset(_NUMBERS.findall(" ".join(words))))
 
 
-def _are_near(one: _Name, other: _Name) -> bool:
+def _are_near(one: _Title, other: _Title) -> bool:
     if one.numbers != other.numbers:
         return False
     if one.words < other.words or other.words < one.words:

@@ -29,7 +29,7 @@ _QUOTES = re.compile(r"^[rRuUbBfF]*(?:\"\"\"|'''|\"|')|(?:\"\"\"|'''|\"|')$")
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundDefinition:
     """A definition of a `kind`; `path` ends with its name, and without a kind it has none.
 
     Rows count from 0: it is defined in `row` to `last_row`, and what belongs to it, as comments and
@@ -49,7 +49,7 @@ class Found:
 class Parsed:
     """The definitions of a file in their order, outer ones first, and its identifiers by row."""
 
-    found: list[Found] = field(default_factory=list)
+    found: list[FoundDefinition] = field(default_factory=list)
     names: list[tuple[int, str]] = field(default_factory=list)
 
 
@@ -148,7 +148,9 @@ def _named(node: Node) -> Iterator[Node]:
             yield from one.named_children[:1] if one.type == "type" else [one]
 
 
-def _placed(ordered: list[_Match], content: bytes, wholes: dict[int, list[int]]) -> Iterator[Found]:
+def _placed(
+    ordered: list[_Match], content: bytes, wholes: dict[int, list[int]]
+) -> Iterator[FoundDefinition]:
     lines = content.split(b"\n")
     outer: list[tuple[_Match, tuple[str, ...]]] = []
     constants: set[tuple[str, ...]] = set()  # one that is set again is the same
@@ -177,7 +179,7 @@ def _placed(ordered: list[_Match], content: bytes, wholes: dict[int, list[int]])
         first = _with_comments(lines, begin, floor)
         kind = "method" if one.kind == "function" and around in _OF_CLASSES else one.kind
         kind = {"field": "constant", "namespace": ""}.get(kind, kind)
-        yield Found(
+        yield FoundDefinition(
             kind,
             path,
             first,

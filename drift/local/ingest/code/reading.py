@@ -26,7 +26,7 @@ from drift.indexing.documents import (
     ending_of,
     text_of,
 )
-from drift.local.ingest.code.definitions import MAX_PARSE_S, Found, parse
+from drift.local.ingest.code.definitions import MAX_PARSE_S, FoundDefinition, parse
 from drift.local.ingest.formats.encodings import decoded
 
 MAX_PARSED_BYTES = 1_000_000
@@ -102,7 +102,7 @@ def _pieces(text: str, suffix: str) -> tuple[list[Piece], str]:
     ], ""
 
 
-def _definition(one: Found) -> Definition:
+def _definition(one: FoundDefinition) -> Definition:
     description = f"{one.signature} – {one.doc}" if one.doc else one.signature
     return Definition(
         "Symbol", ".".join(one.path), one.kind, description, one.row + 1, one.last_row + 1
@@ -111,18 +111,18 @@ def _definition(one: Found) -> Definition:
 
 # ------------------------------------------------------------------------------------- the chunks
 @dataclass(slots=True)
-class _Part:
+class _Section:
     """The rows `begin` to `end` of a definition, and those in it."""
 
     path: Names
     begin: int
     end: int
-    parts: list[_Part] = field(default_factory=list)
+    parts: list[_Section] = field(default_factory=list)
 
 
-def cut_along(text: str, starts: Sequence[int], found: Sequence[Found]) -> list[Piece]:
+def cut_along(text: str, starts: Sequence[int], found: Sequence[FoundDefinition]) -> list[Piece]:
     """Return the chunks along definitions; `starts` are those of lines, and one behind the last."""
-    whole = _Part((), 0, len(starts) - 1, _nested(found))
+    whole = _Section((), 0, len(starts) - 1, _nested(found))
     joined: list[tuple[Slice, list[Names]]] = []
     for part in _parts(text, starts, whole):
         for piece in cut_code(text, part):
@@ -135,10 +135,10 @@ def cut_along(text: str, starts: Sequence[int], found: Sequence[Found]) -> list[
     return [Piece(one.start, one.end, _heading(paths)) for one, paths in joined]
 
 
-def _nested(found: Sequence[Found]) -> list[_Part]:
+def _nested(found: Sequence[FoundDefinition]) -> list[_Section]:
     """Return the definitions within each other; one of several in a row is the first."""
-    top: list[_Part] = []
-    outer: list[_Part] = []
+    top: list[_Section] = []
+    outer: list[_Section] = []
     for one in found:
         if one.kind == "constant":
             continue
@@ -149,13 +149,13 @@ def _nested(found: Sequence[Found]) -> list[_Part]:
         end = one.last_row + 1
         if begin >= end or (outer and end > outer[-1].end) or len(outer) >= MAX_DEPTH:
             continue
-        part = _Part(one.path, begin, end)
+        part = _Section(one.path, begin, end)
         siblings.append(part)
         outer.append(part)
     return top
 
 
-def _parts(text: str, starts: Sequence[int], part: _Part) -> Iterator[Slice]:
+def _parts(text: str, starts: Sequence[int], part: _Section) -> Iterator[Slice]:
     """Yield what must stay together: the text between definitions, and each definition."""
     row = part.begin
     for inner in part.parts:

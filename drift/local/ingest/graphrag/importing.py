@@ -20,7 +20,7 @@ from drift.indexing.records import batches
 from drift.local.ingest.by_model.writing import embedded_text
 from drift.local.ingest.context import IngestContext
 from drift.local.ingest.derivation import reach_of
-from drift.local.ingest.graphrag.index import Index
+from drift.local.ingest.graphrag.index import GraphRagIndex
 from drift.local.ingest.graphrag.vectors import KINDS, Vectors, fitting
 from drift.local.ingest.knowledge import fingerprint
 from drift.local.ingest.neo4j.project import Neo4jProject
@@ -37,7 +37,7 @@ _TEXTS, _ENTITIES, _REPORTS = KINDS
 
 
 async def import_index(
-    index: Index, project_id: str, context: IngestContext, *, force: bool = False
+    index: GraphRagIndex, project_id: str, context: IngestContext, *, force: bool = False
 ) -> IngestReport:
     """Make the project hold exactly this index: documents, chunks, entities and communities.
 
@@ -79,7 +79,7 @@ def _require_room(project_id: str, state: ProjectState) -> None:
 class _Import:
     """An import while the project is held."""
 
-    index: Index
+    index: GraphRagIndex
     writer: Neo4jProject
     context: IngestContext
     result: IngestReport

@@ -32,7 +32,7 @@ _NAMED = 3
 
 
 @dataclass(slots=True)
-class Index:
+class GraphRagIndex:
     """An index as records without vectors; `source` names it among a project's sources.
 
     `vectors` are those that it holds, by kind, and `texts` what they were made of, by kind and id.
@@ -51,7 +51,7 @@ class Index:
     notes: Mapping[str, str]
 
 
-def read_index(folder: Path, guard: Guard = guarded) -> Index:
+def read_index(folder: Path, guard: Guard = guarded) -> GraphRagIndex:
     """Return the index in a folder; each file of it is read under the guard.
 
     IngestError when it is none of GraphRAG 1 to 3, is empty, or contradicts itself.
@@ -63,7 +63,7 @@ def read_index(folder: Path, guard: Guard = guarded) -> Index:
     tables = {name: read_table(file, name, guard) for name, file in files.items()}
     place = files["documents"].parent
     vectors, not_read = read_vectors(place, guard)
-    reader, digest = _Reader(files, tables), _digest(place)
+    reader, digest = _TableReader(files, tables), _digest(place)
     source = f"{IMPORTED}{printable(str(place))}"
     documents = tuple(
         DocumentRecord(
@@ -89,7 +89,7 @@ def read_index(folder: Path, guard: Guard = guarded) -> Index:
     report_ids = {row["community"]: row["id"] for row in reports}
     graph = entities, relations, communities
     notes = reader.notes | not_read
-    return Index(source, documents, chunks, *graph, vectors, texts, report_ids, notes)
+    return GraphRagIndex(source, documents, chunks, *graph, vectors, texts, report_ids, notes)
 
 
 def _digest(folder: Path) -> str:
@@ -104,7 +104,7 @@ def _digest(folder: Path) -> str:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _TableReader:
     """Makes records of rows, each table after those that it refers to."""
 
     files: Mapping[str, Path]

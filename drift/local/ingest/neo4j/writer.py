@@ -19,7 +19,7 @@ from drift.graph.writing import state_statements
 from drift.graph.writing.documents import held_headings
 from drift.graph.writing.lease import LEASE_S, MAX_WAIT_S, Lease, holding
 from drift.graph.writing.records import (
-    ChunkFacts,
+    ChunkDefinitions,
     ChunkRecord,
     CommunityRecord,
     DocumentBatch,
@@ -142,20 +142,20 @@ class Neo4jWriter:
         named = await self._named(project_id) | {"embedding": embedding}
         return await held_headings(self.connection, document_ids, named)
 
-    async def read_members(self, project_id: str) -> tuple[list[Member], list[ChunkFacts]]:
+    async def read_members(self, project_id: str) -> tuple[list[Member], list[ChunkDefinitions]]:
         """Return every chunk that belongs to a document, in order of documents and places.
 
         Beside them stands what chunks define and name, of those that do.
         """
         members: dict[str, Member] = {}
-        facts: list[ChunkFacts] = []
+        facts: list[ChunkDefinitions] = []
         for r in await self._found(statements.READ_MEMBERS, project_id):
             for id_, defines, names in r["chunks"]:
                 if id_ in members:
                     continue
                 members[id_] = Member(id_, str(r["document_id"]), r["title"])
                 if defines or names:
-                    facts.append(ChunkFacts(id_, read_defines(defines), tuple(names)))
+                    facts.append(ChunkDefinitions(id_, read_defines(defines), tuple(names)))
         return list(members.values()), facts
 
     async def read_chunks(
