@@ -38,11 +38,11 @@ from schemathesis.openapi.checks import (
 
 from drift.contracts.request import RetrieveRequest
 from drift.core.errors import InvalidRequestError
-from drift.http.description import document
 from drift.http.http import parse
 from drift.http.settings import Settings
 from drift.local.hosts.local_host import serving
 from drift.local.stack.valkey_server import ValkeyServer
+from drift.routes import document
 from tests.function.corpus import PROJECT, Corpus
 from tests.model_server_fixture import ModelServerControl
 
