@@ -2,7 +2,7 @@
 
 Each is answered 4xx as the contract says, in little memory, and the next call works.
 
-What a body of the wrong shape gets is in tests/function/test_bad_bodies.py; here are those that aim
+What a body of the wrong shape gets is in tests.function.test_bodies.py; here are those that aim
 at the reader itself.
 """
 
@@ -28,7 +28,7 @@ from drift.model.graph import Evidence, PrimerEvidence
 from tests.fake_service import fake_service
 from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports
 from tests.function.calling import PROBLEM_FIELDS
-from tests.function.test_bad_bodies import GOOD
+from tests.function.test_bodies import GOOD
 from tests.runtime.worker_process import KEY, NEEDS_PYTHON_313, REASON, WorkerHost, worker_host
 from tests.security.raw_http import JSON, Answer, call, connected, read, request
 from tests.unit.searching import script
