@@ -100,7 +100,7 @@ format: $(READY_TEST) ## format the code and mend what can be mended
 
 openapi: $(READY) ## write build/openapi.json from the models
 	@mkdir -p build
-	@$(PYTHON) -c 'import json; from drift.http.description import document; \
+	@$(PYTHON) -c 'import json; from drift.routes import document; \
 	  print(json.dumps(document(), indent=2))' > build/openapi.json
 
 settings: $(READY) ## write docs/settings.md from the settings

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from drift.http.auth import Authentication
+from drift.http.edge import Edge
+from drift.http.provider import ServiceProvider
 from drift.http.service import Service
-from drift.http.settings import load
+from drift.http.settings import load, load_access
 from drift.ports import Ports
 
 LOCAL = {
@@ -25,3 +28,11 @@ def fake_service(servers: Ports, sink: Any = None, **settings: object) -> Servic
     """Return a service that searches with these servers."""
     given = {name: str(value) for name, value in settings.items()}
     return Service(load({**LOCAL, **MANY, **given}), servers, sink)
+
+
+def put_behind(edge: Edge, service: Service, **access: str) -> None:
+    """Have an edge answer by this service, and tell callers apart by these settings."""
+    edge.provider = ServiceProvider(lambda: service.settings, build=lambda _: service)
+    edge.authentication = Authentication(
+        platform_asks_for_keys=not access, read_settings=lambda: load_access(access)
+    )

@@ -7,17 +7,21 @@ it writes: the type of errors, the headers of all answers, and examples.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
+from inspect import Parameter, Signature, cleandoc
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI
+from fastapi import Body, FastAPI, Query, Security
+from fastapi import Path as InPath
+from fastapi.security import APIKeyHeader
 
 from drift import __version__
-from drift.contracts.progress import ProgressMessage
+from drift.contracts.progress import Event, ProgressMessage
 from drift.http.http import EVENT_STREAM, JSON, PROBLEM_JSON
-from drift.http.operations import OPERATIONS
+from drift.http.query import MAX_ID_CHARACTERS
+from drift.http.route import Route
 
 EXAMPLES: Mapping[str, Mapping[str, Any]] = json.loads(
     Path(__file__).with_name("examples.json").read_text()
@@ -25,6 +29,36 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = json.loads(
 """Parameters, body and answer of each route, by its name; tests send them and compare."""
 
 _OF_FEW_WORDS = ("healthLive", "healthReady", "healthGraph", "openapi", "openapiOlder")
+_ERRORS = {
+    400: "The request breaks the contract (`invalid_request`): its body is not JSON, or a field or "
+    "parameter is unknown, given twice or wrong. Every broken one is named.",
+    401: "There is no credential, or none that is known (`unauthenticated`). In mode `function` "
+    "the platform answers instead.",
+    403: "The project is not among those of the caller (`forbidden`), whether it exists or not.",
+    404: "The project holds nothing under this id, whoever else does, or a setting hides the route "
+    "(`not_found`).",
+    409: "Another caller uses this `retrieval_id`, or the node's id is known, is one of "
+    "ingestion's own, or is being changed by others, or the document is of another source "
+    "(`conflict`); or an ingest holds the project (`project_held`, with Retry-After).",
+    413: "The body is over 64 KiB, 1 MiB of a document or 8 MiB of a chat (`too_large`).",
+    415: "The content type is not one that the route reads (`unsupported_media_type`).",
+    429: "Too many requests are in flight (`busy`), or the key has used what it may "
+    "(`quota_exceeded`, with the `limit`); see Retry-After.",
+    500: "A server behind this one failed (`graph_unavailable`, `graph_misconfigured`, "
+    "`model_unavailable`, `model_misconfigured`, `deadline`), or this one has a bug (`internal`).",
+    503: "Settings are missing or wrong (`not_configured`), or the process is being stopped "
+    "(`stopping`); see Retry-After.",
+}
+_STREAMED: Mapping[Event, str] = {
+    Event.PROGRESS: "for each progress message (ProgressMessage)",
+    Event.ANSWER_DELTA: "with the `text` that comes next of the answer",
+    Event.ANSWER_REPLACED: "with a `text` in place of all before",
+    Event.CITATIONS: "with the `key_facts`",
+    Event.FOLLOWUP: 'with `include: ["trace"]`, for each follow-up that begins or has ended, as '
+    "the trace has it",
+    Event.SOURCES: "with the `sources`",
+}
+_KEY = APIKeyHeader(name="x-functions-key", scheme_name="functionKey")
 _HEADERS = {
     "x-retrieval-id": {"required": True, "schema": {"type": "string", "format": "uuid"}},
     "retry-after": {"required": True, "schema": {"type": "integer"}},
@@ -34,16 +68,17 @@ _MORE = {"201": ("location",), "429": ("retry-after",), "503": ("retry-after",)}
 
 
 @cache
-def document() -> dict[str, Any]:
-    """Return the description, OpenAPI 3.1."""
+def describe(routes: Sequence[Route]) -> dict[str, Any]:
+    """Return the description of routes, OpenAPI 3.1."""
     api = FastAPI(
         title="DRIFT for Neo4j",
         description="Answers from a Neo4j knowledge graph, with the passage of every fact.",
         version=__version__,
         license_info={"name": "MIT", "identifier": "MIT"},
     )
-    for operation in OPERATIONS:
-        operation.add_to(api)
+    for route in routes:
+        if route.is_described:
+            _add(route, api)
 
     described = api.openapi()
     for methods in described["paths"].values():
@@ -57,6 +92,64 @@ def document() -> dict[str, Any]:
         del schemas[of_fastapi]
 
     return described
+
+
+def _add(route: Route, api: FastAPI) -> None:
+    """Tell FastAPI of a route, as of an endpoint with these parameters."""
+    longest_id = 128 if route.path.startswith("projects/") else MAX_ID_CHARACTERS
+    parameters = {
+        "id": Annotated[str, _id(longest_id)] if "id}" in route.path else None,
+        "query": Annotated[route.query, Query()] if route.query else None,
+        "body": Annotated[route.body, Body()] if route.body else None,
+    }
+
+    def endpoint() -> None: ...
+
+    endpoint.__signature__ = Signature(  # type: ignore[attr-defined]
+        [
+            Parameter(name, Parameter.KEYWORD_ONLY, annotation=annotation)
+            for name, annotation in parameters.items()
+            if annotation is not None
+        ]
+    )
+    summary, _, told = cleandoc(str(route.handler.__doc__)).partition("\n\n")
+    first, *words = route.name.split("_")
+    api.add_api_route(
+        f"/{route.path.replace('{*', '{')}",
+        endpoint,
+        methods=[route.methods],
+        operation_id=route.id or first + "".join(word.title() for word in words),
+        summary=summary.rstrip("."),
+        description="",
+        status_code=route.status,
+        response_model=route.shape,
+        response_description=(" ".join(told.split()) or "What was asked for.")
+        + _told_of_events(route.events),
+        responses={
+            code: {"model": route.error, "description": _ERRORS[code]} for code in route.errors
+        },
+        dependencies=[] if route.is_open else [Security(_KEY)],
+    )
+
+
+def _id(longest: int) -> Any:  # noqa: ANN401 - what FastAPI makes of it
+    return InPath(
+        min_length=1,
+        max_length=longest,
+        pattern=r"^[^\u0000]*$",
+        description="Percent-encoded once, a slash as `%2F`.",
+    )
+
+
+def _told_of_events(events: Sequence[Event]) -> str:
+    if not events:
+        return ""
+    told = ", ".join(f"`event: {name}` {_STREAMED[name]}" for name in events)
+    return (
+        f" With `Accept: {EVENT_STREAM}` the answer is a stream: {told}, and exactly one last "
+        f"event, `event: {Event.RESULT}` with this document or `event: {Event.ERROR}` with a "
+        "Problem."
+    )
 
 
 def _complete(operation: dict[str, Any]) -> None:

@@ -9,9 +9,12 @@ from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from starlette.requests import Request
+from starlette.responses import Response
+
 from drift.auth.caller import Caller, Project
-from drift.contracts.documents import IndexedOut, NewDocument, RawDocument
-from drift.contracts.reading import Parameters, ProjectParameters
+from drift.contracts.documents import MAX_DOCUMENT_BYTES, IndexedOut, NewDocument, RawDocument
+from drift.contracts.reading import Parameters
 from drift.core.deadline import Deadline
 from drift.core.errors import (
     FieldProblem,
@@ -23,9 +26,9 @@ from drift.core.errors import (
     UnsupportedMediaTypeError,
 )
 from drift.http import http
-from drift.http.http import Reply
-from drift.http.query import parse_query, path_id
-from drift.http.reading import Sent
+from drift.http.asgi import read_body
+from drift.http.query import parse_query
+from drift.http.route import Call
 
 if TYPE_CHECKING:  # they load what only a first request shall
     from drift.http.service import Service
@@ -56,34 +59,44 @@ class _Given:
     is_file: bool = False
 
 
-async def add(asked: Sent, content_type: str, body: bytes, service: Service) -> Reply:
-    """Have a project hold a document: 200 with what became of it."""
-    given = _given(asked, content_type.partition(";")[0].strip().lower(), body)
-    project = await service.project(asked.caller, given.project_id, "write")
-    async with _indexing(asked.caller, project, service) as indexer:
+async def add_document(call: Call) -> Response:
+    """Have a project hold a document, of which the next question knows.
+
+    What became of the document; the same again is `unchanged`, and nothing is written. As
+    text/markdown or text/plain the body is the document itself, with `id` and `project_id` in the
+    query; as application/octet-stream it is a file of the kind that the id ends with.
+    """
+    body = await read_body(call.request, MAX_DOCUMENT_BYTES)
+    given = _given(call.request, body)
+    service = await call.service()
+    project = await service.project(call.caller, given.project_id, "write")
+    async with _indexing(call.caller, project, service) as indexer:
         done = await indexer.add(await _read(given, service))
 
     return http.read(IndexedOut(project_id=project.id, **asdict(done)))
 
 
-async def remove(asked: Sent, service: Service) -> Reply:
-    """Take a document out: 204."""
-    named = parse_query(asked.query, ProjectParameters).project_id
-    document_id = path_id(asked.path, DOCUMENT)
-    project = await service.project(asked.caller, named, "write")
-    async with _indexing(asked.caller, project, service) as indexer:
-        await indexer.remove(document_id)
+async def remove_document(call: Call) -> Response:
+    """Take a document out of a project, with its chunks.
 
-    return Reply(HTTPStatus.NO_CONTENT)
+    The document is gone.
+    """
+    service = await call.service()
+    project = await service.project(call.caller, call.query.project_id, "write")
+    async with _indexing(call.caller, project, service) as indexer:
+        await indexer.remove(call.id)
+
+    return Response(status_code=HTTPStatus.NO_CONTENT, media_type=http.JSON)
 
 
-def _given(asked: Sent, media_type: str, body: bytes) -> _Given:
+def _given(request: Request, body: bytes) -> _Given:
+    query, media_type = request.scope["query_string"], http.media_type(request.headers)
     if media_type == http.JSON:
-        parse_query(asked.query, Parameters)  # an id there would be another one
+        parse_query(query, Parameters)  # an id there would be another one
         new = http.parse(body, NewDocument)
         return _Given(new.project_id, new.id, new.text.encode(), new.title, new.source_uri)
     if media_type in RAW:
-        named = parse_query(asked.query, RawDocument)
+        named = parse_query(query, RawDocument)
         ending, is_file = RAW[media_type], media_type == FILE
         return _Given(named.project_id, named.id, body, default=ending, is_file=is_file)
 

@@ -1,4 +1,4 @@
-"""The HTTP edge without a framework: requests from bytes; results, errors and events to bytes."""
+"""Requests from bytes; results, errors and events to bytes and responses."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
+from starlette.responses import Response
 
 from drift.contracts.answer import FieldErrorOut, Problem, RetrieveResponse
 from drift.contracts.rag import RagResponse
@@ -79,16 +79,6 @@ _WEIGHT = re.compile(r"0(\.\d{0,3})?|1(\.0{0,3})?")
 _Body = TypeVar("_Body", bound=BaseModel)
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """An HTTP answer: status, body, and headers besides the content type."""
-
-    status: int
-    body: bytes = b""
-    media_type: str = JSON
-    headers: Mapping[str, str] = field(default_factory=dict)
-
-
 def check_size(length: int, most: int = MAX_BODY_BYTES) -> None:
     """Raise TooLargeError for a body of more than `most` bytes, 64 KiB where nothing is said."""
     if length > most:
@@ -101,9 +91,14 @@ def declared_length(headers: Mapping[str, str]) -> int:
     return int(value) if value.isascii() and value.isdigit() and len(value) < 19 else 0  # noqa: PLR2004 - fits an int64
 
 
-def check_media_type(content_type: str) -> None:
-    """Raise UnsupportedMediaTypeError for anything but application/json, parameters apart."""
-    if content_type.partition(";")[0].strip().lower() != JSON:
+def media_type(headers: Mapping[str, str]) -> str:
+    """Return the type of a body, without its parameters."""
+    return headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def check_media_type(headers: Mapping[str, str]) -> None:
+    """Raise UnsupportedMediaTypeError for anything but application/json."""
+    if media_type(headers) != JSON:
         raise UnsupportedMediaTypeError(f"The content type must be {JSON}.")
 
 
@@ -199,17 +194,15 @@ def _weight(weights: Mapping[str, float], media_type: str) -> float:
     return next((weights[name] for name in (media_type, family, "*/*") if name in weights), 0.0)
 
 
-def result(response: RetrieveResponse | RagResponse, retrieval_id: str) -> Reply:
+def result(response: RetrieveResponse | RagResponse) -> Response:
     """Return an answer as HTTP."""
-    return Reply(
-        HTTPStatus.OK, response.to_json().encode(), headers={"x-retrieval-id": retrieval_id}
-    )
+    return Response(response.to_json(), media_type=JSON)
 
 
-def read(body: BaseModel) -> Reply:
+def read(body: BaseModel, status: int = HTTPStatus.OK, **headers: str) -> Response:
     """Return what was read as HTTP; it is of one caller, so nothing on the way keeps it."""
-    headers = {"cache-control": "no-store"}
-    return Reply(HTTPStatus.OK, body.model_dump_json().encode(), headers=headers)
+    kept = {"cache-control": "no-store", **headers}
+    return Response(body.model_dump_json(), status, kept, JSON)
 
 
 def problem_body(error: DriftError, retrieval_id: str) -> bytes:
@@ -231,14 +224,17 @@ def problem_body(error: DriftError, retrieval_id: str) -> bytes:
     return body.model_dump_json(exclude_none=True).encode()
 
 
-def problem(error: DriftError, retrieval_id: str) -> Reply:
-    """Return an error as HTTP."""
+def problem(error: DriftError, retrieval_id: str, body: BaseModel | None = None) -> Response:
+    """Return an error as HTTP; a `body` is that of another program's contract."""
     headers = {"x-retrieval-id": retrieval_id}
     if isinstance(error, BusyError | NotConfiguredError | ProjectHeldError | StoppingError):
         headers["retry-after"] = str(error.retry_after_s)
     if isinstance(error, UnauthenticatedError):
         headers["www-authenticate"] = "Bearer"
-    return Reply(error.status, problem_body(error, retrieval_id), PROBLEM_JSON, headers)
+
+    if body is not None:
+        return Response(body.model_dump_json(), error.status, headers, JSON)
+    return Response(problem_body(error, retrieval_id), error.status, headers, PROBLEM_JSON)
 
 
 def internal_error() -> DriftError:
@@ -246,8 +242,13 @@ def internal_error() -> DriftError:
     return DriftError("An internal error ended the request; its details are in the service's log.")
 
 
-def log_failure(error: Exception, about: Mapping[str, object], path: str) -> None:
-    """Log an error of a call to a path; `about` tells which call it was."""
+def log_failure(
+    error: BaseException, about: Mapping[str, object], path: str | None = None
+) -> DriftError:
+    """Log an error of a call to a path, and return what its caller sees of it.
+
+    `about` tells which call it was.
+    """
     if isinstance(error, UnauthenticatedError | ForbiddenError):
         # A key is never part of it.
         refused: dict[str, object] = {"path": path, "code": error.code}
@@ -262,6 +263,8 @@ def log_failure(error: Exception, about: Mapping[str, object], path: str) -> Non
     elif not isinstance(error, StoppingError | QuotaError):
         # A process that is being stopped is no failure, and a quota has a line of its own.
         log.warning("request_failed", exc_info=error, extra=about)
+
+    return error if isinstance(error, DriftError) else internal_error()
 
 
 def event(name: str, data: str | bytes) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import hashlib
 from collections.abc import Mapping
@@ -11,8 +12,11 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from starlette.responses import Response
+
 from drift.core.errors import NotFoundError
-from drift.http.http import Reply
+from drift.http.http import JSON
+from drift.http.route import Call
 
 if TYPE_CHECKING:
     from drift.http.settings_access import AuthMode
@@ -62,7 +66,19 @@ class _File:
     tag: str
 
 
-def reply(path: bytes, headers: Mapping[str, str], reads_files: bool = False) -> Reply:
+async def show_page(call: Call) -> Response:
+    """Show the page to ask in, which holds no data."""
+    path, headers = call.request.scope["raw_path"], call.request.headers
+    reads_files = call.provider.read_file is not None
+    return await asyncio.to_thread(response, path, headers, reads_files)
+
+
+async def show_page_file(call: Call) -> Response:
+    """Give a file of the page."""
+    return await show_page(call)
+
+
+def response(path: bytes, headers: Mapping[str, str], reads_files: bool = False) -> Response:
     """Return the page itself or a file of it; NotFoundError where a setting hides it.
 
     The page offers to add documents of all kinds where the service `reads_files`, else text. It
@@ -76,7 +92,8 @@ def reply(path: bytes, headers: Mapping[str, str], reads_files: bool = False) ->
 
     rest = path.decode("latin-1").partition(f"/{PAGE}")[2]
     if rest == "/":
-        return Reply(HTTPStatus.PERMANENT_REDIRECT, headers={"location": f"../{PAGE}"})
+        moved = {"location": f"../{PAGE}"}
+        return Response(None, HTTPStatus.PERMANENT_REDIRECT, moved, JSON)
     if not rest:
         takes = ("files" if reads_files else "text") if shown.takes_documents else "nothing"
         index = _index(shown.auth_mode, shown.oai_model == STAND_IN, takes)
@@ -92,15 +109,15 @@ def reply(path: bytes, headers: Mapping[str, str], reads_files: bool = False) ->
     return _sent(file, headers, "public, max-age=31536000, immutable" if is_newest else _ASK_AGAIN)
 
 
-def _sent(file: _File, headers: Mapping[str, str], kept: str) -> Reply:
+def _sent(file: _File, headers: Mapping[str, str], kept: str) -> Response:
     about = {**_GUARDS, "cache-control": kept, "etag": file.tag, "vary": "accept-encoding"}
     if file.tag in (tag.strip() for tag in headers.get("if-none-match", "").split(",")):
-        return Reply(HTTPStatus.NOT_MODIFIED, media_type=file.media_type, headers=about)
+        return Response(None, HTTPStatus.NOT_MODIFIED, about, file.media_type)
     if _takes_gzip(headers.get("accept-encoding", "")):
         packed = {**about, "content-encoding": "gzip"}
-        return Reply(HTTPStatus.OK, file.packed, file.media_type, packed)
+        return Response(file.packed, HTTPStatus.OK, packed, file.media_type)
 
-    return Reply(HTTPStatus.OK, file.body, file.media_type, about)
+    return Response(file.body, HTTPStatus.OK, about, file.media_type)
 
 
 def _takes_gzip(accepted: str) -> bool:

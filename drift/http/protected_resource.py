@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from http import HTTPStatus
 from typing import TYPE_CHECKING
 
+from starlette.responses import Response
+
 from drift.core.errors import NotFoundError
-from drift.http.http import Reply
 
 if TYPE_CHECKING:
     from drift.http.settings_access import AccessSettings
@@ -17,7 +17,7 @@ RESOURCE = "mcp"
 METADATA = f".well-known/oauth-protected-resource/{RESOURCE}"
 
 
-def metadata(values: AccessSettings, headers: Mapping[str, str]) -> Reply:
+def metadata(values: AccessSettings, headers: Mapping[str, str]) -> Response:
     """Return the metadata; NotFoundError where nobody signs in."""
     if values.auth_mode != "easyauth":
         raise NotFoundError("There is nothing under this path.")
@@ -32,7 +32,7 @@ def metadata(values: AccessSettings, headers: Mapping[str, str]) -> Reply:
     }
     if scopes := values.token_scopes:
         told["scopes_supported"] = scopes
-    return Reply(HTTPStatus.OK, json.dumps(told).encode())
+    return Response(json.dumps(told), media_type="application/json")
 
 
 def challenge(values: AccessSettings, path: str, headers: Mapping[str, str]) -> str:

@@ -29,12 +29,13 @@ class ServiceProvider:
         read_settings: Callable[[], Settings] | None = None,
         rebuild_pause_s: float = REBUILD_PAUSE_S,
         build: Callable[[Settings], Service] | None = None,
+        read_file: ReadFile | None = None,
     ) -> None:
         """Remember how to read settings (None: the environment) and to build (None: wiring).
 
-        `read_file` may be set before the first call: see Service.
+        `read_file` is that of Service.
         """
-        self.read_file: ReadFile | None = None
+        self.read_file = read_file
         self._read_settings = read_settings
         self._build_service = build
         self._rebuild_pause_s = rebuild_pause_s

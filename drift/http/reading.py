@@ -2,7 +2,6 @@
 
 A request is checked whole, and its caller's right on the project with it, before anything of a
 project is read.
-The function serves what ROUTES lists, and the OpenAPI document describes the same.
 """
 
 from __future__ import annotations
@@ -10,39 +9,31 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel
+from starlette.responses import Response
 
 from drift.auth.caller import RIGHTS, Caller, Project
-from drift.auth.quotas import QuotaLimit, Quotas
+from drift.auth.quotas import QuotaLimit
 from drift.contracts import reading as out
 from drift.contracts.request import project_id_problem
 from drift.core.deadline import Deadline
 from drift.core.errors import FieldProblem, InvalidRequestError, NotFoundError
 from drift.http import http
 from drift.http.cursors import KEY, NUMBER, TEXT, Kinds, ListName, cursor, position
-from drift.http.http import Reply
-from drift.http.query import parse_query, path_id
+from drift.http.route import Call, Handler
 from drift.model.reading import Page, PageQuery
 from drift.ports import GraphReader
 
-USAGE = "usage"
+if TYPE_CHECKING:  # it loads what only a first request shall
+    from drift.http.service import Service
 
 DEADLINE_S = 30.0
 MOST_PROJECTS = 500
 _PAGE = 200
 
 _Found = TypeVar("_Found")
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """A request without a body: who sends it, its path as it was sent, and its query."""
-
-    caller: Caller
-    path: bytes
-    query: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +62,6 @@ class ReadRequest:
         return cursor(self.listed, page.last)
 
 
-ProjectOf = Callable[[Caller, str | None], Awaitable[Project]]
-"""Finds the project that a request names, or that needs no name."""
 Answer = Callable[[ReadRequest, GraphReader, Deadline], Awaitable[BaseModel]]
 
 
@@ -84,8 +73,6 @@ class ReadRoute:
     parameters: type[out.Parameters]
     shape: type[BaseModel]
     kinds: tuple[Kinds, ...]
-    name: str
-    summary: str
     answer: Answer
 
     @property
@@ -93,32 +80,43 @@ class ReadRoute:
         """Whether the id in its path is that of a project."""
         return self.path.startswith("projects/")
 
-    async def check(self, sent: Sent, project_of: ProjectOf) -> ReadRequest:
+    @property
+    def finds_by_id(self) -> bool:
+        """Whether the id in its path is that of something a project holds."""
+        return "{" in self.path and not self.is_of_project
+
+    async def check(self, call: Call, service: Service) -> ReadRequest:
         """Return what is asked, where it is right and its caller may read the project."""
-        query = parse_query(sent.query, self.parameters)
-        project, id_ = None, ""
+        query, project, id_ = call.query, None, ""
         if self.is_of_project:
-            named = path_id(sent.path, self.path)
-            if problem := project_id_problem(named):
+            if problem := project_id_problem(call.id):
                 raise InvalidRequestError((FieldProblem("project_id", problem),))
-            project = sent.caller.project(named)
-        elif "{" in self.path:
-            id_ = path_id(sent.path, self.path)
-            project = await project_of(sent.caller, getattr(query, "project_id", None))
+            project = call.caller.project(call.id)
+        elif self.finds_by_id:
+            id_ = call.id
+            project = await service.project(call.caller, query.project_id)
 
         level = getattr(query, "level", None)
-        owner = project.id if project else sent.caller.name
+        owner = project.id if project else call.caller.name
         listed = ListName(self.path, owner, self.kinds, id_ if level is None else str(level))
         given = getattr(query, "cursor", None)
         after = None if given is None else position(listed, given)
         page = PageQuery(getattr(query, "limit", 0), after)
 
-        return ReadRequest(sent.caller, project, id_, query, listed, page)
+        return ReadRequest(call.caller, project, id_, query, listed, page)
 
+    def handler(self) -> Handler:
+        """Return what reads for a call; the caller's right on the project is known before."""
 
-async def reply(route: ReadRoute, asked: ReadRequest, reader: GraphReader) -> Reply:
-    """Read what was asked for, and return it as HTTP."""
-    return http.read(await route.answer(asked, reader, Deadline.after(DEADLINE_S)))
+        async def read(call: Call) -> Response:
+            service = await call.service()
+            asked = await self.check(call, service)
+            await service.quotas.admit(call.caller)
+            found = await self.answer(asked, service.reads(), Deadline.after(DEADLINE_S))
+            return http.read(found)
+
+        read.__name__, read.__doc__ = self.answer.__name__, self.answer.__doc__
+        return read
 
 
 async def project_ids(caller: Caller, reader: GraphReader) -> list[str]:
@@ -136,9 +134,7 @@ def _route(
     path: str, parameters: type[out.Parameters], shape: type[BaseModel], *kinds: Kinds
 ) -> Callable[[Answer], ReadRoute]:
     """Make a route of the function that answers it, with its name, and its text as a summary."""
-    return lambda answer: ReadRoute(
-        path, parameters, shape, kinds, answer.__name__, str(answer.__doc__).rstrip("."), answer
-    )
+    return lambda answer: ReadRoute(path, parameters, shape, kinds, answer)
 
 
 @_route("projects", out.PageParameters, out.ProjectsPage, TEXT)
@@ -221,8 +217,12 @@ ROUTES = (
 
 
 # ------------------------------------------------------------------------------------------ quota
-async def usage(caller: Caller, quotas: Quotas) -> Reply:
-    """Return what the caller may use and has used."""
+async def read_usage(call: Call) -> Response:
+    """What the caller has used of its quota; asking counts for none.
+
+    The limits of the key, and what is used of them; null where it has none.
+    """
+    caller, quotas = call.caller, (await call.service()).quotas
     used, is_of_all = await quotas.used(caller)
     now = datetime.now(UTC)
     quota = out.QuotaRead(

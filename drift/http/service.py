@@ -24,7 +24,6 @@ from drift.core.errors import NotConfiguredError, NotFoundError
 from drift.core.logs import bound, log
 from drift.http.admission import Admission
 from drift.http.health import Health
-from drift.http.reading import DEADLINE_S
 from drift.http.settings import Settings
 from drift.model.health import GraphHealth, Readiness
 from drift.model.limits import Limits
@@ -53,6 +52,8 @@ if TYPE_CHECKING:  # it loads what reads documents
     from drift.indexing.indexer import Indexer
     from drift.indexing.readers import Readers
 
+DEADLINE_S = 30.0
+"""How long finding the one project may take that needs no name."""
 _ONLY_SEARCHED = ("This service has a graph that is only searched.",)
 _DATABASE = "graph"
 """What a graph without projects is called by who may call it anything."""

@@ -10,8 +10,7 @@ from typing import Any
 from drift.contracts.answer import KeyFact, TraceNode
 from drift.contracts.progress import Event
 from drift.contracts.rag import SourceOut
-from drift.core.errors import DriftError, StoppingError
-from drift.core.logs import log
+from drift.core.errors import DriftError
 from drift.http import http
 
 
@@ -65,18 +64,12 @@ class EventStream:
             self._task.cancel()
 
     def _end(self, task: asyncio.Task[Any]) -> None:
-        about = {"retrieval_id": self._retrieval_id}
         if task.cancelled():  # its reader has gone
             self._fail(http.internal_error())
         elif (error := task.exception()) is None:
             self._finish(task.result())
-        elif isinstance(error, DriftError):
-            if not isinstance(error, StoppingError):
-                log.warning("request_failed", exc_info=error, extra=about)
-            self._fail(error)
         else:
-            log.error("request_crashed", exc_info=error, extra=about)
-            self._fail(http.internal_error())
+            self._fail(http.log_failure(error, {"retrieval_id": self._retrieval_id}))
 
         self._events.put_nowait(None)
 

@@ -10,7 +10,10 @@ import json
 import re
 import time
 from collections.abc import Mapping, Sequence
+from http import HTTPStatus
 from typing import Any, get_args
+
+from starlette.responses import Response
 
 from drift.contracts.answer import KeyFact, ReferenceOut, RetrieveResponse, TraceNode
 from drift.contracts.chat_completions import (
@@ -33,7 +36,6 @@ from drift.core.errors import (
     TooLargeError,
 )
 from drift.http import http
-from drift.http.http import Reply
 from drift.http.streaming import EventStream
 from drift.integrations.chat_questions import question_in, reply_to_task
 from drift.integrations.markdown_words import MarkdownWords, as_words
@@ -108,7 +110,7 @@ def _refusal(message: str) -> InvalidRequestError:
 
 
 # ---------------------------------------------------------------------------------------- answers
-def models(projects: Sequence[str]) -> Reply:
+def models(projects: Sequence[str]) -> Response:
     """Return projects as models, each also as the one that takes one look.
 
     A project whose id ends as a depth does is listed with a depth behind it.
@@ -119,7 +121,9 @@ def models(projects: Sequence[str]) -> Reply:
     return http.read(ChatModelList(data=[ChatModelOut(id=name) for name in names]))
 
 
-def completion(request: CompletionRequest, response: RetrieveResponse, retrieval_id: str) -> Reply:
+def completion(
+    request: CompletionRequest, retrieval_id: str, response: RetrieveResponse
+) -> Response:
     """Return an answer as a chat completion; NotFoundError where the project holds nothing."""
     require_model(request, response)
     told = CompletionOut(
@@ -130,16 +134,16 @@ def completion(request: CompletionRequest, response: RetrieveResponse, retrieval
         usage=_usage(response),
         drift=json.loads(response.to_json()),
     )
-    headers = {"x-retrieval-id": retrieval_id}
-    return Reply(200, told.model_dump_json().encode(), headers=headers)
+    return Response(told.model_dump_json(), media_type=http.JSON)
 
 
-def problem(error: DriftError, retrieval_id: str) -> Reply:
+def problem(error: DriftError, retrieval_id: str) -> Response:
     """Return an error in OpenAI's shape, with the status and headers of every route."""
-    reply = http.problem(error, retrieval_id)
-    # OpenAI's clients would repeat a search that failed
-    headers = {**reply.headers, "x-should-retry": "false"} if reply.status == 500 else reply.headers  # noqa: PLR2004 - HTTP's own
-    return Reply(reply.status, _error(error).model_dump_json().encode(), headers=headers)
+    response = http.problem(error, retrieval_id, _error(error))
+    if response.status_code == HTTPStatus.INTERNAL_SERVER_ERROR:
+        # OpenAI's clients would repeat a search that failed
+        response.headers["x-should-retry"] = "false"
+    return response
 
 
 def require_model(request: CompletionRequest, response: RetrieveResponse) -> None:

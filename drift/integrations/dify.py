@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from starlette.responses import Response
+
 from drift.contracts.dify import DifyError, DifyRecord, DifyRequest, DifyResponse, RetrievalSetting
 from drift.contracts.evidence import EvidenceResponse, PassageOut
 from drift.contracts.request import RetrieveRequest
@@ -16,7 +18,6 @@ from drift.core.errors import (
     UnauthenticatedError,
 )
 from drift.http import http
-from drift.http.http import Reply
 
 MOST, USUAL = 50, 4
 """Records that are given at most, and where nothing is said."""
@@ -35,7 +36,7 @@ def question_of(request: DifyRequest) -> RetrieveRequest:
     return http.parse(json.dumps(body).encode(), RetrieveRequest)
 
 
-def records(request: DifyRequest, found: EvidenceResponse) -> Reply:
+def records(request: DifyRequest, found: EvidenceResponse) -> Response:
     """Return the passages over the threshold, the best first.
 
     Raises:
@@ -49,9 +50,8 @@ def records(request: DifyRequest, found: EvidenceResponse) -> Reply:
     return http.read(DifyResponse(records=near))
 
 
-def problem(error: DriftError, retrieval_id: str) -> Reply:
+def problem(error: DriftError, retrieval_id: str) -> Response:
     """Return an error as Dify reads it, with the status and headers of every route."""
-    reply = http.problem(error, retrieval_id)
     code: int | str = error.code
     if isinstance(error, UnauthenticatedError):
         code = MALFORMED if error.reason in {"no key", "several keys"} else REFUSED
@@ -61,8 +61,7 @@ def problem(error: DriftError, retrieval_id: str) -> Reply:
     if isinstance(error, InvalidRequestError):
         sent_as = {"project_id": "knowledge_id"}
         told = "; ".join(f"{sent_as.get(p.field, p.field)} {p.message}" for p in error.problems)
-    body = DifyError(error_code=code, error_msg=told).model_dump_json()
-    return Reply(reply.status, body.encode(), headers=reply.headers)
+    return http.problem(error, retrieval_id, DifyError(error_code=code, error_msg=told))
 
 
 def _record(passage: PassageOut) -> DifyRecord:

@@ -14,7 +14,7 @@ from mcp_types import ToolAnnotations
 from pydantic import ValidationError
 
 from drift.contracts.mcp import inlined
-from drift.core.errors import DriftError, NotFoundError
+from drift.core.errors import NotFoundError
 from drift.http import http
 
 
@@ -79,9 +79,7 @@ def guarded(
         except ToolError:
             raise
         except Exception as error:  # noqa: BLE001 - it becomes an answer
-            http.log_failure(error, {}, "/mcp")
             told = missing if isinstance(error, NotFoundError) else kind
-            known = error if isinstance(error, DriftError) else http.internal_error()
-            raise told(known.detail) from None
+            raise told(http.log_failure(error, {}, "/mcp").detail) from None
 
     return called

@@ -11,10 +11,10 @@ from collections.abc import AsyncIterator
 import pytest
 from redis import Redis
 
-import function_app  # noqa: F401 - its AUTH_MODE is that of its import
+from drift.http.edge import Edge
 from drift.http.settings import Settings, load
 from drift.llm.local_embedding import DIMENSIONS
-from drift.local.hosts.local_host import serving
+from drift.local.hosts.local_host import build_edge, serving
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.local.stack.valkey_server import ValkeyServer
 from tests.function.calling import Caller, calling
@@ -85,11 +85,18 @@ def environment(
 
 
 @pytest.fixture
+def edge() -> Edge:
+    """What answers the calls of `function`."""
+    return build_edge()
+
+
+@pytest.fixture
 async def function(
     environment: pytest.MonkeyPatch,  # noqa: ARG001 - set before the first request
     corpus: Corpus,  # noqa: ARG001 - the graph is filled
     model_server: ModelServerControl,  # noqa: ARG001 - without faults
+    edge: Edge,
 ) -> AsyncIterator[Caller]:
     """A client of the function with working servers behind it."""
-    async with serving() as url, calling(url) as caller:
+    async with serving(edge=edge) as url, calling(url) as caller:
         yield caller

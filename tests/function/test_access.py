@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import AsyncIterator
 from itertools import product
 
 import httpx2
 import pytest
 
-import function_app
-from drift.local.hosts.local_host import RegisteredRoute, registered_routes, serving
+from drift.local.hosts.local_host import serving
+from drift.routes import ROUTES
 from tests.function.access_keys import entry, use_keys
 from tests.function.calling import PROBLEM_FIELDS, Caller, calling
 from tests.function.corpus import PROJECT, QUESTION, Corpus
@@ -21,8 +22,6 @@ READER, READERS = entry("reader", [PROJECT])
 OTHER, OTHERS = entry("other", ["other-project"])
 SEVERAL, OF_SEVERAL = entry("several", ["other-project", f"{PROJECT[:2]}*"])
 
-OPEN = {"/health/live", "/rag", "/rag/{*file}", "/.well-known/oauth-protected-resource/mcp"}
-"""What answers everybody, because it holds no data."""
 CREDENTIALS: dict[str, dict[str, str]] = {
     "none": {},
     "a wrong key": {"x-api-key": "wrong"},
@@ -48,18 +47,13 @@ async def guarded(
         yield caller
 
 
-def filled(path: str) -> str:
-    """Return a route's path with something in the places of its parameters."""
-    parts = [part if part[:1] != "{" else "p" for part in path.split("/")]
-    return "/".join(parts)
-
-
-def closed_routes() -> list[RegisteredRoute]:
-    return [r for r in registered_routes(function_app.app) if r.path not in OPEN]
-
-
 async def test_no_route_answers_without_a_credential(guarded: Caller) -> None:
-    routes = [(method, filled(one.path)) for one in closed_routes() for method in one.methods]
+    routes = [
+        (method, "/" + re.sub(r"{[^}]*}", "p", route.path))
+        for route in ROUTES
+        if not route.is_open
+        for method in route.methods.split()
+    ]
     assert len(routes) >= 4
     for (name, credential), (method, path) in product(CREDENTIALS.items(), routes):
         reply = await guarded.client.request(method, path, headers=credential, json={})

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from drift.local.hosts.local_host import serving
+from drift.http.edge import Edge
+from drift.local.hosts.local_host import build_edge, serving
 from drift.local.stack.valkey_server import ValkeyServer
 from drift.prompting.markup import element, plain
 from tests.function.calling import Caller, assert_is_problem, calling, citations
@@ -46,16 +47,23 @@ def in_one_loop(test: Callable[..., Any]) -> Callable[..., Any]:
     return pytest.mark.slow(pytest.mark.asyncio(loop_scope="module")(test))
 
 
+@pytest.fixture(scope="module")
+def edge() -> Edge:
+    """What answers the calls of all rows."""
+    return build_edge()
+
+
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def caller(corpus: Corpus) -> AsyncIterator[Caller]:
+async def caller(corpus: Corpus, edge: Edge) -> AsyncIterator[Caller]:
     """A client of the function, which keeps its clients from row to row as a warm worker does."""
     assert corpus
-    async with serving() as url, calling(url) as made:
+    async with serving(edge=edge) as url, calling(url) as made:
         yield made
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def stage(
+async def stage(  # noqa: PLR0917 - fixtures
+    edge: Edge,
     caller: Caller,
     environment: pytest.MonkeyPatch,
     base_settings: Environment,
@@ -71,7 +79,7 @@ async def stage(
         _victims.append(await last_followup(caller, model_server))
         model_server.reset()
     settings = {**base_settings, "REDIS_URL": valkey.url}
-    return Stage(caller, environment, settings, model_server, _victims[0])
+    return Stage(edge, caller, environment, settings, model_server, _victims[0])
 
 
 async def last_followup(caller: Caller, model_server: ModelServerControl) -> str:

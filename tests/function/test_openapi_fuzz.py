@@ -9,40 +9,25 @@ request must be answered, not only refused well.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
-from uuid import UUID
 
 import pytest
 import requests
 import schemathesis
 from anyio.from_thread import start_blocking_portal
-from hypothesis import Phase, given, settings
 from schemathesis import Case, GenerationMode
 from schemathesis.checks import CheckContext
 from schemathesis.config import SchemathesisConfig
-from schemathesis.core.failures import (
-    AcceptedNegativeData,
-    CustomFailure,
-    Failure,
-    FailureGroup,
-)
 from schemathesis.core.transport import Response
-from schemathesis.openapi.checks import (
-    JsonSchemaError,
-)
 
 from drift.contracts.request import RetrieveRequest
 from drift.core.errors import InvalidRequestError
-from drift.http.description import document
 from drift.http.http import parse
 from drift.http.settings import Settings
 from drift.local.hosts.local_host import serving
 from drift.local.stack.valkey_server import ValkeyServer
+from drift.routes import document
 from tests.function.corpus import PROJECT, Corpus
 from tests.model_server_fixture import ModelServerControl
 
@@ -161,79 +146,3 @@ def test_a_whole_number_may_be_written_with_a_point() -> None:
     assert parse(b'{"query": "x", "top_k": 26.0}', RetrieveRequest).top_k == 26
     with pytest.raises(InvalidRequestError):
         parse(b'{"query": "x", "top_k": 26.5}', RetrieveRequest)
-
-
-# ----------------------------------------------------------------- the checks see what they are for
-ANSWER = {"final_answer": "x", "key_facts": [], "residual_uncertainty": ""}
-JSON = {"content-type": "application/json", "x-retrieval-id": str(UUID(int=1))}
-Answer = tuple[int, dict[str, str], dict[str, Any]]
-PLANTED: tuple[tuple[Answer, GenerationMode, type[Failure]], ...] = (
-    (
-        (200, JSON, {"final_answer": "x", "key_facts": []}),  # a field too few
-        GenerationMode.POSITIVE,
-        JsonSchemaError,
-    ),
-    ((200, JSON, ANSWER), GenerationMode.NEGATIVE, AcceptedNegativeData),
-)
-
-
-@contextmanager
-def always(answer: Answer) -> Iterator[str]:
-    """Serve one answer to every request, whatever it asks; gives the URL."""
-    status, headers, document = answer
-    body = json.dumps(document).encode()
-
-    class Handler(BaseHTTPRequestHandler):
-        def answer(self) -> None:
-            self.rfile.read(int(self.headers.get("content-length", 0)))
-            self.send_response(status)
-            for name, value in {**headers, "content-length": str(len(body))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
-
-        do_POST = do_DELETE = answer  # noqa: N815 - http.server's names
-
-        def log_message(self, *_: object) -> None:
-            """Write nothing."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-@pytest.mark.parametrize(("answer", "mode", "failure"), PLANTED)
-def test_a_planted_fault_is_seen(
-    answer: Answer, mode: GenerationMode, failure: type[Failure]
-) -> None:
-    @settings(max_examples=5, derandomize=True, database=None, phases=[Phase.generate])
-    @given(case=ALL["/retrieve"]["POST"].as_strategy(generation_mode=mode))
-    def tried(case: Case) -> None:
-        with pytest.raises(FailureGroup) as seen:
-            as_described(case, url)
-        assert failure in {type(one) for one in seen.value.exceptions}
-
-    with always(answer) as url:
-        tried()
-
-
-def test_the_same_requests_pass_where_no_fault_is_planted() -> None:
-    @settings(max_examples=5, derandomize=True, database=None, phases=[Phase.generate])
-    @given(case=ALL["/retrieve"]["POST"].as_strategy(generation_mode=GenerationMode.POSITIVE))
-    def tried(case: Case) -> None:
-        as_described(case, url)
-
-    with always((200, JSON, ANSWER)) as url:
-        tried()
-
-
-def test_a_method_that_is_answered_without_being_described_is_seen() -> None:
-    case = ALL["/retrieve"]["POST"].Case(method="DELETE")
-    with always((200, JSON, ANSWER)) as url, pytest.raises(FailureGroup) as seen:
-        as_described(case, url)
-    assert CustomFailure in {type(one) for one in seen.value.exceptions}

@@ -8,9 +8,9 @@ from urllib.parse import quote
 
 import pytest
 
-from drift.http.description import document
 from drift.http.settings import load
 from drift.local.hosts.local_host import serving
+from drift.routes import document
 from tests.function.access_keys import entry, use_keys
 from tests.function.calling import Caller, calling
 from tests.function.corpus import PROJECT, TEXTS

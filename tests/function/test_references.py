@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from drift.http.description import EXAMPLES, document
+from drift.http.description import EXAMPLES
+from drift.routes import document
 from tests.function.calling import Caller
 from tests.function.corpus import PROJECT, TEXTS, Corpus
 

@@ -14,7 +14,6 @@ from neo4j import AsyncGraphDatabase
 from drift.graph.cypher.legs import PERSONAL
 from drift.http.settings import load
 from drift.local.stack.valkey_server import ValkeyServer
-from drift.local.wiring import build_writer
 from tests.function.corpus import Corpus
 from tests.model_server_fixture import ModelServerControl
 from tests.runtime.worker_process import NEEDS_PYTHON_313, REASON, WorkerHost, worker_host
@@ -154,27 +153,6 @@ async def test_it_runs_beside_requests_and_not_beside_itself(
     assert await graph.vectors(graph.a) == {"ada": 256}
 
 
-async def test_a_project_that_an_ingest_holds_is_left_for_the_next_run(
-    worker: WorkerHost, graph: Graph
-) -> None:
-    await graph.add(graph.a, "ada")
-    await graph.add(graph.b, "bo")
-    writer = build_writer(load())
-    async with writer.writing(graph.a):
-        await worker.fire("reconcile")
-        assert (await graph.vectors(graph.a), await graph.vectors(graph.b)) == (
-            {"ada": None},
-            {"bo": 256},
-        )
-        [line] = lines(worker, "nodes_reconciled", graph.a)
-        assert (line["outcome"], line["mended"]) == ("project_held", 0)
-        ended = lines(worker, "reconcile_ended")[-1]
-        assert (ended["looked_at"], ended["held"], ended["outcome"]) == (2, 1, "ok")
-    await writer.close()
-    await worker.fire("reconcile")
-    assert await graph.vectors(graph.a) == {"ada": 256}
-
-
 async def test_a_node_changed_or_removed_while_it_is_embedded_keeps_what_was_done_to_it(
     worker: WorkerHost, graph: Graph, model_server: ModelServerControl
 ) -> None:
@@ -189,23 +167,3 @@ async def test_a_node_changed_or_removed_while_it_is_embedded_keeps_what_was_don
 
     await worker.fire("reconcile")
     assert await graph.vectors(graph.a) == {"bo": 256, "cy": 256}
-
-
-async def test_a_model_that_is_away_ends_the_run_and_the_next_one_mends(
-    worker: WorkerHost, graph: Graph, model_server: ModelServerControl
-) -> None:
-    await graph.add(graph.a, "ada")
-    await graph.add(graph.b, "bo")
-    model_server.fail({"fault": "status", "status": 503, "kind": "embedding", "times": None})
-    await worker.fire("reconcile")
-    assert await graph.vectors(graph.a) == {"ada": None}
-    ended = lines(worker, "reconcile_ended")[-1]
-    assert (ended["looked_at"], ended["failed"], ended["outcome"]) == (1, 1, "model_unavailable")
-    assert lines(worker, "reconcile_failed", graph.a)[-1]["code"] == "model_unavailable"
-
-    model_server.reset()
-    await worker.fire("reconcile")
-    assert (await graph.vectors(graph.a), await graph.vectors(graph.b)) == (
-        {"ada": 256},
-        {"bo": 256},
-    )

@@ -10,7 +10,6 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, Page, async_playwright
 
-import function_app  # noqa: F401 - its AUTH_MODE is that of its import
 from drift.http.settings import Settings
 from drift.local.hosts.local_host import serving
 from drift.local.stack.valkey_server import ValkeyServer

@@ -21,10 +21,10 @@ from tests.runtime.worker_process import (
 
 pytestmark = [pytest.mark.deep, pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON)]
 
-IMPORTS = "import asyncio\n"
+IMPORTS = "import logging\n"
 GUARD = "async def run(req: Request, context: func.Context) -> Response:"
-LIVE = "return Response(status_code=200)"
-APP = "provider = ServiceProvider()\n"
+ANSWERED = "return await edge.answer("
+APP = "node_timer = NodeTimer(edge.provider)\n"
 
 
 def mutated(folder: Path, old: str, new: str) -> Path:
@@ -34,6 +34,18 @@ def mutated(folder: Path, old: str, new: str) -> Path:
     (folder / "function_app.py").write_text(text.replace(old, new), encoding="utf-8")
     (folder / "host.json").write_bytes(Path(ROOT, "host.json").read_bytes())
     return folder
+
+
+def crashing(folder: Path, words: str) -> Path:
+    """Return a folder with the function whose `health_live` raises an exception of these words."""
+    table = "for one in ROUTES:"
+    handler = f"async def health_live(call):\n    raise RuntimeError({words!r})\n"
+    routes = (
+        "from dataclasses import replace\n"
+        "ROUTES = [\n    replace(one, handler=health_live) if one.name == 'health_live' else one\n"
+        "    for one in ROUTES\n]\n"
+    )
+    return mutated(folder, table, f"{handler}{routes}{table}")
 
 
 async def complaints(host: WorkerHost) -> list[str]:
@@ -68,7 +80,7 @@ async def test_the_function_as_it_is_gives_no_cause_for_complaint(tmp_path: Path
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        (IMPORTS, 'import asyncio\nimport os\nURI = os.environ["NEO4J_URI"]\n', "'NEO4J_URI'"),
+        (IMPORTS, 'import logging\nimport os\nURI = os.environ["NEO4J_URI"]\n', "'NEO4J_URI'"),
         (GUARD, GUARD.replace("req: Request", "req: func.HttpRequest"), "HttpRequest"),
         (APP, APP + "second = func.FunctionApp()\n", "More than one"),
     ],
@@ -88,7 +100,7 @@ def test_a_mistake_that_leaves_no_function_is_told_by_the_worker(
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        (LIVE, "return None", "'NoneType' object"),
+        (ANSWERED, "await edge.answer(", "health/live answered"),
         ("_INVOCATIONS.pop(context.invocation_id, None)", "pass", "not forgotten"),
         (
             'logging.getLogger("uvicorn.access").addFilter(lambda _record: False)',

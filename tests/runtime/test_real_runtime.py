@@ -15,7 +15,7 @@ from uuid import uuid4
 import pytest
 
 import function_app
-from drift.local.hosts.local_host import registered_routes
+from drift.routes import ROUTES as TABLE
 from tests.runtime.worker_process import (
     KEY,
     NEEDS_PYTHON_313,
@@ -28,8 +28,8 @@ from tests.runtime.worker_process import (
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON)]
 
 ROUTES = {
-    one.handler.__name__: (one.path.removeprefix("/"), sorted(one.methods), one.auth_level.lower())
-    for one in registered_routes(function_app.app)
+    one.name: (one.path, sorted(one.methods.split()), "anonymous" if one.is_open else "function")
+    for one in TABLE
 }
 """What the app has registered, which tests/function/test_routes.py lists."""
 CONCURRENT = 100

@@ -18,7 +18,7 @@ from uuid import uuid4
 import pytest
 
 from tests.model_server_fixture import ModelServerControl
-from tests.runtime.test_planted_faults import APP, LIVE, mutated
+from tests.runtime.test_planted_faults import APP, crashing, mutated
 from tests.runtime.worker_process import KEY, NEEDS_PYTHON_313, REASON, WorkerHost, worker_host
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON)]
@@ -27,6 +27,10 @@ RESETS = 300
 STREAM = {"accept": "text/event-stream"}
 QUESTION = {"query": "Who is asked?", "project_id": "p"}
 CANARY = "canary-of-an-exception"
+QUICK_BEATS = """
+from drift.http.streaming import EventStream
+EventStream.__init__.__defaults__ = (0.05,)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -144,9 +148,8 @@ async def test_a_silent_search_beats(
     settings: dict[str, str], model_server: ModelServerControl, tmp_path: Path
 ) -> None:
     model_server.fail({"fault": "hang", "kind": "hypothesis"})
-    old, new = "EventStream(call.retrieval_id)", "EventStream(call.retrieval_id, 0.05)"
     beats = 0
-    with worker_host(settings, mutated(tmp_path, old, new)) as host:
+    with worker_host(settings, mutated(tmp_path, APP, APP + QUICK_BEATS)) as host:
         async with (
             host.client() as client,
             client.stream("POST", "/retrieve", json=QUESTION, headers=STREAM) as events,
@@ -162,7 +165,7 @@ async def test_a_silent_search_beats(
 async def test_an_error_nobody_foresaw_is_the_contracts_own_and_the_log_knows_its_place_alone(
     tmp_path: Path,
 ) -> None:
-    with worker_host({}, mutated(tmp_path, LIVE, f'raise RuntimeError("{CANARY}")')) as host:
+    with worker_host({}, crashing(tmp_path, CANARY)) as host:
         async with host.client() as client:
             response = await client.get("/health/live")
         state = await host.state()

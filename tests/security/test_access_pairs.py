@@ -17,14 +17,13 @@ from uuid import UUID
 
 import pytest
 
-import function_app
 from drift.http import reading
-from drift.http.auth import Authentication
 from drift.http.cursors import KEY, ListName, cursor
-from drift.http.settings import load_access
-from drift.local.hosts.local_host import registered_routes, serving
+from drift.http.edge import Edge
+from drift.local.hosts.local_host import build_edge, serving
+from drift.routes import ROUTES
+from tests.fake_service import put_behind
 from tests.mcp.calling import reply, tool
-from tests.security.conftest import Given
 from tests.security.random_callers import EXISTING, Asker, asker, look_alikes, project_for
 from tests.security.raw_http import JSON, STREAM, Answer, call, events
 from tests.security.watched_world import (
@@ -378,32 +377,28 @@ async def collected(url: str) -> Cursors:
     return {list_: (await call(url, "GET", path)).json()["next"] for list_, path in paths.items()}
 
 
-def set_for(who: Asker, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def set_for(who: Asker, world: World, edge: Edge) -> None:
     """Have the function tell callers apart in the way of this one."""
-    entrance = Authentication(
-        platform_asks_for_keys=who.mode == "function",
-        read_settings=lambda: load_access(who.settings),
-    )
-    monkeypatch.setattr(function_app, "authentication", entrance)
     world.set_for(who)
-    monkeypatch.setattr(function_app, "provider", Given(world.service))
+    put_behind(edge, world.service, **who.settings)
 
 
 @pytest.mark.usefixtures("no_settings")
 @pytest.mark.parametrize("pairs", [FEW_PAIRS, pytest.param(PAIRS, marks=pytest.mark.deep)])
 async def test_a_caller_gets_its_own_projects_over_every_route_and_no_other(
-    pairs: int, monkeypatch: pytest.MonkeyPatch
+    pairs: int,
 ) -> None:
     world, chance, met, tried = World(), Random(pairs), Counter[str](), set[str]()  # noqa: S311 - the same pairs each time
     await world.fill()
-    async with serving() as url:
-        set_for(Asker("function", {}, {}), world, monkeypatch)
+    edge = build_edge()
+    async with serving(edge=edge) as url:
+        set_for(Asker("function", {}, {}), world, edge)
         cursors = await collected(url)
         for _ in range(pairs):
             who = asker(chance)
             project = project_for(chance, who)
             pair = Pair(url, world, cursors, chance, who, project, tried, met)
-            set_for(who, world, monkeypatch)
+            set_for(who, world, edge)
             await pair.questions()
             await pair.questions_to_nodes()
             await pair.closed_routes()
@@ -414,7 +409,7 @@ async def test_a_caller_gets_its_own_projects_over_every_route_and_no_other(
             await pair.look_alikes()
             await pair.things()
 
-    assert tried | ABOUT_NO_PROJECT == {r.path for r in registered_routes(function_app.app)}
+    assert tried | ABOUT_NO_PROJECT == {f"/{route.path}" for route in ROUTES}
     outcomes = {"200 held", "200 absent", "403 held", "403 absent", "401 held", "400 absent"}
     own_modes = {f"{mode} {outcome}" for mode in ("keys", "easyauth") for outcome in outcomes}
     assert own_modes | {"function 200 held", "function 200 absent"} <= set(met), met

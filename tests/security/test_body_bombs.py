@@ -2,7 +2,7 @@
 
 Each is answered 4xx as the contract says, in little memory, and the next call works.
 
-What a body of the wrong shape gets is in tests/function/test_bad_bodies.py; here are those that aim
+What a body of the wrong shape gets is in tests.function.test_bodies.py; here are those that aim
 at the reader itself.
 """
 
@@ -21,13 +21,14 @@ import pytest_asyncio
 from drift.contracts.request import MAX_BODY_BYTES, RetrieveRequest
 from drift.core.errors import InvalidRequestError
 from drift.http import http
+from drift.http.edge import Edge
 from drift.http.service import Service
 from drift.local.hosts.local_host import serving
 from drift.model.graph import Evidence, PrimerEvidence
 from tests.fake_service import fake_service
 from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports
 from tests.function.calling import PROBLEM_FIELDS
-from tests.function.test_bad_bodies import GOOD
+from tests.function.test_bodies import GOOD
 from tests.runtime.worker_process import KEY, NEEDS_PYTHON_313, REASON, WorkerHost, worker_host
 from tests.security.raw_http import JSON, Answer, call, connected, read, request
 from tests.unit.searching import script
@@ -138,9 +139,9 @@ def worker() -> Iterator[WorkerHost]:
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def local() -> AsyncIterator[str]:
+async def local(edge: Edge) -> AsyncIterator[str]:
     """The local host."""
-    async with serving() as url:
+    async with serving(edge=edge) as url:
         yield url
 
 

@@ -9,14 +9,15 @@ from urllib.parse import quote
 
 import pytest
 
+from drift.http.edge import Edge
 from drift.http.service import Service
 from drift.local.hosts.local_host import serving
 from drift.model.graph import Evidence, PrimerEvidence
 from drift.model.health import Readiness
-from tests.fake_service import fake_service
+from tests.fake_service import fake_service, put_behind
 from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports
 from tests.function.corpus import PROJECT, QUESTION
-from tests.runtime.test_planted_faults import LIVE, mutated
+from tests.runtime.test_planted_faults import crashing
 from tests.runtime.worker_process import KEY, NEEDS_PYTHON_313, REASON, worker_host
 from tests.security import telltales
 from tests.security.canaries import SECRETS, Outputs
@@ -68,13 +69,13 @@ def serving_fakes(graph: StubGraph, sink: FailingSink | None = None, **replies: 
 
 @pytest.mark.parametrize("make", BROKEN.values(), ids=BROKEN)
 async def test_an_exception_nobody_foresaw_gives_no_secret_away(
-    behind_the_routes: Callable[[Service], None],
+    edge: Edge,
     outputs: Outputs,
     recorded: Recorded,
     make: Callable[[], Service],
 ) -> None:
-    behind_the_routes(make())
-    async with serving() as url:
+    put_behind(edge, make())
+    async with serving(edge=edge) as url:
         answer = await call_every_route(url, outputs)
     outputs.keep_telemetry(recorded)
     assert answer.status in (200, 500)
@@ -89,7 +90,7 @@ async def test_an_exception_nobody_foresaw_gives_no_secret_away(
 @pytest.mark.skipif(NEEDS_PYTHON_313, reason=REASON)
 async def test_the_real_worker_gives_no_secret_away(tmp_path: Path, outputs: Outputs) -> None:
     words = SECRETS["words of an exception"]
-    folder = mutated(tmp_path, LIVE, f'raise RuntimeError("{words}")')
+    folder = crashing(tmp_path, words)
     async with telltale(telltales.model, 401) as refusing:
         settings = {
             "OAI_BASE_URL": f"http://{refusing.address}",

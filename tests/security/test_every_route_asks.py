@@ -7,22 +7,17 @@ from __future__ import annotations
 
 import json
 import re
-import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
-from types import ModuleType
+from collections.abc import Mapping, Sequence
 
-import azure.functions as func
 import pytest
-from azurefunctions.extensions.http.fastapi import Request, Response
+from starlette.responses import Response
 
-import function_app
-from drift.http.auth import Authentication
-from drift.http.settings import load_access
-from drift.local.hosts.local_host import LocalHost, registered_routes
+from drift.http.route import Call, Route
+from drift.local.hosts.local_host import build_app, build_edge
 from drift.local.hosts.server import listening
-from tests.security.conftest import Given
-from tests.security.every_route import ROUTES
+from drift.routes import ROUTES
+from tests.fake_service import put_behind
+from tests.security.every_route import ROUTES as SEARCHED
 from tests.security.random_callers import KEY, TENANT, key_entry, principal
 from tests.security.raw_http import JSON, call
 from tests.security.watched_world import World
@@ -54,28 +49,25 @@ STRANGERS = {
 
 
 class Tried:
-    """Calls every route of an app; `world` is what it stands on."""
+    """Calls every route; `world` is what they stand on."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, settings: Mapping[str, str]) -> None:
+    def __init__(self, settings: Mapping[str, str]) -> None:
         self.world = World()
-        entrance = Authentication(
-            platform_asks_for_keys=False, read_settings=lambda: load_access(settings)
-        )
-        monkeypatch.setattr(function_app, "provider", Given(self.world.service))
-        monkeypatch.setattr(function_app, "authentication", entrance)
+        self.edge = build_edge()
+        put_behind(self.edge, self.world.service, **settings)
 
     async def statuses(
-        self, headers: Mapping[str, str], module: str = "function_app"
+        self, headers: Mapping[str, str], routes: Sequence[Route] = ROUTES
     ) -> dict[str, int]:
         """Return what each method of each route answers."""
         found = {}
         body = json.dumps({"query": "q", "project_id": "p"}).encode()
-        async with listening(LocalHost(module).app(), 0) as url:
-            for route in registered_routes(sys.modules[module].app):
-                for method in route.methods:
-                    target = re.sub(r"{[^}]*}", "p", route.path)
+        async with listening(build_app(self.edge, routes), 0) as url:
+            for route in routes:
+                for method in route.methods.split():
+                    target = "/" + re.sub(r"{[^}]*}", "p", route.path)
                     answer = await call(url, method, target, {**JSON, **headers}, body)
-                    found[f"{method} {route.path}"] = answer.status
+                    found[f"{method} /{route.path}"] = answer.status
                     if answer.status == 401:
                         assert "Bearer" in dict(answer.headers)["www-authenticate"].split()
         return found
@@ -87,59 +79,43 @@ class Tried:
     ids=[" ".join(name) for name in STRANGERS],
 )
 async def test_a_stranger_gets_no_answer_and_causes_no_call(
-    mode: str, shown: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+    mode: str, shown: Mapping[str, str]
 ) -> None:
-    tried = Tried(monkeypatch, SETTINGS[mode])
+    tried = Tried(SETTINGS[mode])
     statuses = await tried.statuses(shown)
     assert {name for name, status in statuses.items() if status != 401} == OPEN
     assert tried.world.calls == []
 
 
 @pytest.mark.parametrize("mode", KNOWN)
-async def test_who_is_known_is_refused_nowhere(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    tried = Tried(monkeypatch, SETTINGS[mode])
+async def test_who_is_known_is_refused_nowhere(mode: str) -> None:
+    tried = Tried(SETTINGS[mode])
     assert not {401, 403, 503} & set((await tried.statuses(KNOWN[mode])).values())
 
 
 @pytest.mark.parametrize("shown", [{}, SIGNED_IN], ids=["nothing", "a principal"])
 async def test_nobody_is_believed_where_the_platform_does_not_authenticate(
-    shown: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
+    shown: Mapping[str, str],
 ) -> None:
-    tried = Tried(monkeypatch, EASYAUTH)
+    tried = Tried(EASYAUTH)
     statuses = await tried.statuses(shown)
     assert {name for name, status in statuses.items() if status != 503} == OPEN
     assert tried.world.calls == []
 
 
 # -------------------------------------------------------------------------------- the probes notice
-@asynccontextmanager
-async def with_a_hole(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[str]:
-    """An app that has one more route, which asks nobody."""
-    app = func.FunctionApp(http_auth_level=func.AuthLevel.ANONYMOUS)
+async def test_a_route_that_asks_nobody_is_seen() -> None:
+    async def hole(_call: Call) -> Response:
+        return Response()
 
-    @app.route(route="hole/{id}", methods=["GET"])
-    async def hole(req: Request, context: func.Context) -> Response:
-        return Response(f"{req.url} {context.invocation_id}")
-
-    module = ModuleType("app_with_a_hole")
-    monkeypatch.setattr(module, "app", app, raising=False)
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    yield module.__name__
-
-
-async def test_a_route_that_asks_nobody_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with with_a_hole(monkeypatch) as module:
-        tried = Tried(monkeypatch, SETTINGS["keys"])
-        assert await tried.statuses({}, module) == {"GET /hole/{id}": 200}
+    tried = Tried(SETTINGS["keys"])
+    routes = [Route("GET", "hole/{id}", hole, is_open=True)]
+    assert await tried.statuses({}, routes) == {"GET /hole/{id}": 200}
 
 
 def test_the_routes_that_are_searched_for_secrets_are_all_of_them() -> None:
-    missing = [
-        route.path
-        for route in registered_routes(function_app.app)
-        if not any(
-            re.fullmatch(re.sub(r"{[^}]*}", ".+", re.escape(route.path).replace("\\", "")), path)
-            for _, path in (*ROUTES, ("POST", "/retrieve"))
-        )
+    paths = {path for _, path in (*SEARCHED, ("POST", "/retrieve"))}
+    patterns = [
+        "/" + re.sub(r"{[^}]*}", ".+", re.escape(one.path).replace("\\", "")) for one in ROUTES
     ]
-    assert missing == []
+    assert not [one for one in patterns if not any(re.fullmatch(one, path) for path in paths)]

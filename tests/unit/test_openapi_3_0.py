@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from openapi_spec_validator import OpenAPIV30SpecValidator, OpenAPIV31SpecValidator
 
-from drift.http.description import as_3_0, document
+from drift.http.description import as_3_0
+from drift.routes import document
 
 OLD = as_3_0(document())
 OPERATIONS = [operation for methods in OLD["paths"].values() for operation in methods.values()]

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from starlette.datastructures import Headers
+from starlette.responses import Response
 
 from drift.core.errors import NotConfiguredError, NotFoundError
 from drift.http import page
-from drift.http.http import Reply
 from drift.local.infra.package import deployed_files
 
 FOLDER = Path(page.__file__).parent.parent / "page"
@@ -25,14 +25,14 @@ def defaults(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def get(path: str, **headers: str) -> Reply:
+def get(path: str, **headers: str) -> Response:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return page.reply(path.encode(), Headers(named))
+    return page.response(path.encode(), Headers(named))
 
 
 def addresses() -> list[str]:
     """Return what the page itself names, as its own address makes of it."""
-    return re.findall(r'(?:src|href)="(rag/[^"]+)"', get("/rag").body.decode())
+    return re.findall(r'(?:src|href)="(rag/[^"]+)"', bytes(get("/rag").body).decode())
 
 
 PICTURE = ("answer_graph.js", "picture.js")
@@ -55,8 +55,10 @@ def modules(name: str = "main.js") -> Iterator[str]:
 
 
 def test_the_page_and_all_that_it_names_are_there_with_their_types() -> None:
-    assert get("/rag").media_type == "text/html; charset=utf-8"
-    types = {name.rpartition(".")[2]: get(f"/{name}").media_type for name in addresses()}
+    assert get("/rag").headers["content-type"] == "text/html; charset=utf-8"
+    types = {
+        name.rpartition(".")[2]: get(f"/{name}").headers["content-type"] for name in addresses()
+    }
     assert types == {
         "css": "text/css; charset=utf-8",
         "js": "text/javascript; charset=utf-8",
@@ -66,7 +68,7 @@ def test_the_page_and_all_that_it_names_are_there_with_their_types() -> None:
 
 def test_the_page_knows_whether_documents_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     def said() -> list[str]:
-        return re.findall(r'data-takes-documents="(\w+)"', get("/rag").body.decode())
+        return re.findall(r'data-takes-documents="(\w+)"', bytes(get("/rag").body).decode())
 
     assert said() == ["nothing"]
     monkeypatch.setenv("ENABLE_INDEXING", "true")
@@ -140,8 +142,8 @@ def test_files_are_kept_for_good_under_their_version_alone_and_the_page_is_asked
 def test_who_has_it_already_gets_nothing() -> None:
     first = get("/rag")
     again = get("/rag", if_none_match=f'"other", {first.headers["etag"]}')
-    assert (again.status, again.body) == (304, b"")
-    assert get("/rag", if_none_match='"other"').status == 200
+    assert (again.status_code, again.body) == (304, b"")
+    assert get("/rag", if_none_match='"other"').status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -172,7 +174,7 @@ def test_the_page_says_how_callers_are_told_apart(
 
 
 def test_with_a_slash_it_leads_to_the_page() -> None:
-    assert (get("/rag/").status, get("/rag/").headers["location"]) == (308, "../rag")
+    assert (get("/rag/").status_code, get("/rag/").headers["location"]) == (308, "../rag")
 
 
 @pytest.mark.parametrize("path", ["/rag", "/rag/x/page.css"])

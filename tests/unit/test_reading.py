@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 import pytest
 
 from drift.auth.caller import EVERYBODY, Caller, Grant, Project
 from drift.contracts.reading import CommunityOut
+from drift.core.deadline import Deadline
 from drift.core.errors import (
     DriftError,
     ForbiddenError,
@@ -19,6 +20,8 @@ from drift.core.errors import (
 )
 from drift.http import reading
 from drift.http.http import problem_body
+from drift.http.query import parse_query, path_id
+from drift.http.route import Call
 from tests.fakes_reading import FakeReader, Held, chunk_read, document_out, entity_read
 
 READ = frozenset({"read"})
@@ -47,8 +50,11 @@ def caller(*patterns: str) -> Caller:
     return Caller("somebody", tuple(Grant(p, READ) for p in patterns))
 
 
-async def project_of(who: Caller, named: str | None) -> Project:
-    return who.project(named)
+class Service:
+    """Finds no project that is not named."""
+
+    async def project(self, who: Caller, named: str | None) -> Project:
+        return who.project(named)
 
 
 async def get(
@@ -56,11 +62,13 @@ async def get(
 ) -> dict[str, Any]:
     """What a route answers."""
     path, _, query = path.partition("?")
-    sent = reading.Sent(who, path.encode(), query.encode())
-    asked = await route.check(sent, project_of)
-    reply = await reading.reply(route, asked, reader)
-    assert (reply.status, reply.media_type) == (200, "application/json")
-    document: dict[str, Any] = json.loads(reply.body)
+    call = Call(cast("Any", None), cast("Any", None), cast("Any", None), caller=who)
+    call.query = parse_query(query.encode(), route.parameters)
+    call.id = path_id(path.encode(), route.path) if "{" in route.path else ""
+    asked = await route.check(call, cast("Any", Service()))
+    document: dict[str, Any] = json.loads(
+        (await route.answer(asked, reader, Deadline.after(30))).model_dump_json()
+    )
     return document
 
 

@@ -6,15 +6,15 @@ from typing import Any, cast
 
 import pytest
 
-import function_app
 from drift.auth.caller import EVERYBODY, Caller, Grant, Right
 from drift.core.errors import DriftError
+from drift.http.edge import Edge
 from drift.http.service import Service, WholeGraph
 from drift.http.settings import load
 from drift.integrations.mcp_server import Asker
-from drift.local.hosts.local_host import serving
+from drift.local.hosts.local_host import build_edge, serving
 from drift.model.graph import PrimerEvidence
-from tests.fake_service import LOCAL
+from tests.fake_service import LOCAL, put_behind
 from tests.fakes import ScriptedChat, StubGraph, ports
 from tests.fakes_nodes import FakeNodeFinder
 from tests.fakes_reading import FakeReader, Held
@@ -101,12 +101,11 @@ ASKED: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("path", ASKED)
 async def test_without_a_name_every_route_says_what_to_send_until_there_is_one(
-    path: str, monkeypatch: pytest.MonkeyPatch
+    path: str,
 ) -> None:
     over = service("one", "two", ENABLE_INDEXING="true", RAG_LABELS="Chunk,Person")
-    monkeypatch.setattr(function_app.provider, "get", _given(over))
     body = ASKED[path]
-    async with serving() as url, calling(url) as asking:
+    async with serving(edge=_edge(over)) as url, calling(url) as asking:
 
         async def asked() -> tuple[int, str]:
             method = "POST" if body else "GET"
@@ -138,9 +137,8 @@ async def test_a_chat_program_needs_no_model(
 
     over = service("one")
     monkeypatch.setattr(Service, "start", lambda _, *given: start(*given))
-    monkeypatch.setattr(function_app.provider, "get", _given(over))
     body = {**ASKED["/v1/chat/completions"], **({} if model is None else {"model": model})}
-    async with serving() as url, calling(url) as asking:
+    async with serving(edge=_edge(over)) as url, calling(url) as asking:
         await asking.client.post("/v1/chat/completions", json=body)
     assert asked == [("one", (model or "").removeprefix(":") or "auto")]
 
@@ -151,8 +149,7 @@ async def test_a_tool_needs_no_project() -> None:
         await Asker(EVERYBODY, service("one", "two"), "r").project("")
 
 
-def _given(over: Service) -> Any:
-    async def get() -> Service:
-        return over
-
-    return get
+def _edge(over: Service) -> Edge:
+    edge = build_edge()
+    put_behind(edge, over)
+    return edge

@@ -1,1 +1,1 @@
-"""Two hosts for the function's own routes on loopback: one of ours, and the real Azure worker."""
+"""The local host: the function's routes on loopback, for this machine alone."""

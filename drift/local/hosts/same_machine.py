@@ -15,7 +15,6 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from starlette.datastructures import Headers
-from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from drift.core.errors import ForeignHostError
@@ -40,14 +39,8 @@ class SameMachine:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 403 or hand on."""
         error = self._objection(Headers(scope=scope)) if scope["type"] == "http" else None
-        if error is None:
-            await self._app(scope, receive, send)
-            return
-
-        reply = http.problem(error, str(uuid4()))
-        await Response(reply.body, reply.status, dict(reply.headers), reply.media_type)(
-            scope, receive, send
-        )
+        app = self._app if error is None else http.problem(error, str(uuid4()))
+        await app(scope, receive, send)
 
     def _objection(self, headers: Headers) -> ForeignHostError | None:
         host = headers.get("host", "")

@@ -28,30 +28,28 @@ head."""
 
 
 @asynccontextmanager
-async def listening(  # noqa: PLR0913 - all by name but the ports
+async def listening(
     app: ASGIApp,
     port: int | None = None,
     preferred: int | None = None,
     *,
     allowed: Collection[str] = (),
     end: Callable[[], Awaitable[None]] | None = None,
-    cut: Callable[[], None] = lambda: None,
 ) -> AsyncIterator[str]:
     """Serve an app on loopback, for this machine alone; ports are those of `serving`.
 
-    At the end, `end` tells requests to end, and after a grace connections are cut and `cut` does
-    what is left.
+    At the end, `end` tells requests to end, and after a grace those are cut that have not ended.
 
     Raises:
         LocalStackError: when the port is taken.
     """
     listener = _listener(port, preferred)
-    # uvicorn writes nothing below an error: the command line says what people need to know
+    # uvicorn writes nothing: the command line says what people need to know
     config = uvicorn.Config(
         SameMachine(app, allowed),
         http=_Protocol,
         ws="none",
-        log_level="error",
+        log_level="critical",
         access_log=False,
         lifespan="off",
         # longer than clients keep one: a request into a connection that is being closed is lost
@@ -74,7 +72,8 @@ async def listening(  # noqa: PLR0913 - all by name but the ports
         if not task.done():  # clients that do not read, or a health check that waits
             for connection in list(server.server_state.connections):
                 connection.transport.abort()
-            cut()
+            for handling in server.server_state.tasks:
+                handling.cancel()
 
         await task
         listener.close()

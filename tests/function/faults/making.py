@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-import function_app
+from drift.http.edge import Edge
 from tests.function.calling import Caller
 from tests.function.faults.row import FOLLOWUPS, Cut, Row
 from tests.function.faults.traps import Trap, trap
@@ -33,6 +33,7 @@ PASS_ONE = {"hypothesis": 1, "primer_reply": 1, "local_reply": FOLLOWUPS, "aggre
 class Stage:
     """A working service, and what is put in its way."""
 
+    edge: Edge
     caller: Caller
     environment: pytest.MonkeyPatch
     settings: dict[str, str]
@@ -48,8 +49,8 @@ class Stage:
         async with AsyncExitStack() as stack:
             await self._configure(row, stack)
             if row.settings or row.cut or row.identity:
-                await function_app.provider.close()
-                stack.push_async_callback(function_app.provider.close)
+                await self.edge.provider.close()
+                stack.push_async_callback(self.edge.provider.close)
             if row.cut or row.part == "host":
                 await self.caller.client.get("/health/ready")
                 self.model.reset()

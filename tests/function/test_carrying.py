@@ -1,4 +1,4 @@
-"""One contract, whichever host carries the request.
+"""What a host may do to a request: pieces, chunks, and clients that leave.
 
 The local host or the real worker library, buffered or as a stream.
 """
@@ -8,17 +8,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
-from contextlib import suppress
-from typing import Any
 from uuid import UUID, uuid4
 
-import httpx2
 import pytest
 
-from drift.contracts.request import MAX_BODY_BYTES
 from drift.local.hosts.local_host import serving
 from drift.local.stack.valkey_server import ValkeyServer
-from tests.function.calling import PROBLEM_FIELDS, Caller, assert_is_problem, calling
+from tests.function.calling import Caller, assert_is_problem, calling
 from tests.function.corpus import PROJECT, QUESTION, Corpus
 from tests.model_server_fixture import ModelServerControl
 from tests.runtime.worker_process import NEEDS_PYTHON_313, REASON, WorkerHost, worker_host
@@ -72,78 +68,8 @@ async def hosted(
         yield caller
 
 
-async def outcome(hosted: Caller, way: str, **fields: Any) -> tuple[str, dict[str, Any]]:
-    """Ask, and return what a question comes to, which must not depend on the way.
-
-    `result` or `error`, and the document.
-    """
-    if way == "stream":
-        async with hosted.streaming(**fields) as events:
-            assert events.response.status_code == 200
-            received = await events.all()
-        names = {name for name, _ in received[:-1]}
-        assert names <= {"progress", "answer_delta", "citations"}
-        return received[-1]
-    response = await hosted.ask(**fields)
-    name = "result" if response.status_code == 200 else "error"
-    return name, response.json()
-
-
 PIPELINED = "GET /health/live HTTP/1.1\r\nhost: localhost\r\n\r\n"
 OWN_ID = str(uuid4())
-CASES: dict[str, dict[str, Any]] = {
-    "an answer": {},
-    "a project without data": {"project_id": "unknown"},
-    "beyond ASCII": {"query": "Wann fährt das Schiff „Möwe“ zur 港口 🛳?"},
-    "a server that refuses us": {"retrieval_id": OWN_ID},
-}
-
-
-# --------------------------------------------------------------------------------- what is answered
-@needs_the_worker
-async def test_both_hosts_say_the_same_both_ways(
-    worker: WorkerHost,
-    environment: pytest.MonkeyPatch,
-    corpus: Corpus,
-    model_server: ModelServerControl,
-) -> None:
-    refuses = {"fault": "status", "status": 401, "kind": "aggregate_reply", "times": None}
-    for name, value in LIMITS.items():
-        environment.setenv(name, value)
-    said: dict[str, tuple[str, dict[str, Any]]] = {}
-    async with worker.client() as client, serving() as url, calling(url) as local:
-        for case, fields in CASES.items():
-            model_server.reset()
-            if "retrieval_id" in fields:
-                model_server.fail(refuses)
-            outcomes = [
-                await outcome(host, way, **fields)
-                for host in (local, Caller(client))
-                for way in ("buffered", "stream")
-            ]
-            assert outcomes == [outcomes[0]] * 4, case
-            said[case] = outcomes[0]
-            if question := fields.get("query"):
-                sent = json.dumps([one["body"] for one in model_server.requests()])
-                assert sent.count(json.dumps(question)[1:-1]) >= 4
-
-    name, document = said["an answer"]
-    assert (name, set(document)) == (
-        "result",
-        {"final_answer", "key_facts", "residual_uncertainty"},
-    )
-    assert document["key_facts"]
-    assert all(corpus.holds(c["span"]) for fact in document["key_facts"] for c in fact["citations"])
-    name, document = said["a project without data"]
-    assert (name, document["no_data_found"], document["key_facts"]) == ("result", True, [])
-    assert said["beyond ASCII"][0] == "result"
-    name, problem = said["a server that refuses us"]
-    assert (name, set(problem)) == ("error", PROBLEM_FIELDS)
-    assert (problem["status"], problem["code"], problem["retrieval_id"]) == (
-        500,
-        "model_misconfigured",
-        OWN_ID,
-    )
 
 
 # -------------------------------------------------------------------------------- how it is carried
@@ -185,40 +111,6 @@ async def test_a_body_in_chunks_is_read_whole(hosted: Caller) -> None:
         "/retrieve", content=parts(), headers={"content-type": "application/json"}
     )
     assert response.json()["no_data_found"] is True
-
-
-async def test_a_bad_request_is_refused_before_the_first_byte_of_either_way(hosted: Caller) -> None:
-    for body, content_type, status, code in (
-        (b"\xff\xfe", "application/json", 400, "invalid_request"),
-        (b" " * (MAX_BODY_BYTES + 1), "application/json", 413, "too_large"),
-        (b"{}", "text/plain", 415, "unsupported_media_type"),
-    ):
-        for accept in ({}, STREAM):
-            # A server that has not read all of a body ends the connection: none is used again.
-            headers = {"content-type": content_type, "connection": "close", **accept}
-            assert_is_problem(await _posted(hosted, body, headers), status, code)
-
-
-async def _posted(hosted: Caller, body: bytes, headers: dict[str, str]) -> httpx2.Response:
-    """Post, again where the connection ended while the body was still being sent.
-
-    TCP may then drop the answer that was on its way (RFC 9112, section 9.6).
-    """
-    for _ in range(4):
-        with suppress(httpx2.RemoteProtocolError, httpx2.WriteError, httpx2.ReadError):
-            return await hosted.client.post("/retrieve", content=body, headers=headers)
-    return await hosted.client.post("/retrieve", content=body, headers=headers)
-
-
-async def test_a_wrong_method_or_route_is_refused_and_health_is_served(hosted: Caller) -> None:
-    # the platform says 404 to a method that no function has
-    assert (await hosted.client.get("/retrieve")).status_code in {404, 405}
-    assert (await hosted.client.get("/docs")).status_code == 404
-    live = await hosted.client.get("/health/live")
-    assert (live.status_code, live.content) == (200, b"")
-    assert (await hosted.client.get("/health/ready")).json()["status"] == "ready"
-    assert (await hosted.client.get("/health/neo4j")).json()["status"] == "healthy"
-    assert "/retrieve" in (await hosted.client.get("/openapi.yaml")).json()["paths"]
 
 
 # ------------------------------------------------------------------------------------ who may enter

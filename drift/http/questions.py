@@ -1,0 +1,81 @@
+"""The routes that answer questions, and how an answer is given: whole, or as a stream of events."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar
+
+from starlette.responses import Response, StreamingResponse
+
+from drift.contracts.rag import RagRequest
+from drift.contracts.request import RetrieveRequest
+from drift.http import http
+from drift.http.asgi import CLIENT_GONE, disconnected
+from drift.http.route import Call
+from drift.http.streaming import EventStream
+
+T = TypeVar("T")
+
+Start = Callable[[EventStream | None], Awaitable[asyncio.Task[Any]]]
+"""Starts answering a question; the stream, where there is one, is told how far it is."""
+
+
+async def retrieve(call: Call) -> Response:
+    """Answer a question from a project's knowledge graph, with checked citations.
+
+    The answer, or `no_data_found`.
+    """
+    request: RetrieveRequest = call.body
+    if request.retrieval_id is not None:
+        call.retrieval_id = str(request.retrieval_id)
+
+    project = await call.project(request.project_id)
+    service = await call.service()
+    return await _answer(
+        call, lambda stream: service.start(project, request, call.retrieval_id, stream)
+    )
+
+
+async def rag_query(call: Call) -> Response:
+    """Answer a question from the nodes nearest to it, cited by their numbers.
+
+    The answer, with the nodes that it was written from: `[Node n]` is the n-th of them. Where none
+    is near enough, it is "I don't have enough information", without sources.
+    """
+    request: RagRequest = call.body
+    service = await call.service()
+    project = await service.project(call.caller, request.project_id)
+    return await _answer(
+        call, lambda stream: service.start_rag(project, request.question, call.retrieval_id, stream)
+    )
+
+
+async def _answer(call: Call, start: Start) -> Response:
+    """Start answering, and give the answer as the caller wants it."""
+    if http.wants_stream(",".join(call.request.headers.getlist("accept"))):
+        return await streamed(call, EventStream(call.retrieval_id), start)
+    return await whole(call, await start(None), http.result)
+
+
+async def streamed(call: Call, stream: EventStream, start: Start) -> Response:
+    """Return the answer as events; a client that leaves ends it."""
+    stream.follow(await start(stream))
+    call.at_end = stream.cancel
+    headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    return StreamingResponse(stream.events(), media_type=http.EVENT_STREAM, headers=headers)
+
+
+async def whole(
+    call: Call, answering: asyncio.Task[T], respond: Callable[[T], Response]
+) -> Response:
+    """Return the response to what a task finds, which ends when the client has gone."""
+    gone = asyncio.create_task(disconnected(call.request))
+    try:
+        await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not answering.done():
+            return Response(status_code=CLIENT_GONE)
+        return respond(answering.result())
+    finally:
+        answering.cancel()
+        gone.cancel()
