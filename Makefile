@@ -163,7 +163,7 @@ $(FOREIGN)/.ready: Makefile tests/foreign/plugins.py $(READY)
 	@$(PYTHON) -m tests.foreign.plugins $(FOREIGN)/plugins
 	@touch $@
 
-snapshots: $(READY_TEST) ## write what three ways to deploy would make; wants a Bicep compiler
+snapshots: $(READY_TEST) ## write what two ways to deploy would make; wants a Bicep compiler
 	@$(PYTHON) -m tests.infra.write_snapshots
 
 # The platform of the function app. Wheels only, as there: what would have to be compiled is

@@ -40,37 +40,23 @@ param keyVaultName string = ''
 param developerPrincipalId string = ''
 
 @description('What the developer principal is.')
-@allowed([
-  'User'
-  'Group'
-  'ServicePrincipal'
-])
-param developerPrincipalType string = 'User'
+param developerPrincipalType 'User' | 'Group' | 'ServicePrincipal' = 'User'
 
 @description('Object id of an operator who may write the secrets, to rotate password and keys; empty: nobody new. Roles that were given stay.')
 @maxLength(36)
 param vaultOfficerPrincipalId string = ''
 
 @description('What the operator is.')
-@allowed([
-  'User'
-  'Group'
-  'ServicePrincipal'
-])
-param vaultOfficerPrincipalType string = 'User'
+param vaultOfficerPrincipalType 'User' | 'Group' | 'ServicePrincipal' = 'User'
 
-// ---- the graph: AuraDB, or another Neo4j; it is never created here
-@description('Address, neo4j+s://... or bolt+s://..., or https://... where port 7687 is closed.')
-@minLength(10)
-@maxLength(512)
-param neo4jUri string
+// ---- the application: settings and secrets by the names that the code reads, so that a new one changes no template
+@description('Settings of the application, such as MAX_PASSES: NEO4J_URI is needed; what is not given keeps the default of the code. docs/settings.md lists them.')
+param appSettings object
 
-@description('User that the function signs in as; reading is enough. On AuraDB it is the id of the instance.')
-@minLength(1)
-@maxLength(128)
-param neo4jUsername string = 'neo4j'
+@description('Secrets of yours, resource ids .../vaults/NAME/secrets/NAME by the setting that each is for: NEO4J_PASSWORD (else a vault is created), PROJECT_KEYS, ANTHROPIC_KEY, MILVUS_TOKEN.')
+param credentialIds object = {}
 
-@description('Its password; it goes into the vault and nowhere else. Needed unless neo4jCredentialId is given.')
+@description('Password of the user of the graph; it goes into the vault and nowhere else. Needed unless credentialIds names NEO4J_PASSWORD.')
 @secure()
 @minLength(8)
 @maxLength(1024)
@@ -79,34 +65,9 @@ param neo4jPassword string?
 @description('Whether neo4jPassword replaces the password that the vault has; otherwise one that was rotated stays.')
 param neo4jPasswordReplace bool = false
 
-@description('Resource id of a secret of yours that holds the password, .../vaults/NAME/secrets/NAME; empty: a vault is created.')
-@maxLength(512)
-param neo4jCredentialId string = ''
-
-// ---- where vectors are searched: in the graph, or in a Milvus of yours as well
-@description('VECTOR_STORE: the graph, or Milvus, whose package has to be in requirements.lock.')
-@allowed([
-  'neo4j'
-  'milvus'
-])
-param vectorStore string = 'neo4j'
-
-@description('Address of Milvus or Zilliz, https://...; for vectorStore milvus.')
-@maxLength(512)
-param milvusUri string = ''
-
-@description('Resource id of a secret that holds its user:password or API key, .../vaults/NAME/secrets/NAME; empty: it asks for none.')
-@maxLength(512)
-param milvusCredentialId string = ''
-
 // ---- who may ask
 @description('AUTH_MODE: function keys of the platform for every project, named keys of yours, or Entra ID.')
-@allowed([
-  'function'
-  'keys'
-  'easyauth'
-])
-param authMode string = 'function'
+param authMode 'function' | 'keys' | 'easyauth' = 'function'
 
 @description('Keys of authMode keys, as JSON; they become a secret of the created vault and stand nowhere else.')
 @secure()
@@ -117,10 +78,6 @@ param projectKeys string?
 @description('Whether projectKeys replaces the keys that the vault has; otherwise those that were rotated stay.')
 param projectKeysReplace bool = false
 
-@description('Resource id of a secret that holds the keys already, .../vaults/NAME/secrets/NAME; in place of projectKeys.')
-@maxLength(512)
-param projectKeysCredentialId string = ''
-
 @description('Client id of the app registration that callers ask tokens for; for authMode easyauth.')
 @maxLength(36)
 param entraClientId string = ''
@@ -129,36 +86,9 @@ param entraClientId string = ''
 @maxLength(36)
 param authTenantId string = ''
 
-@description('PROJECT_CLAIM: claim whose values are projects that may be read; empty: app roles alone. For authMode easyauth.')
-@maxLength(256)
-param projectClaim string = ''
-
 // ---- the models
-@description('Who writes the replies: the chat deployment of Azure OpenAI, or Claude. Embeddings stay with Azure OpenAI.')
-@allowed([
-  'openai'
-  'anthropic'
-])
-param chatProvider string = 'openai'
-
-@description('Claude model, in Foundry the name of its deployment; for chatProvider anthropic.')
-@maxLength(128)
-param anthropicModel string = ''
-
-@description('Address in Foundry, https://NAME.services.ai.azure.com/anthropic/; empty: the API of Anthropic.')
-@maxLength(512)
-param anthropicUrl string = ''
-
-@description('Resource id of a secret that holds the API key, .../vaults/NAME/secrets/NAME; empty: the identity signs in at Foundry.')
-@maxLength(512)
-param anthropicCredentialId string = ''
-
 @description('Whether Azure OpenAI is created here or there already.')
-@allowed([
-  'create'
-  'existing'
-])
-param openAiMode string = 'create'
+param openAiMode 'create' | 'existing' = 'create'
 
 @description('Resource id of an account that is there, with both deployments; for openAiMode existing.')
 @maxLength(512)
@@ -168,7 +98,7 @@ param openAiExistingId string = ''
 @maxLength(64)
 param openAiName string = ''
 
-@description('OAI_MODEL: name of the chat deployment.')
+@description('Name of the chat deployment: OAI_MODEL, unless Claude writes the replies (CHAT_PROVIDER=anthropic).')
 @minLength(1)
 @maxLength(64)
 param chatDeploymentName string = 'chat'
@@ -215,12 +145,7 @@ param embeddingModelName string = 'text-embedding-3-large'
 param embeddingModelVersion string = '1'
 
 @description('Where its requests are processed.')
-@allowed([
-  'GlobalStandard'
-  'DataZoneStandard'
-  'Standard'
-])
-param embeddingSkuName string = 'GlobalStandard'
+param embeddingSkuName 'GlobalStandard' | 'DataZoneStandard' | 'Standard' = 'GlobalStandard'
 
 @description('Capacity of the embedding deployment, in thousands of tokens a minute.')
 @minValue(1)
@@ -229,12 +154,7 @@ param embeddingCapacity int = 30
 
 // ---- progress and cache
 @description('Whether Azure Managed Redis is created here, there already, or not used: then nobody sees progress. One that was created stays, and is paid.')
-@allowed([
-  'create'
-  'existing'
-  'off'
-])
-param redisMode string = 'create'
+param redisMode 'create' | 'existing' | 'off' = 'create'
 
 @description('Resource id of an Azure Managed Redis that is there; for redisMode existing.')
 @maxLength(512)
@@ -245,37 +165,18 @@ param redisExistingId string = ''
 param redisName string = ''
 
 @description('Size of the cluster.')
-@allowed([
-  'Balanced_B0'
-  'Balanced_B1'
-  'Balanced_B3'
-  'Balanced_B5'
-  'Balanced_B10'
-  'Balanced_B20'
-])
+@allowed(['Balanced_B0', 'Balanced_B1', 'Balanced_B3', 'Balanced_B5', 'Balanced_B10', 'Balanced_B20'])
 param redisSkuName string = 'Balanced_B0'
 
 @description('Whether a replica stands by; doubles the price.')
 param redisHighAvailability bool = true
 
-// ---- the application
-@description('Settings of the application by their names, such as MAX_PASSES; what is not given keeps the default of the code. README lists them.')
-param appSettings object = {}
-
 // ---- the function
 @description('Version of Python: the one that requirements.lock is for.')
-@allowed([
-  '3.13'
-])
-param pythonVersion string = '3.13'
+param pythonVersion '3.13' = '3.13'
 
 @description('Memory of one instance in MB.')
-@allowed([
-  512
-  2048
-  4096
-])
-param instanceMemoryMB int = 2048
+param instanceMemoryMB 512 | 2048 | 4096 = 2048
 
 @description('Most instances; each opens a pool of connections to the graph, so compare with what the graph allows.')
 @minValue(40)
@@ -293,24 +194,14 @@ param alwaysReadyInstances int = 0
 param httpConcurrency int = 8
 
 @description('Lowest TLS version that callers may use.')
-@allowed([
-  '1.2'
-  '1.3'
-])
-param minTlsVersion string = '1.2'
+param minTlsVersion '1.2' | '1.3' = '1.2'
 
 @description('Origins of browsers that may call, such as https://portal.example.com; empty: none.')
 @maxLength(50)
 param corsOrigins array = []
 
 @description('Redundancy of the storage account.')
-@allowed([
-  'Standard_LRS'
-  'Standard_ZRS'
-  'Standard_GRS'
-  'Standard_GZRS'
-])
-param storageSkuName string = 'Standard_LRS'
+param storageSkuName 'Standard_LRS' | 'Standard_ZRS' | 'Standard_GRS' | 'Standard_GZRS' = 'Standard_LRS'
 
 @description('Whether a deleted vault has to stay until its retention is over. Once on, it stays on.')
 param keyVaultPurgeProtection bool = true
@@ -344,13 +235,7 @@ param privateDnsZonesEnabled bool = true
 param natGatewayEnabled bool = true
 
 @description('What the internet may reach of the function: everything, only the entrance for deployments (with an Entra token), or nothing; auto: everything without vnetEnabled, else the entrance.')
-@allowed([
-  'auto'
-  'public'
-  'deployOnly'
-  'private'
-])
-param functionAccess string = 'auto'
+param functionAccess 'auto' | 'public' | 'deployOnly' | 'private' = 'auto'
 
 @description('Whether models, Redis and vault of yours get private endpoints here; false where they have some already.')
 param existingEndpointsEnabled bool = true
@@ -420,88 +305,73 @@ var strangeLetters = filter(
   i => !contains(nameLetters, toLower(substring(environmentName, i, 1)))
 )
 var nameIsPlain = empty(strangeLetters)
-var openAiIsAccount = length(split(openAiExistingId, '/')) == 9 && contains(
-  toLower(openAiExistingId),
-  '/providers/microsoft.cognitiveservices/accounts/'
-)
-var redisIsCluster = length(split(redisExistingId, '/')) == 9 && contains(
-  toLower(redisExistingId),
-  '/providers/microsoft.cache/redisenterprise/'
-)
-var secretIsSecret = length(split(neo4jCredentialId, '/')) == 11 && contains(
-  toLower(neo4jCredentialId),
-  '/providers/microsoft.keyvault/vaults/'
-) && contains(toLower(neo4jCredentialId), '/secrets/')
-var keysSecretIsSecret = length(split(projectKeysCredentialId, '/')) == 11 && contains(
-  toLower(projectKeysCredentialId),
-  '/providers/microsoft.keyvault/vaults/'
-) && contains(toLower(projectKeysCredentialId), '/secrets/')
-var claude = chatProvider == 'anthropic'
-var claudeSecretIsSecret = length(split(anthropicCredentialId, '/')) == 11 && contains(
-  toLower(anthropicCredentialId),
-  '/providers/microsoft.keyvault/vaults/'
-) && contains(toLower(anthropicCredentialId), '/secrets/')
-var claudeGiven = !empty(anthropicModel) || !empty(anthropicUrl) || !empty(anthropicCredentialId)
-var milvus = vectorStore == 'milvus'
-var milvusSecretIsSecret = length(split(milvusCredentialId, '/')) == 11 && contains(
-  toLower(milvusCredentialId),
-  '/providers/microsoft.keyvault/vaults/'
-) && contains(toLower(milvusCredentialId), '/secrets/')
-var milvusGiven = !empty(milvusUri) || !empty(milvusCredentialId)
-var keysGiven = projectKeys != null || !empty(projectKeysCredentialId)
-var entraGiven = !empty(entraClientId) || !empty(authTenantId) || !empty(projectClaim)
-var appSubnetIsSubnet = length(split(existingAppSubnetId, '/')) == 11 && contains(
-  toLower(existingAppSubnetId),
-  '/providers/microsoft.network/virtualnetworks/'
-)
-var endpointSubnetIsSubnet = length(split(existingEndpointSubnetId, '/')) == 11 && contains(
-  toLower(existingEndpointSubnetId),
-  '/providers/microsoft.network/virtualnetworks/'
-)
-// what the template gives, what is a secret, and what is for machines of developers
+var settings = toObject(items(appSettings), setting => toUpper(setting.key), setting => string(setting.value))
+var claude = settings.?CHAT_PROVIDER == 'anthropic'
+var milvus = settings.?VECTOR_STORE == 'milvus'
+var neo4jUri = settings.?NEO4J_URI ?? ''
+var milvusUri = settings.?MILVUS_URI ?? ''
+
+func isResource(id string, type string, segments int) bool =>
+  length(split(id, '/')) == segments && contains(toLower(id), '/providers/${type}/')
+
+func isSecret(id string) bool => isResource(id, 'microsoft.keyvault/vaults', 11) && contains(toLower(id), '/secrets/')
+
+func isSubnet(id string) bool => isResource(id, 'microsoft.network/virtualnetworks', 11)
+
+var openAiIsAccount = isResource(openAiExistingId, 'microsoft.cognitiveservices/accounts', 9)
+var redisIsCluster = isResource(redisExistingId, 'microsoft.cache/redisenterprise', 9)
+var givenSecrets = filter(items(credentialIds), secret => !empty(secret.value))
+var secretSettings = ['NEO4J_PASSWORD', 'PROJECT_KEYS', 'ANTHROPIC_KEY', 'MILVUS_TOKEN']
+var secretNames = map(givenSecrets, secret => secret.key)
+var wrongSecrets = map(filter(givenSecrets, secret => !isSecret(secret.value)), secret => secret.key)
+var unknownSecrets = filter(secretNames, name => !contains(secretSettings, name))
+var createVault = !contains(secretNames, 'NEO4J_PASSWORD')
+var createKeys = authMode == 'keys' && !contains(secretNames, 'PROJECT_KEYS')
+var keysGiven = projectKeys != null || contains(secretNames, 'PROJECT_KEYS')
+var entraGiven = !empty(entraClientId) || !empty(authTenantId) || !empty(settings.?PROJECT_CLAIM)
+// what the template computes, what is a secret, and what is for machines of developers
 var refusedSettings = [
   'ALLOW_PLAINTEXT'
-  'ANTHROPIC_BASE_URL'
   'ANTHROPIC_KEY'
   'AUTH_MODE'
   'AUTH_TENANT_ID'
   'AZURE_CLIENT_ID'
-  'CHAT_PROVIDER'
   'MAX_INFLIGHT'
   'MILVUS_TOKEN'
-  'MILVUS_URI'
   'NEO4J_PASSWORD'
-  'NEO4J_URI'
-  'NEO4J_USERNAME'
   'OAI_BASE_URL'
   'OAI_EMBED_DEPLOYMENT_NAME'
   'OAI_EMBED_MODEL_NAME'
   'OAI_KEY'
-  'OAI_MODEL'
-  'PROJECT_CLAIM'
   'PROJECT_KEYS'
   'PROJECT_KEYS_SECRET'
   'REDIS_AUTH'
   'REDIS_URL'
-  'VECTOR_STORE'
   'WEBSITE_AUTH_ENABLED'
 ]
-var misplacedSettings = filter(objectKeys(appSettings), name => contains(refusedSettings, toUpper(name)))
+var misplacedSettings = filter(
+  objectKeys(settings),
+  name => contains(refusedSettings, name) || (name == 'OAI_MODEL' && !claude && !empty(settings.OAI_MODEL))
+)
 var provisioned = endsWith(chatSkuName, 'ProvisionedManaged')
 var addressParts = split(vnetAddressPrefix, '/')
 var addressLengths = map(range(8, 18), length => string(length))
 var addressIsRange = length(addressParts) == 2 && contains(addressLengths, last(addressParts))
+  ? parseCidr(vnetAddressPrefix).network == first(addressParts)
+  : false
 var reachable = vnetEnabled || functionAccess == 'public' || functionAccess == 'auto'
 var overHttp = startsWith(neo4jUri, 'https://')
 var encrypted = startsWith(neo4jUri, 'neo4j+s://') || startsWith(neo4jUri, 'bolt+s://') || overHttp
 var findings = [
   nameIsPlain ? '' : 'environmentName may hold letters, digits and dashes only.'
-  encrypted ? '' : 'neo4jUri must begin with neo4j+s://, bolt+s:// or https://.'
-  overHttp && empty(appSettings.?NEO4J_DATABASE)
-    ? 'appSettings must name NEO4J_DATABASE where neo4jUri is https://.'
+  encrypted ? '' : 'appSettings.NEO4J_URI must be given and begin with neo4j+s://, bolt+s:// or https://.'
+  overHttp && empty(settings.?NEO4J_DATABASE)
+    ? 'appSettings.NEO4J_DATABASE must be given where NEO4J_URI is https://.'
     : ''
-  contains(neo4jUri, '@') ? 'neo4jUri must hold no user and no password: give neo4jUsername and neo4jPassword.' : ''
-  contains(corsOrigins, '*')
+  contains('${neo4jUri}${milvusUri}', '@')
+    ? 'appSettings.NEO4J_URI and MILVUS_URI must hold no user and no password: give NEO4J_USERNAME, neo4jPassword and credentialIds.'
+    : ''
+  contains(join(corsOrigins, ' '), '*')
     ? 'corsOrigins must name each origin: the origin * would let every page on the internet call with its visitors.'
     : ''
   openAiMode == 'existing' && !openAiIsAccount
@@ -510,51 +380,57 @@ var findings = [
   redisMode == 'existing' && !redisIsCluster
     ? 'redisExistingId must be the resource id of a Microsoft.Cache/redisEnterprise (Azure Managed Redis).'
     : ''
-  empty(neo4jCredentialId) || secretIsSecret
+  contains(['', 'openai', 'anthropic'], settings.?CHAT_PROVIDER ?? '')
     ? ''
-    : 'neo4jCredentialId must be the resource id of a secret, .../Microsoft.KeyVault/vaults/NAME/secrets/NAME.'
-  claude && empty(anthropicModel) ? 'chatProvider anthropic needs anthropicModel.' : ''
-  claude && empty(anthropicUrl) && empty(anthropicCredentialId)
-    ? 'chatProvider anthropic needs anthropicUrl of Foundry, or anthropicCredentialId of a secret that holds the API key.'
+    : 'appSettings.CHAT_PROVIDER must be openai or anthropic.'
+  contains(['', 'neo4j', 'milvus'], settings.?VECTOR_STORE ?? '')
+    ? ''
+    : 'appSettings.VECTOR_STORE must be neo4j or milvus.'
+  empty(wrongSecrets)
+    ? ''
+    : 'credentialIds.${join(wrongSecrets, ' and ')} must be the resource id of a secret, .../Microsoft.KeyVault/vaults/NAME/secrets/NAME.'
+  empty(unknownSecrets)
+    ? ''
+    : 'credentialIds must not hold ${join(unknownSecrets, ', ')}: it has ${join(secretSettings, ', ')}.'
+  claude && empty(settings.?OAI_MODEL)
+    ? 'appSettings.OAI_MODEL must name the Claude model for CHAT_PROVIDER anthropic.'
     : ''
-  !claude && claudeGiven ? 'anthropicModel, anthropicUrl and anthropicCredentialId are for chatProvider anthropic.' : ''
-  empty(anthropicCredentialId) || claudeSecretIsSecret
-    ? ''
-    : 'anthropicCredentialId must be the resource id of a secret, .../Microsoft.KeyVault/vaults/NAME/secrets/NAME.'
-  milvus && (!startsWith(milvusUri, 'https://') || contains(milvusUri, '@'))
-    ? 'vectorStore milvus needs milvusUri, https://... without user and password.'
+  claude && empty(settings.?ANTHROPIC_BASE_URL) && !contains(secretNames, 'ANTHROPIC_KEY')
+    ? 'CHAT_PROVIDER anthropic needs appSettings.ANTHROPIC_BASE_URL of Foundry, or credentialIds.ANTHROPIC_KEY.'
     : ''
-  !milvus && milvusGiven ? 'milvusUri and milvusCredentialId are for vectorStore milvus.' : ''
-  empty(milvusCredentialId) || milvusSecretIsSecret
-    ? ''
-    : 'milvusCredentialId must be the resource id of a secret, .../Microsoft.KeyVault/vaults/NAME/secrets/NAME.'
+  !claude && (!empty(settings.?ANTHROPIC_BASE_URL) || contains(secretNames, 'ANTHROPIC_KEY'))
+    ? 'appSettings.ANTHROPIC_BASE_URL and credentialIds.ANTHROPIC_KEY are for CHAT_PROVIDER anthropic.'
+    : ''
+  milvus && !startsWith(milvusUri, 'https://') ? 'VECTOR_STORE milvus needs appSettings.MILVUS_URI, https://....' : ''
+  !milvus && (!empty(milvusUri) || contains(secretNames, 'MILVUS_TOKEN'))
+    ? 'appSettings.MILVUS_URI and credentialIds.MILVUS_TOKEN are for VECTOR_STORE milvus.'
+    : ''
   empty(existingAppSubnetId) == empty(existingEndpointSubnetId)
     ? ''
     : 'existingAppSubnetId and existingEndpointSubnetId must be given together.'
-  !empty(existingAppSubnetId) && !appSubnetIsSubnet ? 'existingAppSubnetId must be the resource id of a subnet.' : ''
-  !empty(existingEndpointSubnetId) && !endpointSubnetIsSubnet
+  !empty(existingAppSubnetId) && !isSubnet(existingAppSubnetId)
+    ? 'existingAppSubnetId must be the resource id of a subnet.'
+    : ''
+  !empty(existingEndpointSubnetId) && !isSubnet(existingEndpointSubnetId)
     ? 'existingEndpointSubnetId must be the resource id of a subnet.'
     : ''
   authMode == 'keys' && !keysGiven
-    ? 'authMode keys needs projectKeys, or projectKeysCredentialId of a secret that holds them.'
+    ? 'authMode keys needs projectKeys, or credentialIds.PROJECT_KEYS of a secret that holds them.'
     : ''
   authMode != 'keys' && keysGiven
-    ? 'projectKeys and projectKeysCredentialId are for authMode keys: no other mode asks callers for them.'
+    ? 'projectKeys and credentialIds.PROJECT_KEYS are for authMode keys: no other mode asks callers for them.'
     : ''
-  projectKeys != null && !empty(projectKeysCredentialId)
-    ? 'projectKeys and projectKeysCredentialId must not be given together.'
+  projectKeys != null && contains(secretNames, 'PROJECT_KEYS')
+    ? 'projectKeys and credentialIds.PROJECT_KEYS must not be given together.'
     : ''
-  authMode == 'keys' && !empty(neo4jCredentialId) && empty(projectKeysCredentialId)
-    ? 'projectKeysCredentialId must be given with neo4jCredentialId: no vault is created for projectKeys.'
+  createKeys && !createVault
+    ? 'credentialIds.PROJECT_KEYS must be given with NEO4J_PASSWORD: no vault is created for projectKeys.'
     : ''
-  empty(projectKeysCredentialId) || keysSecretIsSecret
-    ? ''
-    : 'projectKeysCredentialId must be the resource id of a secret, .../Microsoft.KeyVault/vaults/NAME/secrets/NAME.'
   authMode == 'easyauth' && length(entraClientId) != 36
     ? 'authMode easyauth needs entraClientId, the client id of an app registration.'
     : ''
   authMode != 'easyauth' && entraGiven
-    ? 'entraClientId, authTenantId and projectClaim are for authMode easyauth: no other mode asks callers to sign in.'
+    ? 'entraClientId, authTenantId and appSettings.PROJECT_CLAIM are for authMode easyauth: no other mode asks callers to sign in.'
     : ''
   empty(authTenantId) || length(authTenantId) == 36 ? '' : 'authTenantId must be the id of a tenant.'
   openAiMode == 'create' && provisioned && chatCapacity == 520
@@ -563,7 +439,7 @@ var findings = [
   addressIsRange ? '' : 'vnetAddressPrefix must be a range of addresses from /8 to /25, such as 10.60.0.0/24.'
   empty(misplacedSettings)
     ? ''
-    : 'appSettings must not hold ${join(misplacedSettings, ', ')}: a parameter gives it, or it is a secret.'
+    : 'appSettings must not hold ${join(misplacedSettings, ', ')}: the template gives it, or it is a secret.'
   reachable ? '' : 'functionAccess must be public without vnetEnabled: nobody could call the function.'
 ]
 var problems = filter(findings, finding => !empty(finding))
@@ -589,22 +465,43 @@ var redisId = redisMode == 'existing' && redisIsCluster
   ? redisExistingId
   : '${groupId}/providers/Microsoft.Cache/redisEnterprise/${names.redis}'
 var redisParts = split(redisId, '/')
-var createVault = empty(neo4jCredentialId)
-var secretId = createVault || !secretIsSecret
-  ? '${groupId}/providers/Microsoft.KeyVault/vaults/${names.keyVault}/secrets/neo4j-password'
-  : neo4jCredentialId
-var secretParts = split(secretId, '/')
-var vaultId = join(take(secretParts, 9), '/')
-var createKeys = authMode == 'keys' && empty(projectKeysCredentialId)
-var keysSecretId = createKeys || !keysSecretIsSecret
-  ? '${groupId}/providers/Microsoft.KeyVault/vaults/${names.keyVault}/secrets/project-keys'
-  : projectKeysCredentialId
-var keysSecretParts = split(keysSecretId, '/')
-var claudeSecretParts = split(claudeSecretIsSecret ? anthropicCredentialId : secretId, '/')
-var milvusSecretParts = split(milvusSecretIsSecret ? milvusCredentialId : secretId, '/')
-var keysVaultId = join(take(keysSecretParts, 9), '/')
-var milvusVaultId = join(take(milvusSecretParts, 9), '/')
-var knownVaultIds = [toLower(vaultId), authMode == 'keys' ? toLower(keysVaultId) : '']
+// what the function may read: each secret, which private endpoint its vault gets, and who else has a role on it
+var vaultOfGroup = '${groupId}/providers/Microsoft.KeyVault/vaults/${names.keyVault}'
+var allSecrets = [
+  {
+    setting: 'NEO4J_PASSWORD'
+    endpoint: 'vault'
+    wanted: true
+    id: createVault ? '${vaultOfGroup}/secrets/neo4j-password' : credentialIds.NEO4J_PASSWORD
+    developer: developerPrincipalId
+    officer: vaultOfficerPrincipalId
+  }
+  {
+    setting: 'PROJECT_KEYS'
+    endpoint: 'keys'
+    wanted: authMode == 'keys'
+    id: createKeys ? '${vaultOfGroup}/secrets/project-keys' : (credentialIds.?PROJECT_KEYS ?? '')
+    officer: vaultOfficerPrincipalId
+  }
+  {
+    setting: 'ANTHROPIC_KEY'
+    endpoint: 'claude'
+    wanted: claude && contains(secretNames, 'ANTHROPIC_KEY')
+    id: credentialIds.?ANTHROPIC_KEY ?? ''
+  }
+  {
+    setting: 'MILVUS_TOKEN'
+    endpoint: 'milvus'
+    wanted: milvus && contains(secretNames, 'MILVUS_TOKEN')
+    id: credentialIds.?MILVUS_TOKEN ?? ''
+  }
+]
+// an id that is wrong is refused above; until then it must not stop the sentence that says so
+var secrets = map(
+  filter(allSecrets, secret => secret.wanted && isSecret(secret.id)),
+  secret => union(secret, { parts: split(secret.id, '/') })
+)
+var vaultIds = map(secrets, secret => toLower(join(take(secret.parts, 9), '/')))
 // of https://HOST, https://HOST:PORT or either with a path
 var milvusPort = split('${split('${milvusUri}//', '/')[2]}:443', ':')[1]
 var endpointPorts = union(['443', '7687', '10000'], milvus ? [milvusPort] : [])
@@ -688,7 +585,7 @@ module keyVault 'modules/keyvault.bicep' = if (createVault) {
   params: {
     location: location
     name: names.keyVault
-    // without one, and without neo4jCredentialId, the deployment is refused: this parameter has no default
+    // without one, and without credentialIds.NEO4J_PASSWORD, the deployment is refused: this parameter has no default
     neo4jPassword: neo4jPassword!
     projectKeys: projectKeys
     publicAccess: !vnetEnabled
@@ -751,6 +648,13 @@ var openAiZones = openAiMode == 'create'
 // as the other zones, that of public Azure
 #disable-next-line no-hardcoded-env-urls
 var blobZone = 'privatelink.blob.core.windows.net'
+var vaultEndpoints = map(filter(secrets, (secret, i) => indexOf(vaultIds, vaultIds[i]) == i), secret => {
+  name: secret.endpoint
+  resourceId: join(take(secret.parts, 9), '/')
+  groupId: 'vault'
+  zones: ['privatelink.vaultcore.azure.net']
+  wanted: startsWith(secret.id, vaultOfGroup) || existingEndpointsEnabled
+})
 var storeEndpoints = [
   {
     name: 'blob'
@@ -758,29 +662,6 @@ var storeEndpoints = [
     groupId: 'blob'
     zones: [blobZone]
     wanted: true
-  }
-  {
-    name: 'vault'
-    resourceId: vaultId
-    groupId: 'vault'
-    zones: ['privatelink.vaultcore.azure.net']
-    wanted: createVault || existingEndpointsEnabled
-  }
-  {
-    name: 'keys'
-    resourceId: keysVaultId
-    groupId: 'vault'
-    zones: ['privatelink.vaultcore.azure.net']
-    // only where the keys stand in another vault than the password
-    wanted: authMode == 'keys' && toLower(keysVaultId) != toLower(vaultId) && existingEndpointsEnabled
-  }
-  {
-    name: 'milvus'
-    resourceId: milvusVaultId
-    groupId: 'vault'
-    zones: ['privatelink.vaultcore.azure.net']
-    // only where its token stands in a vault of its own
-    wanted: milvus && !contains(knownVaultIds, toLower(milvusVaultId)) && existingEndpointsEnabled
   }
   {
     name: 'openai'
@@ -817,7 +698,7 @@ module endpoints 'modules/endpoints.bicep' = if (vnetEnabled) {
   scope: group
   params: {
     dnsZonesEnabled: privateDnsZonesEnabled
-    endpoints: filter(storeEndpoints, endpoint => endpoint.wanted)
+    endpoints: filter(concat(storeEndpoints, vaultEndpoints), endpoint => endpoint.wanted)
     location: location
     namePrefix: names.privateEndpointPrefix
     subnetId: endpointSubnetId
@@ -844,57 +725,24 @@ module rbac 'modules/rbac.bicep' = {
   ]
 }
 
-module secretAccess 'modules/secret-access.bicep' = {
-  name: 'secret-access-${token}'
-  scope: resourceGroup(secretParts[2], secretParts[4])
-  params: {
-    developerPrincipalId: developerPrincipalId
-    developerPrincipalType: developerPrincipalType
-    keyVaultName: secretParts[8]
-    officerPrincipalId: vaultOfficerPrincipalId
-    officerPrincipalType: vaultOfficerPrincipalType
-    principalId: identity.outputs.principalId
-    secretName: secretParts[10]
+module secretAccess 'modules/secret-access.bicep' = [
+  for secret in secrets: {
+    name: 'secret-access-${secret.endpoint}-${token}'
+    scope: resourceGroup(secret.parts[2], secret.parts[4])
+    params: {
+      developerPrincipalId: secret.?developer ?? ''
+      developerPrincipalType: developerPrincipalType
+      keyVaultName: secret.parts[8]
+      officerPrincipalId: secret.?officer ?? ''
+      officerPrincipalType: vaultOfficerPrincipalType
+      principalId: identity.outputs.principalId
+      secretName: secret.parts[10]
+    }
+    dependsOn: [
+      keyVault
+    ]
   }
-  dependsOn: [
-    keyVault
-  ]
-}
-
-module projectKeysAccess 'modules/secret-access.bicep' = if (authMode == 'keys') {
-  name: 'project-keys-access-${token}'
-  scope: resourceGroup(keysSecretParts[2], keysSecretParts[4])
-  params: {
-    keyVaultName: keysSecretParts[8]
-    officerPrincipalId: vaultOfficerPrincipalId
-    officerPrincipalType: vaultOfficerPrincipalType
-    principalId: identity.outputs.principalId
-    secretName: keysSecretParts[10]
-  }
-  dependsOn: [
-    keyVault
-  ]
-}
-
-module claudeKeyAccess 'modules/secret-access.bicep' = if (claude && claudeSecretIsSecret) {
-  name: 'claude-key-access-${token}'
-  scope: resourceGroup(claudeSecretParts[2], claudeSecretParts[4])
-  params: {
-    keyVaultName: claudeSecretParts[8]
-    principalId: identity.outputs.principalId
-    secretName: claudeSecretParts[10]
-  }
-}
-
-module milvusTokenAccess 'modules/secret-access.bicep' = if (milvus && milvusSecretIsSecret) {
-  name: 'milvus-token-access-${token}'
-  scope: resourceGroup(milvusSecretParts[2], milvusSecretParts[4])
-  params: {
-    keyVaultName: milvusSecretParts[8]
-    principalId: identity.outputs.principalId
-    secretName: milvusSecretParts[10]
-  }
-}
+]
 
 module openAiAccess 'modules/openai-access.bicep' = {
   name: 'openai-access-${token}'
@@ -928,39 +776,27 @@ module redisAccess 'modules/redis-access.bicep' = if (redisMode != 'off') {
 var wiredSettings = {
   AZURE_CLIENT_ID: identity.outputs.clientId
   MAX_INFLIGHT: string(httpConcurrency)
-  NEO4J_PASSWORD: '@Microsoft.KeyVault(SecretUri=${secretAccess.outputs.referenceUri})'
-  NEO4J_URI: neo4jUri
-  NEO4J_USERNAME: neo4jUsername
   OAI_BASE_URL: openAiAccess.outputs.endpoint
   OAI_EMBED_DEPLOYMENT_NAME: embeddingDeploymentName
   OAI_EMBED_MODEL_NAME: embeddingModelName
-  OAI_MODEL: claude ? anthropicModel : chatDeploymentName
-  PROJECT_CLAIM: projectClaim
-  // an address and no reference: the function reads the secret itself, so that rotated keys need no deployment
-  PROJECT_KEYS_SECRET: authMode == 'keys' ? (projectKeysAccess.?outputs.referenceUri ?? '') : ''
+  OAI_MODEL: claude ? settings.?OAI_MODEL : chatDeploymentName
   REDIS_AUTH: redisMode == 'off' ? 'url' : 'entra'
   REDIS_URL: redisMode == 'off' ? '' : (redisAccess.?outputs.url ?? '')
 }
 
-var claudeSettings = claude
-  ? {
-      ANTHROPIC_BASE_URL: anthropicUrl
-      ANTHROPIC_KEY: empty(anthropicCredentialId)
-        ? ''
-        : '@Microsoft.KeyVault(SecretUri=${claudeKeyAccess.?outputs.referenceUri ?? ''})'
-      CHAT_PROVIDER: chatProvider
-    }
-  : {}
+// addresses of the newest version: a new one is picked up without a deployment
+func secretAddress(parts string[]) string =>
+  'https://${parts[8]}${environment().suffixes.keyvaultDns}/secrets/${parts[10]}'
 
-var milvusSettings = milvus
-  ? {
-      MILVUS_TOKEN: empty(milvusCredentialId)
-        ? ''
-        : '@Microsoft.KeyVault(SecretUri=${milvusTokenAccess.?outputs.referenceUri ?? ''})'
-      MILVUS_URI: milvusUri
-      VECTOR_STORE: vectorStore
-    }
-  : {}
+// keys by their address and no reference: the function reads that secret itself, so that rotated ones need no deployment
+var secretSettingsGiven = toObject(
+  secrets,
+  secret => secret.setting == 'PROJECT_KEYS' ? 'PROJECT_KEYS_SECRET' : secret.setting,
+  secret =>
+    secret.setting == 'PROJECT_KEYS'
+      ? secretAddress(secret.parts)
+      : '@Microsoft.KeyVault(SecretUri=${secretAddress(secret.parts)})'
+)
 
 module functionApp 'modules/function.bicep' = {
   name: 'function'
@@ -987,7 +823,7 @@ module functionApp 'modules/function.bicep' = {
     planName: names.plan
     pythonVersion: pythonVersion
     serviceName: serviceName
-    settings: union(mapValues(appSettings, value => string(value)), wiredSettings, claudeSettings, milvusSettings)
+    settings: union(settings, wiredSettings, secretSettingsGiven)
     subnetId: vnetEnabled ? appSubnetId : ''
     tags: allTags
     workspaceId: monitoring.outputs.workspaceId
@@ -996,6 +832,7 @@ module functionApp 'modules/function.bicep' = {
   dependsOn: [
     endpoints
     rbac
+    secretAccess
   ]
 }
 
@@ -1042,7 +879,7 @@ output SERVICE_API_URI string = functionApp.outputs.url
 output AZURE_FUNCTION_CLIENT_ID string = identity.outputs.clientId
 
 @description('Vault with the password of the graph.')
-output AZURE_KEY_VAULT_NAME string = secretParts[8]
+output AZURE_KEY_VAULT_NAME string = secrets[?0].?parts[8] ?? ''
 
 @description('Storage account of the host.')
 output AZURE_STORAGE_ACCOUNT_NAME string = names.storage

@@ -10,29 +10,42 @@ var keysVariable = readEnvironmentVariable('PROJECT_KEYS', '')
 
 param environmentName = readEnvironmentVariable('AZURE_ENV_NAME')
 param location = readEnvironmentVariable('AZURE_LOCATION')
-param neo4jUri = readEnvironmentVariable('NEO4J_URI')
+// Settings of the application, as docs/settings.md names them: add a line for each that you change. An empty one keeps the
+// default of the code.
+param appSettings = {
+  ANTHROPIC_BASE_URL: readEnvironmentVariable('ANTHROPIC_URL', '')
+  CHAT_PROVIDER: readEnvironmentVariable('CHAT_PROVIDER', '')
+  GRAPH_SCHEMA: readEnvironmentVariable('GRAPH_SCHEMA', '')
+  MILVUS_INDEX: readEnvironmentVariable('MILVUS_INDEX', '')
+  MILVUS_URI: readEnvironmentVariable('MILVUS_URI', '')
+  NEO4J_DATABASE: readEnvironmentVariable('NEO4J_DATABASE', '')
+  NEO4J_URI: readEnvironmentVariable('NEO4J_URI')
+  NEO4J_USERNAME: readEnvironmentVariable('NEO4J_USERNAME', '')
+  OAI_MODEL: readEnvironmentVariable('ANTHROPIC_MODEL', '')
+  PRICES: readEnvironmentVariable('PRICES', '')
+  PROGRESS_CHANNEL: readEnvironmentVariable('PROGRESS_CHANNEL', '')
+  PROJECT_CLAIM: readEnvironmentVariable('PROJECT_CLAIM', '')
+  RECONCILE_SCHEDULE: readEnvironmentVariable('RECONCILE_SCHEDULE', '')
+  VECTOR_INDEX_DIMENSIONS: readEnvironmentVariable('VECTOR_INDEX_DIMENSIONS', '')
+  VECTOR_STORE: readEnvironmentVariable('VECTOR_STORE', '')
+}
+
+// Secrets of yours, by the setting that each is for.
+param credentialIds = {
+  ANTHROPIC_KEY: readEnvironmentVariable('ANTHROPIC_CREDENTIAL_ID', '')
+  MILVUS_TOKEN: readEnvironmentVariable('MILVUS_CREDENTIAL_ID', '')
+  NEO4J_PASSWORD: neo4jCredential
+  PROJECT_KEYS: readEnvironmentVariable('PROJECT_KEYS_CREDENTIAL_ID', '')
+}
 param neo4jPassword = empty(neo4jCredential) ? readEnvironmentVariable(passwordVariable) : null
-param neo4jCredentialId = readEnvironmentVariable('NEO4J_CREDENTIAL_ID', '')
 param neo4jPasswordReplace = bool(readEnvironmentVariable('NEO4J_PASSWORD_REPLACE', 'false'))
-
-param neo4jUsername = readEnvironmentVariable('NEO4J_USERNAME', 'neo4j')
-
-param vectorStore = any(readEnvironmentVariable('VECTOR_STORE', 'neo4j'))
-param milvusUri = readEnvironmentVariable('MILVUS_URI', '')
-param milvusCredentialId = readEnvironmentVariable('MILVUS_CREDENTIAL_ID', '')
 
 param authMode = any(readEnvironmentVariable('AUTH_MODE', 'function'))
 param projectKeys = empty(keysVariable) ? null : keysVariable
-param projectKeysCredentialId = readEnvironmentVariable('PROJECT_KEYS_CREDENTIAL_ID', '')
 param projectKeysReplace = bool(readEnvironmentVariable('PROJECT_KEYS_REPLACE', 'false'))
 param entraClientId = readEnvironmentVariable('ENTRA_CLIENT_ID', '')
 param authTenantId = readEnvironmentVariable('AUTH_TENANT_ID', '')
-param projectClaim = readEnvironmentVariable('PROJECT_CLAIM', '')
 
-param chatProvider = any(readEnvironmentVariable('CHAT_PROVIDER', 'openai'))
-param anthropicModel = readEnvironmentVariable('ANTHROPIC_MODEL', '')
-param anthropicUrl = readEnvironmentVariable('ANTHROPIC_URL', '')
-param anthropicCredentialId = readEnvironmentVariable('ANTHROPIC_CREDENTIAL_ID', '')
 param openAiMode = any(readEnvironmentVariable('OPENAI_MODE', 'create'))
 param openAiExistingId = readEnvironmentVariable('OPENAI_EXISTING_ID', '')
 param chatDeploymentName = readEnvironmentVariable('CHAT_DEPLOYMENT_NAME', 'chat')
@@ -66,15 +79,3 @@ param resourceGroupName = readEnvironmentVariable('RESOURCE_GROUP_NAME', '')
 param keyVaultName = readEnvironmentVariable('KEY_VAULT_NAME', '')
 param keyVaultPurgeProtection = bool(readEnvironmentVariable('KEY_VAULT_PURGE_PROTECTION', 'true'))
 param alertEmail = readEnvironmentVariable('ALERT_EMAIL', '')
-
-// Settings of the application, as README names them: add a line for each that you change. An empty one keeps the default of
-// the code.
-param appSettings = {
-  GRAPH_SCHEMA: readEnvironmentVariable('GRAPH_SCHEMA', '')
-  MILVUS_INDEX: readEnvironmentVariable('MILVUS_INDEX', '')
-  NEO4J_DATABASE: readEnvironmentVariable('NEO4J_DATABASE', '')
-  PRICES: readEnvironmentVariable('PRICES', '')
-  PROGRESS_CHANNEL: readEnvironmentVariable('PROGRESS_CHANNEL', '')
-  RECONCILE_SCHEDULE: readEnvironmentVariable('RECONCILE_SCHEDULE', '')
-  VECTOR_INDEX_DIMENSIONS: readEnvironmentVariable('VECTOR_INDEX_DIMENSIONS', '')
-}

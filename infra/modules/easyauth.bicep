@@ -4,19 +4,15 @@
 targetScope = 'resourceGroup'
 
 @description('Name of the function app.')
-@maxLength(60)
 param siteName string
 
 @description('Whether callers have to sign in.')
 param enabled bool
 
 @description('Client id of the app registration that tokens are for.')
-@maxLength(36)
 param clientId string
 
 @description('Tenant whose tokens are taken.')
-@minLength(36)
-@maxLength(36)
 param tenantId string
 
 // They answer everybody and hold no data; everything under a path that is named here is open.

@@ -2,23 +2,18 @@
 targetScope = 'resourceGroup'
 
 @description('Endpoints to make, each {name, resourceId, groupId, zones}.')
-@minLength(1)
-@maxLength(8)
 param endpoints array
 
 @description('Prefix of the names of the endpoints.')
-@maxLength(40)
 param namePrefix string
 
 @description('Region.')
-@minLength(1)
 param location string
 
 @description('Tags of every resource.')
 param tags object
 
 @description('Subnet of the endpoints.')
-@maxLength(512)
 param subnetId string
 
 @description('Whether DNS zones are made here and linked to the network; otherwise a policy of yours gives the endpoints their names.')

@@ -3,117 +3,73 @@
 targetScope = 'resourceGroup'
 
 @description('Name of the function app.')
-@maxLength(60)
 param name string
 
 @description('Name of the plan.')
-@maxLength(60)
 param planName string
 
 @description('Region.')
-@minLength(1)
 param location string
 
 @description('Tags of every resource.')
 param tags object
 
 @description('Name of the service in azure.yaml, by which azd finds the site.')
-@minLength(1)
-@maxLength(64)
 param serviceName string
 
 @description('Resource id of the identity that the site runs as.')
-@minLength(1)
 param identityId string
 
 @description('Client id of the same identity.')
-@minLength(36)
-@maxLength(36)
 param identityClientId string
 
 @description('Blob endpoint of the storage account of the host.')
-@minLength(1)
 param blobEndpoint string
 
 @description('Container of the deployment package.')
-@minLength(1)
 param containerUrl string
 
 @description('Name of the Application Insights component.')
-@minLength(1)
-@maxLength(260)
 param applicationInsightsName string
 
 @description('Workspace of the log.')
-@minLength(1)
 param workspaceId string
 
 @description('Settings of the application, name to value; secrets only as references to the vault.')
 param settings object
 
 @description('Version of Python.')
-@allowed([
-  '3.13'
-])
-param pythonVersion string
+param pythonVersion '3.13'
 
 @description('Memory of one instance in MB.')
-@allowed([
-  512
-  2048
-  4096
-])
-param instanceMemoryMB int
+param instanceMemoryMB 512 | 2048 | 4096
 
 @description('Most instances.')
-@minValue(40)
-@maxValue(1000)
 param maximumInstanceCount int
 
 @description('Instances that are always warm.')
-@minValue(0)
-@maxValue(100)
 param alwaysReadyInstances int
 
 @description('Requests that one instance answers at a time.')
-@minValue(1)
-@maxValue(1000)
 param httpConcurrency int
 
 @description('Lowest TLS version that callers may use.')
-@allowed([
-  '1.2'
-  '1.3'
-])
-param minTlsVersion string
+param minTlsVersion '1.2' | '1.3'
 
 @description('Origins of browsers that may call; empty: none.')
-@maxLength(50)
 param corsOrigins array
 
 @description('Who may ask: function keys, keys of yours, or Entra ID.')
-@allowed([
-  'function'
-  'keys'
-  'easyauth'
-])
-param authMode string
+param authMode 'function' | 'keys' | 'easyauth'
 
 @description('Tenant whose callers are let in; empty: the tenant of the subscription.')
-@maxLength(36)
 param authTenantId string
 
 @description('Client id of the app registration that callers ask tokens for; empty without Entra ID.')
-@maxLength(36)
 param entraClientId string
 
 @description('What the internet may reach: everything, only the entrance for deployments (with an Entra token), or nothing.')
-@allowed([
-  'public'
-  'deployOnly'
-  'private'
-])
-param access string
+param access 'public' | 'deployOnly' | 'private'
 
 @description('Subnet that the site sends from; empty: no network.')
 param subnetId string

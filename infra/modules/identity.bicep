@@ -2,11 +2,9 @@
 targetScope = 'resourceGroup'
 
 @description('Name of the user-assigned managed identity.')
-@maxLength(128)
 param name string
 
 @description('Region.')
-@minLength(1)
 param location string
 
 @description('Tags of every resource.')

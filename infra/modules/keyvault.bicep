@@ -2,11 +2,9 @@
 targetScope = 'resourceGroup'
 
 @description('Name of the vault.')
-@maxLength(24)
 param name string
 
 @description('Region.')
-@minLength(1)
 param location string
 
 @description('Tags of every resource.')
@@ -14,8 +12,6 @@ param tags object
 
 @description('Password of the Neo4j user.')
 @secure()
-@minLength(8)
-@maxLength(1024)
 param neo4jPassword string
 
 @description('Whether neo4jPassword replaces the password that is there; otherwise it is only written where there is none.')
@@ -23,8 +19,6 @@ param replacePassword bool
 
 @description('Keys of callers, as JSON; needed with withProjectKeys.')
 @secure()
-@minLength(2)
-@maxLength(25000)
 param projectKeys string?
 
 @description('Whether the keys of callers stand in this vault.')
@@ -40,12 +34,9 @@ param publicAccess bool
 param purgeProtection bool
 
 @description('Days after which a deleted vault or secret is gone; fixed once the vault exists.')
-@minValue(7)
-@maxValue(90)
 param softDeleteRetentionDays int
 
 @description('Workspace of the audit log.')
-@minLength(1)
 param workspaceId string
 
 var contentType = 'text/plain; password of the Neo4j user that the function signs in with'

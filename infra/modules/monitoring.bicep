@@ -2,26 +2,21 @@
 targetScope = 'resourceGroup'
 
 @description('Name of the Log Analytics workspace.')
-@maxLength(63)
 param workspaceName string
 
 @description('Name of the Application Insights component.')
-@maxLength(260)
 param applicationInsightsName string
 
 @description('Name of the group that alerts are sent to.')
-@maxLength(260)
 param actionGroupName string
 
 @description('Region.')
-@minLength(1)
 param location string
 
 @description('Tags of every resource.')
 param tags object
 
 @description('Name of the scope that lets a network reach the logs.')
-@maxLength(255)
 param privateLinkScopeName string
 
 @description('Whether logs and telemetry are taken from the internet, with a token.')
@@ -31,32 +26,21 @@ param publicAccess bool
 param publicQueries bool
 
 @description('Days that logs are kept.')
-@minValue(30)
-@maxValue(730)
 param retentionDays int
 
 @description('Most GB of logs a day; what comes after is dropped.')
-@minValue(1)
-@maxValue(1000)
 param dailyQuotaGb int
 
 @description('Who gets alerts by mail; empty: alerts are seen in the portal only.')
-@maxLength(254)
 param alertEmail string
 
 @description('Percentage of failed retrievals that raises an alert.')
-@minValue(1)
-@maxValue(100)
 param alertFailurePercent int
 
 @description('Seconds that 95 of 100 retrievals have to stay under.')
-@minValue(1)
-@maxValue(225)
 param alertRetrievalSeconds int
 
 @description('Seconds that 95 of 100 embeddings of a question have to stay under.')
-@minValue(1)
-@maxValue(60)
 param alertEmbeddingSeconds int
 
 // Each query gives one row with a column `value`, or none. Requests are the platform's own record and are never sampled;

@@ -2,35 +2,27 @@
 targetScope = 'resourceGroup'
 
 @description('Name of the virtual network.')
-@maxLength(64)
 param name string
 
 @description('Prefix of the names of the network security groups.')
-@maxLength(70)
 param securityGroupPrefix string
 
 @description('Name of the NAT gateway.')
-@maxLength(80)
 param natGatewayName string
 
 @description('Name of the public address of the NAT gateway.')
-@maxLength(80)
 param publicIpName string
 
 @description('Region.')
-@minLength(1)
 param location string
 
 @description('Tags of every resource.')
 param tags object
 
 @description('Addresses of the network; the function gets a /26 of it and the endpoints a /27.')
-@minLength(9)
-@maxLength(18)
 param addressPrefix string
 
 @description('Ports that private endpoints are reached by from the network.')
-@minLength(1)
 param endpointPorts array
 
 @description('Whether a NAT gateway gives outgoing traffic one fixed address, for the allow list of AuraDB.')

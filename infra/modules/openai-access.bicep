@@ -2,26 +2,16 @@
 targetScope = 'resourceGroup'
 
 @description('Name of the account.')
-@minLength(2)
-@maxLength(64)
 param accountName string
 
 @description('Object id of the function identity.')
-@minLength(36)
-@maxLength(36)
 param principalId string
 
 @description('Object id of a developer who may use the models as well; empty: nobody.')
-@maxLength(36)
 param developerPrincipalId string = ''
 
 @description('What the developer principal is.')
-@allowed([
-  'User'
-  'Group'
-  'ServicePrincipal'
-])
-param developerPrincipalType string = 'User'
+param developerPrincipalType 'User' | 'Group' | 'ServicePrincipal' = 'User'
 
 var openAiUser = '5e0bd9bd-7b93-4f28-af87-19fc36ad61bd' // Cognitive Services OpenAI User
 

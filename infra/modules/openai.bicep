@@ -2,25 +2,21 @@
 targetScope = 'resourceGroup'
 
 @description('Name of the account, and of its own domain, which tokens need.')
-@maxLength(64)
 param name string
 
 @description('Region.')
-@minLength(1)
 param location string
 
 @description('Tags of every resource.')
 param tags object
 
 @description('Deployments to make, each {name, model, version, skuName, capacity}.')
-@minLength(1)
 param deployments array
 
 @description('Whether the account can be reached from the internet, with a token.')
 param publicAccess bool
 
 @description('Workspace of the audit log.')
-@minLength(1)
 param workspaceId string
 
 resource account 'Microsoft.CognitiveServices/accounts@2025-06-01' = {

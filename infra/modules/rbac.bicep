@@ -3,16 +3,12 @@
 targetScope = 'resourceGroup'
 
 @description('Name of the storage account.')
-@maxLength(24)
 param storageName string
 
 @description('Name of the Application Insights component.')
-@maxLength(260)
 param applicationInsightsName string
 
 @description('Object id of the function identity.')
-@minLength(36)
-@maxLength(36)
 param principalId string
 
 var blobDataOwner = 'b7e6dc6d-f1e8-4753-8033-0f276bb0955b' // Storage Blob Data Owner: the host manages leases and containers

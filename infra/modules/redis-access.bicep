@@ -2,13 +2,9 @@
 targetScope = 'resourceGroup'
 
 @description('Name of the cluster.')
-@minLength(1)
-@maxLength(60)
 param clusterName string
 
 @description('Object id of the function identity.')
-@minLength(36)
-@maxLength(36)
 param principalId string
 
 resource cluster 'Microsoft.Cache/redisEnterprise@2025-07-01' existing = {

@@ -2,18 +2,15 @@
 targetScope = 'resourceGroup'
 
 @description('Name of the cluster.')
-@maxLength(60)
 param name string
 
 @description('Region.')
-@minLength(1)
 param location string
 
 @description('Tags of every resource.')
 param tags object
 
 @description('Size of the cluster.')
-@minLength(1)
 param skuName string
 
 @description('Whether a replica stands by; doubles the price.')
@@ -23,7 +20,6 @@ param highAvailability bool
 param publicAccess bool
 
 @description('Workspace of the audit log.')
-@minLength(1)
 param workspaceId string
 
 resource cluster 'Microsoft.Cache/redisEnterprise@2025-07-01' = {

@@ -2,43 +2,25 @@
 targetScope = 'resourceGroup'
 
 @description('Name of the vault.')
-@minLength(3)
-@maxLength(24)
 param keyVaultName string
 
 @description('Name of the secret.')
-@minLength(1)
-@maxLength(127)
 param secretName string
 
 @description('Object id of the function identity.')
-@minLength(36)
-@maxLength(36)
 param principalId string
 
 @description('Object id of a developer who may read the secret as well; empty: nobody.')
-@maxLength(36)
 param developerPrincipalId string = ''
 
 @description('What the developer principal is.')
-@allowed([
-  'User'
-  'Group'
-  'ServicePrincipal'
-])
-param developerPrincipalType string = 'User'
+param developerPrincipalType 'User' | 'Group' | 'ServicePrincipal' = 'User'
 
 @description('Object id of an operator who may write the secret; empty: nobody.')
-@maxLength(36)
 param officerPrincipalId string = ''
 
 @description('What the operator is.')
-@allowed([
-  'User'
-  'Group'
-  'ServicePrincipal'
-])
-param officerPrincipalType string = 'User'
+param officerPrincipalType 'User' | 'Group' | 'ServicePrincipal' = 'User'
 
 var secretsUser = '4633458b-17de-408a-b874-0445c86b69e6' // Key Vault Secrets User
 var secretsOfficer = 'b86a8fe4-44ce-4948-aee5-eccb2c155cd7' // Key Vault Secrets Officer
@@ -81,6 +63,3 @@ resource officerWritesSecret 'Microsoft.Authorization/roleAssignments@2022-04-01
     roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', secretsOfficer)
   }
 }
-
-@description('Address of the newest version of the secret: a new version is picked up without a deployment.')
-output referenceUri string = '${vault.properties.vaultUri}secrets/${secretName}'

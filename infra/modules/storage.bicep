@@ -2,40 +2,27 @@
 targetScope = 'resourceGroup'
 
 @description('Name of the storage account.')
-@maxLength(24)
 param name string
 
 @description('Region.')
-@minLength(1)
 param location string
 
 @description('Tags of every resource.')
 param tags object
 
 @description('Redundancy.')
-@allowed([
-  'Standard_LRS'
-  'Standard_ZRS'
-  'Standard_GRS'
-  'Standard_GZRS'
-])
-param skuName string
+param skuName 'Standard_LRS' | 'Standard_ZRS' | 'Standard_GRS' | 'Standard_GZRS'
 
 @description('Name of the container that deployments are uploaded to.')
-@minLength(3)
-@maxLength(63)
 param containerName string
 
 @description('Whether the account can be reached from the internet, with a token.')
 param publicAccess bool
 
 @description('Days after which deleted blobs are gone.')
-@minValue(1)
-@maxValue(365)
 param deleteRetentionDays int = 7
 
 @description('Workspace of the audit log.')
-@minLength(1)
 param workspaceId string
 
 resource account 'Microsoft.Storage/storageAccounts@2025-01-01' = {

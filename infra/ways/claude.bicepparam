@@ -3,8 +3,10 @@ using '../main.bicep'
 
 param environmentName = 'prod'
 param location = 'westeurope'
-param neo4jUri = 'neo4j+s://0a1b2c3d.databases.neo4j.io'
+param appSettings = {
+  NEO4J_URI: 'neo4j+s://0a1b2c3d.databases.neo4j.io'
+  CHAT_PROVIDER: 'anthropic'
+  OAI_MODEL: 'claude-sonnet'
+  ANTHROPIC_BASE_URL: 'https://name.services.ai.azure.com/anthropic/'
+}
 param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD')
-param chatProvider = 'anthropic'
-param anthropicModel = 'claude-sonnet'
-param anthropicUrl = 'https://name.services.ai.azure.com/anthropic/'

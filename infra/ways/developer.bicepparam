@@ -4,7 +4,9 @@ using '../main.bicep'
 
 param environmentName = 'dev'
 param location = 'westeurope'
-param neo4jUri = 'neo4j+s://0a1b2c3d.databases.neo4j.io'
+param appSettings = {
+  NEO4J_URI: 'neo4j+s://0a1b2c3d.databases.neo4j.io'
+}
 param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD')
 
 param developerPrincipalId = '44444444-4444-4444-4444-444444444444'

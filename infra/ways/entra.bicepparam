@@ -3,7 +3,9 @@ using '../main.bicep'
 
 param environmentName = 'prod'
 param location = 'westeurope'
-param neo4jUri = 'neo4j+s://0a1b2c3d.databases.neo4j.io'
+param appSettings = {
+  NEO4J_URI: 'neo4j+s://0a1b2c3d.databases.neo4j.io'
+}
 param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD')
 
 param authMode = 'easyauth'

@@ -3,5 +3,9 @@ using '../main.bicep'
 
 param environmentName = 'prod'
 param location = 'westeurope'
-param neo4jUri = 'neo4j+s://0a1b2c3d.databases.neo4j.io'
-param neo4jCredentialId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/secrets-of-the-team/secrets/neo4j'
+param appSettings = {
+  NEO4J_URI: 'neo4j+s://0a1b2c3d.databases.neo4j.io'
+}
+param credentialIds = {
+  NEO4J_PASSWORD: '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/secrets-of-the-team/secrets/neo4j'
+}

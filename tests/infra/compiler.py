@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,11 +21,11 @@ from anthonycmartin.bicep_rpc_client import (
 )
 
 from drift.local.infra.bicep_compiler import HOW_TO_GET_ONE
-from tests.infra.ways import ALWAYS_SET
+from tests.infra.ways import ALWAYS_SET, Way
 
 NOT_CHECKED = (
-    "infra/: no Bicep compiler, so snapshots, compiled template and parameters were not checked. "
-    f"{HOW_TO_GET_ONE}"
+    "infra/: no Bicep compiler, so ways to deploy, compiled template and parameters were not "
+    f"checked. {HOW_TO_GET_ONE}"
 )
 
 WHERE = SnapshotMetadata(
@@ -52,51 +52,44 @@ class Compiler:
         answer = self.client.compile(CompileRequest(template))
         return _contents(answer.contents, answer.diagnostics)
 
-    def parameters(self, file: Path, overrides: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Return the parameters of a parameter file, name to value."""
-        answer = self.client.compile_params(CompileParamsRequest(file, dict(overrides or {})))
-        found = _contents(answer.parameters, answer.diagnostics)["parameters"]
-        return {name: one.get("value") for name, one in found.items()}
+    def way(self, file: Path) -> Way:
+        """Return the way of a parameter file, with the template's defaults and its snapshot."""
+        answer = self.client.compile_params(CompileParamsRequest(file, {}))
+        given = _contents(answer.parameters, answer.diagnostics)["parameters"]
+        declared = json.loads(answer.template or "{}")["parameters"]
+        values = {name: one.get("defaultValue") for name, one in declared.items()}
+        values |= {name: one.get("value") for name, one in given.items()}
+        return Way(file.stem, values, self.snapshot(file))
 
     def formatted(self, file: Path) -> str:
         """Return a file in the one layout."""
         return self.client.format(FormatRequest(file)).contents
 
     def snapshot(self, file: Path) -> dict[str, Any]:
-        """Return what a parameter file would deploy, in an order that does not change from run to
-        run.
+        """Return what a parameter file would deploy; resources by id, outputs by name.
+
+        The engine's own order differs from run to run.
         """
         try:
             answer = self.client.get_snapshot(GetSnapshotRequest(file, WHERE))
         except RuntimeError as error:
-            self.parameters(file)  # the compiler's own sentence, where it is the one that refuses
+            refused = self.client.compile_params(CompileParamsRequest(file, {}))
+            _contents(refused.parameters, refused.diagnostics)  # where the compiler says more
             raise RefusedError(str(error)) from error
-        return in_order(json.loads(answer.snapshot))
 
-
-def in_order(snapshot: dict[str, Any]) -> dict[str, Any]:
-    """Return a snapshot with outputs by name and resources by id.
-
-    The engine's own order differs from run to run.
-    """
-    resources = sorted(snapshot["predictedResources"], key=lambda one: (one["type"], one["id"]))
-    outputs = dict(sorted(snapshot["outputs"].items()))
-    return {
-        "predictedResources": resources,
-        "diagnostics": snapshot["diagnostics"],
-        "outputs": outputs,
-    }
+        made = json.loads(answer.snapshot)
+        made["predictedResources"].sort(key=lambda one: (one["type"], one["id"]))
+        return {**made, "outputs": dict(sorted(made["outputs"].items()))}
 
 
 @contextmanager
-def started(executable: str, variables: Mapping[str, str] | None = None) -> Iterator[Compiler]:
-    """Start one process of the compiler; it reads this environment, and `variables`, once."""
+def started(executable: str) -> Iterator[Compiler]:
+    """Start one process of the compiler; it reads this environment, and ALWAYS_SET, once."""
     before = dict(os.environ)
-    os.environ.update(ALWAYS_SET if variables is None else variables)
+    os.environ.update(ALWAYS_SET)
     try:
-        client = BicepClientFactory().initialize(
-            BicepClientConfiguration(existing_cli_path=executable)
-        )
+        configuration = BicepClientConfiguration(existing_cli_path=executable)
+        client = BicepClientFactory().initialize(configuration)
     finally:
         os.environ.clear()
         os.environ.update(before)
@@ -110,7 +103,7 @@ def _contents(contents: str | None, diagnostics: tuple[dict[str, Any], ...]) -> 
     return dict(json.loads(contents))
 
 
-def _sentence(diagnostic: Mapping[str, Any]) -> str:
+def _sentence(diagnostic: dict[str, Any]) -> str:
     """Return what the compiler says, with the line that it says it of."""
     file, line = Path(diagnostic["source"]), diagnostic["range"]["start"]["line"]
     lines = file.read_text(encoding="utf-8").splitlines()

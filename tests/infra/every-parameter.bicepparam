@@ -17,54 +17,14 @@ param developerPrincipalId = '44444444-4444-4444-4444-444444444444'
 param developerPrincipalType = 'Group'
 param vaultOfficerPrincipalId = '55555555-5555-5555-5555-555555555555'
 param vaultOfficerPrincipalType = 'ServicePrincipal'
-param neo4jUri = 'bolt+s://graph.example.com:7687'
-param neo4jUsername = 'reader'
-param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD')
-param neo4jPasswordReplace = true
-param vectorStore = 'milvus'
-param milvusUri = 'https://vectors.example.com:19531/db'
-param milvusCredentialId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/kv-of-milvus/secrets/milvus'
-param authMode = 'keys'
-param projectKeys = readEnvironmentVariable('PROJECT_KEYS')
-param projectKeysReplace = true
-param chatProvider = 'anthropic'
-param anthropicModel = 'claude-given'
-param anthropicUrl = 'https://given.services.ai.azure.com/anthropic/'
-param anthropicCredentialId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/kv-of-claude/secrets/claude'
-param openAiName = 'oai-given'
-param chatDeploymentName = 'answers'
-param chatModelName = 'gpt-5.5'
-param chatModelVersion = '2026-06-01'
-param chatSkuName = 'DataZoneStandard'
-param chatCapacity = 901
-param embeddingDeploymentName = 'vectors'
-param embeddingModelName = 'text-embedding-3-small'
-param embeddingModelVersion = '2'
-param embeddingSkuName = 'Standard'
-param embeddingCapacity = 77
-param redisName = 'amr-given'
-param redisSkuName = 'Balanced_B5'
-param redisHighAvailability = false
-param instanceMemoryMB = 4096
-param maximumInstanceCount = 60
-param alwaysReadyInstances = 3
-param httpConcurrency = 16
-param minTlsVersion = '1.3'
-param corsOrigins = ['https://portal.example.com', 'https://other.example.com']
-param storageSkuName = 'Standard_GZRS'
-param keyVaultPurgeProtection = false
-param keyVaultRetentionDays = 14
-param vnetEnabled = true
-param vnetAddressPrefix = '10.99.0.0/23'
-param natGatewayEnabled = false
-param functionAccess = 'public'
-param logRetentionDays = 120
-param logDailyQuotaGb = 9
-param alertEmail = 'operators@example.com'
-param alertFailurePercent = 11
-param alertRetrievalSeconds = 75
-param alertEmbeddingSeconds = 7
 param appSettings = {
+  NEO4J_URI: 'bolt+s://graph.example.com:7687'
+  NEO4J_USERNAME: 'reader'
+  VECTOR_STORE: 'milvus'
+  MILVUS_URI: 'https://vectors.example.com:19531/db'
+  CHAT_PROVIDER: 'anthropic'
+  OAI_MODEL: 'claude-given'
+  ANTHROPIC_BASE_URL: 'https://given.services.ai.azure.com/anthropic/'
   CACHE: 'off'
   CACHE_ANSWERS: 'true'
   CHUNK_FULLTEXT_INDEX_NAME: 'words_of_chunks'
@@ -103,3 +63,45 @@ param appSettings = {
   RETRY_MAX_ATTEMPTS: '6'
   VECTOR_INDEX_DIMENSIONS: '1024'
 }
+param credentialIds = {
+  MILVUS_TOKEN: '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/kv-of-milvus/secrets/milvus'
+  ANTHROPIC_KEY: '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/kv-of-claude/secrets/claude'
+}
+param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD')
+param neo4jPasswordReplace = true
+param authMode = 'keys'
+param projectKeys = readEnvironmentVariable('PROJECT_KEYS')
+param projectKeysReplace = true
+param openAiName = 'oai-given'
+param chatDeploymentName = 'answers'
+param chatModelName = 'gpt-5.5'
+param chatModelVersion = '2026-06-01'
+param chatSkuName = 'DataZoneStandard'
+param chatCapacity = 901
+param embeddingDeploymentName = 'vectors'
+param embeddingModelName = 'text-embedding-3-small'
+param embeddingModelVersion = '2'
+param embeddingSkuName = 'Standard'
+param embeddingCapacity = 77
+param redisName = 'amr-given'
+param redisSkuName = 'Balanced_B5'
+param redisHighAvailability = false
+param instanceMemoryMB = 4096
+param maximumInstanceCount = 60
+param alwaysReadyInstances = 3
+param httpConcurrency = 16
+param minTlsVersion = '1.3'
+param corsOrigins = ['https://portal.example.com', 'https://other.example.com']
+param storageSkuName = 'Standard_GZRS'
+param keyVaultPurgeProtection = false
+param keyVaultRetentionDays = 14
+param vnetEnabled = true
+param vnetAddressPrefix = '10.99.0.0/23'
+param natGatewayEnabled = false
+param functionAccess = 'public'
+param logRetentionDays = 120
+param logDailyQuotaGb = 9
+param alertEmail = 'operators@example.com'
+param alertFailurePercent = 11
+param alertRetrievalSeconds = 75
+param alertEmbeddingSeconds = 7

@@ -6,11 +6,15 @@ param environmentName = 'eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee
 param location = 'germanywestcentral'
 param developerPrincipalId = '44444444-4444-4444-4444-444444444444'
 param vaultOfficerPrincipalId = '55555555-5555-5555-5555-555555555555'
-param neo4jUri = 'neo4j+s://0a1b2c3d.databases.neo4j.io'
-param neo4jCredentialId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/secrets-of-the-team/secrets/neo4j'
+param appSettings = {
+  NEO4J_URI: 'neo4j+s://0a1b2c3d.databases.neo4j.io'
+}
+param credentialIds = {
+  NEO4J_PASSWORD: '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/secrets-of-the-team/secrets/neo4j'
+  PROJECT_KEYS: '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/keys-of-the-team/secrets/callers'
+}
 
 param authMode = 'keys'
-param projectKeysCredentialId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/keys-of-the-team/secrets/callers'
 param openAiMode = 'existing'
 param openAiExistingId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.CognitiveServices/accounts/models'
 param redisMode = 'existing'

@@ -4,14 +4,18 @@ using '../../infra/main.bicep'
 
 param environmentName = 'own'
 param location = 'westeurope'
-param neo4jUri = 'neo4j+s://0a1b2c3d.databases.neo4j.io'
-param neo4jCredentialId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/secrets-of-the-team/secrets/neo4j'
+param appSettings = {
+  NEO4J_URI: 'neo4j+s://0a1b2c3d.databases.neo4j.io'
+  VECTOR_STORE: 'milvus'
+  MILVUS_URI: 'https://in03-0a1b2c3d.serverless.azure-eastus.cloud.zilliz.com'
+}
+param credentialIds = {
+  NEO4J_PASSWORD: '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/secrets-of-the-team/secrets/neo4j'
+  PROJECT_KEYS: '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/Secrets-of-the-team/secrets/callers'
+  MILVUS_TOKEN: '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/Secrets-of-the-team/secrets/milvus'
+}
 
 param authMode = 'keys'
-param projectKeysCredentialId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/Secrets-of-the-team/secrets/callers'
-param vectorStore = 'milvus'
-param milvusUri = 'https://in03-0a1b2c3d.serverless.azure-eastus.cloud.zilliz.com'
-param milvusCredentialId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/Secrets-of-the-team/secrets/milvus'
 param openAiMode = 'existing'
 param openAiExistingId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.CognitiveServices/accounts/models'
 param redisMode = 'off'

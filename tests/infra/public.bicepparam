@@ -3,13 +3,19 @@ using '../../infra/main.bicep'
 
 param environmentName = 'open'
 param location = 'westeurope'
-param neo4jUri = 'bolt+s://graph.example.com:7687'
+param appSettings = {
+  NEO4J_URI: 'bolt+s://graph.example.com:7687'
+  PROJECT_CLAIM: 'projects'
+  GRAPH_SCHEMA: 'v1'
+  LLM_TEMPERATURE: '0.25'
+  LOG_QUESTIONS: 'true'
+  OAI_API_VERSION: '2025-04-01-preview'
+}
 param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD')
 param neo4jPasswordReplace = true
 param authMode = 'easyauth'
 param entraClientId = '77777777-7777-7777-7777-777777777777'
 param authTenantId = '88888888-8888-8888-8888-888888888888'
-param projectClaim = 'projects'
 param redisSkuName = 'Balanced_B5'
 param redisHighAvailability = false
 param instanceMemoryMB = 512
@@ -26,9 +32,3 @@ param logDailyQuotaGb = 3
 param alertFailurePercent = 8
 param alertRetrievalSeconds = 90
 param alertEmbeddingSeconds = 3
-param appSettings = {
-  GRAPH_SCHEMA: 'v1'
-  LLM_TEMPERATURE: '0.25'
-  LOG_QUESTIONS: 'true'
-  OAI_API_VERSION: '2025-04-01-preview'
-}

@@ -3,58 +3,47 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
-from drift.local.infra.bicep_parameters import given_in
-from tests.infra.ways import DECLARED, DEFAULTS, ROOT, Way, way_of, ways_of_people
+from tests.infra.rules.files import READ
+from tests.infra.ways import ROOT, ways_of_people
 
 DOCS = (ROOT / "docs/deploy.md").read_text()
-WAYS = [way_of(file) for file in ways_of_people()]
+FILE = (ROOT / "infra/main.bicepparam").read_text()
+VARIABLE = {**dict(READ.findall(FILE)), "NEO4J_PASSWORD": "NEO4J_CREDENTIAL_ID"}
+"""The variable behind each parameter, setting and id of a secret."""
+
+GIVEN = re.compile(r"^(?:param |  )(\w+)(?: =|:) '?([^'{\n]+)'?$", re.MULTILINE)
+BESIDES = {"AZURE_ENV_NAME", "AZURE_LOCATION", "NEO4J_URI"} | {
+    "ALERT_EMAIL",
+    "KEY_VAULT_PURGE_PROTECTION",
+}
+"""What a way needs in any case, and what `developer` shows besides."""
 
 
 def test_the_variables_that_are_given_for_a_way_make_the_same_parameters() -> None:
-    for way in WAYS:
-        given = given_in((ROOT / "infra/main.bicepparam").read_text(), _variables(way))
-        own = {
-            name: way[name]
-            for name, one in given.items()
-            if isinstance(one.value, str | int | bool)
+    for file in ways_of_people():
+        given = {
+            VARIABLE[name]: value
+            for name, value in GIVEN.findall(file.read_text())
+            if "readEnvironmentVariable(" not in value and VARIABLE[name] not in BESIDES
         }
-        read = {name: given[name].value for name in own}
-        required = {name for name, one in DECLARED.items() if one.required}
-        for name in required | {
-            "keyVaultPurgeProtection",
-            "alertEmail",
-            "neo4jPassword",
-            "neo4jCredentialId",
-        }:
-            own.pop(name, None), read.pop(name, None)
-        assert read == own, way.name
+        told = _variables(file)
+        assert told.keys() - BESIDES == given.keys(), file.stem
+        assert all(value in {"…", given.get(name)} for name, value in told.items()), file.stem
 
 
-def _variables(way: Way) -> dict[str, str]:
-    """Return the variables of the row of a way, with the way's own values for `…`."""
-    (row,) = re.findall(
-        rf"^\| `{way.name}` \|.*\|([^|]*)\|$", DOCS.split("### Who may do what")[0], re.MULTILINE
-    )
+def _variables(file: Path) -> dict[str, str]:
+    """Return the variables of the row of a way."""
+    rows = DOCS.split("### Who may do what")[0]
+    (row,) = re.findall(rf"^\| `{file.stem}` \|.*\|([^|]*)\|$", rows, re.MULTILINE)
     if row.strip().startswith("the same and"):
-        settings = "OPENAI_MODE=existing OPENAI_EXISTING_ID=…"
-        settings += " REDIS_MODE=existing REDIS_EXISTING_ID=…"
-        row = f"`{settings}` {row}"
-    pairs = dict(re.findall(r"(\w+)=([^\s`]+)", row))
-    return {name: _value(way, name) if value == "…" else value for name, value in pairs.items()}
-
-
-def _value(way: Way, variable: str) -> str:
-    file = given_in((ROOT / "infra/main.bicepparam").read_text(), {})
-    return str(next((way[name] for name, one in file.items() if one.variable == variable), ""))
+        row += "`OPENAI_MODE=existing OPENAI_EXISTING_ID=… REDIS_MODE=existing REDIS_EXISTING_ID=…`"
+    return dict(re.findall(r"(\w+)=([^\s`]+)", row))
 
 
 def test_every_variable_that_is_named_is_read() -> None:
-    read = set(
-        re.findall(
-            r"readEnvironmentVariable\('(\w+)'", (ROOT / "infra/main.bicepparam").read_text()
-        )
-    )
+    read = set(re.findall(r"readEnvironmentVariable\('(\w+)'", FILE))
     choices = DOCS.split("## Choices")[1].split("## AuraDB")[0]
     rows = re.findall(r"^\| (`.*?) \|", choices, re.MULTILINE)
     assert rows
@@ -63,5 +52,6 @@ def test_every_variable_that_is_named_is_read() -> None:
 
 
 def test_the_default_capacity_carries_four_of_the_requests_that_were_measured() -> None:
-    assert DEFAULTS["chatCapacity"] >= 4 * 130
-    assert f"default of {DEFAULTS['chatCapacity']} carries four" in DOCS
+    (capacity,) = re.findall(r"'CHAT_CAPACITY', '(\d+)'", FILE)
+    assert int(capacity) >= 4 * 130
+    assert f"default of {capacity} carries four" in DOCS

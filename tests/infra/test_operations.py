@@ -11,13 +11,14 @@ from drift.local.stack.neo4j.home import PUBLISHED_PASSWORD
 from drift.local.stack.stack import VARIABLES
 from drift.routes import ROUTES
 from tests.infra.kinds import ALERT
-from tests.infra.ways import ROOT, Project
+from tests.infra.ways import ROOT, committed_snapshots
 
 SOURCE = "".join(path.read_text() for path in sorted((ROOT / "drift").rglob("*.py")))
 
 
 def test_queries_ask_for_what_the_function_writes() -> None:
-    alerts = Project().ways[0].resources(ALERT)
+    made = committed_snapshots()["default"]["predictedResources"]
+    alerts = [one for one in made if one["type"] == ALERT]
     queries = "".join(one["properties"]["criteria"]["allOf"][0]["query"] for one in alerts)
     named = re.findall(r"\bname (?:== |in \()('[^|\n)]*')", queries)
     names = set(re.findall(r"'(\w+)'", " ".join(named)))

@@ -1,29 +1,24 @@
 """The ways to deploy: a parameter file each, and what the deployment engine makes of it.
 
-Three snapshots are committed, so that a change shows what it would deploy; the others are worked
-out where a compiler is.
+Two snapshots are committed, so that a change shows what it would deploy; the others are worked out
+where a compiler is.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
-
-from drift.local.infra.bicep_parameters import declared_in, given_in
 
 ROOT = Path(__file__).resolve().parents[2]
 ALWAYS_SET = {"NEO4J_PASSWORD": "canary-password", "PROJECT_KEYS": "[]"}
 """What the ways to deploy read from the environment; the engine shows no secure value, so it is in
 no snapshot."""
 
-DECLARED = declared_in((ROOT / "infra/main.bicep").read_text(encoding="utf-8"))
-"""The parameters of infra/main.bicep, with their defaults and bounds."""
-
-DEFAULTS = {name: one.default for name, one in DECLARED.items()}
+COMMITTED = ("default", "every-parameter")
+"""The ways whose snapshots are committed."""
 
 Body = dict[str, Any]
 """A resource as it stands in a snapshot."""
@@ -51,44 +46,28 @@ class Way:
         """Whether the stores cannot be reached from the internet."""
         return bool(self["vnetEnabled"])
 
+    def credential(self, setting: str) -> str:
+        """Return the resource id of a secret of people's own; empty where there is none."""
+        return str(self["credentialIds"].get(setting, ""))
+
 
 @dataclass(frozen=True)
 class Project:
-    """A folder with the files of this project, and what the compiler made of them where one was
-    asked.
+    """A folder with the files of this project, and what the compiler made of them.
 
-    `snapshots` has the snapshots that the engine made just now, by the path of their parameter
-    file; the others are read where they are committed. `template` is what is sent to Azure, None
-    without a compiler.
+    `template` is what is sent to Azure; rules over files need neither it nor the ways.
     """
 
     root: Path = ROOT
-    snapshots: Mapping[Path, Body] = field(default_factory=dict)
+    ways: list[Way] = field(default_factory=list)
     template: Body | None = None
-
-    @cached_property
-    def ways(self) -> list[Way]:
-        """All ways whose snapshot is there, those of people first."""
-        return list(self._ways())
-
-    def _ways(self) -> Iterator[Way]:
-        for file in way_files(self.root):
-            made, committed = self.snapshots.get(file.relative_to(self.root)), snapshot_of(file)
-            if not made and not committed.exists():
-                continue
-            snapshot = made or json.loads(committed.read_text())
-            yield way_of(file, snapshot)
 
     def text(self, path: str) -> str:
         """Return the text of a file."""
         return (self.root / path).read_text(encoding="utf-8")
 
 
-def way_of(file: Path, snapshot: Body | None = None) -> Way:
-    """Return the way of a parameter file, with what it would deploy where that is known."""
-    given = given_in(file.read_text(), ALWAYS_SET)
-    values = {**DEFAULTS, **{name: one.value for name, one in given.items()}}
-    return Way(way_name(file), values, snapshot or {})
+Rule = Callable[[Project], Iterator[str]]
 
 
 def way_files(root: Path = ROOT) -> list[Path]:
@@ -105,20 +84,12 @@ def ways_of_people(root: Path = ROOT) -> list[Path]:
     return sorted((root / "infra/ways").glob("*.bicepparam"))
 
 
-def way_name(file: Path) -> str:
-    """Return the name of a way: that of its file."""
-    return file.stem
-
-
-COMMITTED = ("default", "private", "every-parameter")
-"""The ways whose snapshots are committed."""
-
-
 def snapshot_of(file: Path) -> Path:
     """Return the path of the snapshot beside a parameter file, where it is committed."""
     return file.with_suffix(".snapshot.json")
 
 
-def resources_in(snapshot: Path) -> list[Body]:
-    """Return the resources of a committed snapshot."""
-    return list(json.loads(snapshot.read_text(encoding="utf-8"))["predictedResources"])
+def committed_snapshots() -> dict[str, Body]:
+    """Return the snapshots that are committed, by the name of their way."""
+    files = {file.stem: snapshot_of(file) for file in way_files() if file.stem in COMMITTED}
+    return {name: json.loads(file.read_text(encoding="utf-8")) for name, file in files.items()}

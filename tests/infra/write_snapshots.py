@@ -1,4 +1,4 @@
-"""`python -m tests.infra.write_snapshots`: what three ways would deploy, worked out by Azure's own
+"""`python -m tests.infra.write_snapshots`: what two ways would deploy, worked out by Azure's own
 deployment engine.
 """
 
@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
 
 from drift.local.infra.bicep_compiler import find_compiler
 from tests.infra.compiler import NOT_CHECKED, started
-from tests.infra.ways import COMMITTED, ROOT, snapshot_of, way_files, way_name
+from tests.infra.ways import COMMITTED, snapshot_of, way_files
 
 
-def write(root: Path = ROOT) -> bool:
+def write() -> bool:
     """Write the snapshots that are committed, each beside its parameter file.
 
     Tell whether a compiler was there to do it.
@@ -23,7 +22,7 @@ def write(root: Path = ROOT) -> bool:
         print(NOT_CHECKED, file=sys.stderr)  # noqa: T201 - a command
         return False
     with started(executable) as compiler:
-        for file in (file for file in way_files(root) if way_name(file) in COMMITTED):
+        for file in (file for file in way_files() if file.stem in COMMITTED):
             text = json.dumps(compiler.snapshot(file), indent=2, ensure_ascii=False)
             snapshot_of(file).write_text(f"{text}\n", encoding="utf-8")
     return True

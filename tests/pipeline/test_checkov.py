@@ -16,7 +16,7 @@ import pytest
 
 from drift.local.infra.bicep_compiler import find_compiler
 from tests.infra.compiler import started
-from tests.infra.ways import Project, way_name, ways_of_people
+from tests.infra.ways import committed_snapshots, ways_of_people
 from tests.pipeline.tools import CHECKOV, run
 
 pytestmark = [pytest.mark.deep, pytest.mark.timeout(600, func_only=True)]
@@ -103,9 +103,10 @@ def ways() -> Mapping[str, list[Resource]]:
     """What each way of people would deploy; without a compiler, the ways that are committed."""
     executable = find_compiler()
     if executable is None:
-        return {way.name: way.resources() for way in Project().ways}
-    with started(executable) as compiler:
-        made = {way_name(file): compiler.snapshot(file) for file in ways_of_people()}
+        made = committed_snapshots()
+    else:
+        with started(executable) as compiler:
+            made = {file.stem: compiler.snapshot(file) for file in ways_of_people()}
     return {name: snapshot["predictedResources"] for name, snapshot in made.items()}
 
 
@@ -120,12 +121,12 @@ def test_every_finding_has_a_reason_and_every_reason_its_finding(
 
 def test_a_door_that_is_opened_is_found(ways: Mapping[str, list[Resource]], tmp_path: Path) -> None:
     """Without this an empty report could mean that nothing was read."""
-    way = copy.deepcopy(ways["private"])
+    way = copy.deepcopy(ways["default"])
     for one in way:
         if one["type"] == STORAGE:
             one["properties"]["allowBlobPublicAccess"] = True
             one["properties"]["supportsHttpsTrafficOnly"] = False
-    checks = {check for check, _, _ in found({"private": way}, tmp_path)}
+    checks = {check for check, _, _ in found({"default": way}, tmp_path)}
     assert checks & {"CKV_AZURE_3", "CKV_AZURE_190", "CKV_AZURE_59"}
 
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-_LINE = re.compile(
-    r"""^\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*("(?:\\.|[^"\\])*"|'[^']*'|[^#\n]*)""", re.MULTILINE
-)
+from dotenv import dotenv_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +26,8 @@ def azd_environment(root: Path, given: Mapping[str, str]) -> AzdEnvironment:
     if not name or not file.is_file():
         return AzdEnvironment(name, None, {})
 
-    lines = _LINE.findall(file.read_text(encoding="utf-8"))
-    values = {variable: _unquoted(value) for variable, value in lines}
+    read = dotenv_values(file, interpolate=False, encoding="utf-8")
+    values = {variable: value or "" for variable, value in read.items()}
     return AzdEnvironment(name, file, {"AZURE_ENV_NAME": name, **values})
 
 
@@ -39,10 +36,3 @@ def _default_name(file: Path) -> str:
         return str(json.loads(file.read_text(encoding="utf-8")).get("defaultEnvironment", ""))
     except (OSError, ValueError, AttributeError):
         return ""
-
-
-def _unquoted(value: str) -> str:
-    value = value.strip()
-    if value.startswith('"'):
-        return re.sub(r"\\(.)", r"\1", value[1:-1])
-    return value.strip("'")

@@ -1,8 +1,7 @@
 """What a look at a machine or a deployment finds."""
 
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 State = Literal["ok", "note", "problem"]
 
@@ -14,16 +13,3 @@ class Finding:
     name: str
     state: State
     text: str
-
-
-Values = Mapping[str, Any]
-"""The values of a deployment's parameters, by name."""
-Said = tuple[str, State, str]
-"""Name of the parameter, whether it is a problem, and a sentence that says what to change."""
-Rule = Callable[[Values], Iterator[Said]]
-
-
-def settings_of(values: Values) -> Mapping[str, Any]:
-    """Return the settings that people give; none where the file computes them."""
-    given = values.get("appSettings")
-    return given if isinstance(given, dict) else {}

@@ -4,22 +4,20 @@ has to notice it.
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.infra.compiler import Compiler, RefusedError
-from tests.infra.differences import differences
-from tests.infra.faults.planted import COMPILER, SNAPSHOT
-from tests.infra.rules import Rule, every_way, files, template
-from tests.infra.ways import ROOT, Project, snapshot_of, way_files, way_name
+from tests.infra.compiler import Compiler
+from tests.infra.rules import callers, files, network, roles, snapshot, template
+from tests.infra.ways import ROOT, Project, Rule, way_files
 
 _FIRST = ("every-parameter", "all-private")
 """The ways that show most faults: asked first, since working one out takes a second."""
 
-_RULES = {rule.__name__: rule for rule in (*every_way.RULES, *template.RULES, *files.RULES)}
+_WAYS = (*snapshot.RULES, *network.RULES, *roles.RULES, *callers.RULES)
+_RULES = {rule.__name__: rule for rule in (*_WAYS, *template.RULES, *files.RULES)}
 
 _COPIED = ("host.json", ".funcignore", ".gitignore", "azure.yaml", "local.settings.json.example")
 
@@ -48,27 +46,9 @@ def finding(fault: Fault, folder: Path, compiler: Compiler) -> str:
     fault. Raises RefusedError where the compiler refuses a fault that is a rule's.
     """
     _plant(fault, folder)
-    if fault.finder == COMPILER:
-        return _refusal(folder, compiler)
-    if fault.finder == SNAPSHOT:
-        return _change(folder, compiler)
     rule = _RULES[fault.finder]
     found = (next(rule(project), "") for project in _worked_out(rule, folder, compiler))
     return next(filter(None, found), "")
-
-
-def _refusal(folder: Path, compiler: Compiler) -> str:
-    try:
-        compiler.compiled(folder / "infra/main.bicep")
-    except RefusedError as error:
-        return str(error)
-    return ""
-
-
-def _change(folder: Path, compiler: Compiler) -> str:
-    committed = json.loads(snapshot_of(folder / "infra/ways/default.bicepparam").read_text())
-    made = compiler.snapshot(folder / "infra/ways/default.bicepparam")
-    return next(differences(committed, made, "default"), "")
 
 
 def _worked_out(rule: Rule, folder: Path, compiler: Compiler) -> Iterator[Project]:
@@ -82,19 +62,18 @@ def _worked_out(rule: Rule, folder: Path, compiler: Compiler) -> Iterator[Projec
         yield Project(folder, template=compiler.compiled(folder / "infra/main.bicep"))
     else:
         for file in _ways(folder):
-            yield Project(folder, {file.relative_to(folder): compiler.snapshot(file)})
+            yield Project(folder, [compiler.way(file)])
 
 
 def _ways(folder: Path) -> list[Path]:
-    return sorted(way_files(folder), key=lambda file: way_name(file) not in _FIRST)
+    return sorted(way_files(folder), key=lambda file: file.stem not in _FIRST)
 
 
 def _plant(fault: Fault, folder: Path) -> None:
     shutil.copytree(ROOT / "infra", folder / "infra")
     (folder / "tests/infra").mkdir(parents=True)
-    for end in ("bicepparam", "snapshot.json"):
-        for file in (ROOT / "tests/infra").glob(f"*.{end}"):
-            shutil.copy(file, folder / "tests/infra")
+    for file in (ROOT / "tests/infra").glob("*.bicepparam"):
+        shutil.copy(file, folder / "tests/infra")
     for name in _COPIED:
         shutil.copy(ROOT / name, folder / name)
     shutil.copytree(ROOT / ".github", folder / ".github")

@@ -1,12 +1,5 @@
 """Rules that hold for every way to deploy.
 
-Each yields a sentence for each place where it does not.
+Each yields a sentence for each place where it does not. What one resource looks like is no rule:
+it stands in the committed snapshots, one of which gives every parameter a value of its own.
 """
-
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-
-from tests.infra.ways import Project
-
-Rule = Callable[[Project], Iterator[str]]

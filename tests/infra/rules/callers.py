@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tests.infra.kinds import SIGN_IN, SITE
-from tests.infra.rules import Rule
 from tests.infra.rules.snapshot import settings_of
-from tests.infra.ways import Body, Project, Way
+from tests.infra.ways import Body, Project, Rule, Way
 
 OPEN_PATHS = ["/health/live", "/rag", "/.well-known/oauth-protected-resource"]
 """What answers everybody: it holds no data."""

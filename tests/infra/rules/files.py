@@ -13,10 +13,8 @@ from typing import Any
 import yaml
 
 from drift.http.settings import Settings
-from drift.local.infra.bicep_parameters import given_in
 from tests.infra.differences import differences
-from tests.infra.rules import Rule
-from tests.infra.ways import DECLARED, DEFAULTS, Project
+from tests.infra.ways import Project, Rule
 
 HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 
@@ -74,24 +72,6 @@ def azd_runs_the_hooks_and_builds_nothing_on_azure(project: Project) -> Iterator
     yield from (f".gitignore: {line} is missing" for line in sorted(kept))
 
 
-LOGIN = {"contents": "read", "id-token": "write"}
-
-
-def a_workflow_may_read_and_a_login_gets_its_token(project: Project) -> Iterator[str]:
-    """Each workflow reads the repository and no more.
-
-    A job that signs in at Azure may ask for a token besides; no other job asks for anything.
-    """
-    for path in sorted((project.root / ".github/workflows").glob("*.yml")):
-        workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
-        if workflow.get("permissions") != {"contents": "read"}:
-            yield f"{path.name}: permissions are {workflow.get('permissions')}"
-        for name, job in workflow["jobs"].items():
-            signs_in = "azure/login@" in str(job["steps"])
-            if job.get("permissions") not in ([LOGIN] if signs_in else [None]):
-                yield f"{path.name}: job {name}: permissions are {job.get('permissions')}"
-
-
 def the_linter_refuses_what_it_finds(project: Project) -> Iterator[str]:
     """Every rule is an error, and no rule is taken out."""
     rules = json.loads(project.text("infra/bicepconfig.json"))["analyzers"]["core"]
@@ -106,90 +86,30 @@ def the_linter_refuses_what_it_finds(project: Project) -> Iterator[str]:
 
 LINT_RULES = 19
 
-EXCUSED = {"use-recent-api-versions": 5, "no-hardcoded-env-urls": 1, "use-resource-id-functions": 1}
-"""How often each linter rule is switched off for a line; each has its reason on the line before."""
-
-
-def an_excuse_has_a_reason(project: Project) -> Iterator[str]:
-    """A linter rule is switched off for one line only, with a comment above it, and as often as is
-    known.
-    """
-    found: dict[str, int] = {}
-    for file in sorted((project.root / "infra").rglob("*.bicep")):
-        lines = file.read_text(encoding="utf-8").splitlines()
-        for number, line in enumerate(lines):
-            if match := re.match(r"\s*#disable\S*\s+(.*)", line):
-                found[match[1]] = found.get(match[1], 0) + 1
-                if not re.match(r"\s*// \w", lines[number - 1]):
-                    yield f"{file.name}:{number + 1}: {match[1]} is switched off without a reason"
-    yield from differences(EXCUSED, found, "infra: switched off: ")
-
-
-FLEX_GAVE_UP = re.compile(
-    r"\b(FUNCTIONS_(EXTENSION_VERSION|MAX_HTTP_CONCURRENCY|WORKER_\w+)"
-    r"|SCM_DO_BUILD_DURING_DEPLOYMENT|ENABLE_ORYX_BUILD|WEBSITE_(?!AUTH_ENABLED)\w+)\b"
-)
-
-
-def nothing_is_named_that_flex_consumption_gave_up(project: Project) -> Iterator[str]:
-    """Settings that the plan refuses or ignores stand nowhere in infra/."""
-    for file in sorted((project.root / "infra").rglob("*.bicep*")):
-        for found in FLEX_GAVE_UP.finditer(file.read_text(encoding="utf-8")):
-            yield f"{file.name}: {found[0]} is no setting of Flex Consumption"
-
-
-VARIABLES = {
+OWN_NAMES = {
     "environmentName": "AZURE_ENV_NAME",
     "location": "AZURE_LOCATION",
-    "neo4jUri": "NEO4J_URI",
-    "neo4jPassword": "NEO4J_PASSWORD",
+    "ANTHROPIC_BASE_URL": "ANTHROPIC_URL",
+    "ANTHROPIC_KEY": "ANTHROPIC_CREDENTIAL_ID",
+    "MILVUS_TOKEN": "MILVUS_CREDENTIAL_ID",
+    "OAI_MODEL": "ANTHROPIC_MODEL",
+    "PROJECT_KEYS": "PROJECT_KEYS_CREDENTIAL_ID",
 }
-"""Names of variables that are not the parameter's own in capitals."""
+"""Variables that are not called as their parameter or setting, in capitals."""
+
+READ = re.compile(r"^(?:param |  )(\w+)(?: =|:) .*?readEnvironmentVariable\('(\w+)'", re.MULTILINE)
 
 
 def the_parameter_file_reads_each_value_from_its_own_variable(project: Project) -> Iterator[str]:
-    """infra/main.bicepparam: the variable of each parameter, and the default of the template where
-    there is one.
-    """
-    text = project.text("infra/main.bicepparam")
-    given = given_in(text, {})
-    for name, one in given.items():
-        if name in {"neo4jPassword", "projectKeys", "appSettings"}:
-            continue
-        variable = VARIABLES.get(name) or re.sub(
-            r"(?<=[a-z0-9])([A-Z])", r"_\1", name
-        ).upper().replace("OPEN_AI", "OPENAI")
-        if one.variable != variable:
-            read = one.variable or "nowhere"
-            yield f"infra/main.bicepparam: {name} is read from {read}, not from {variable}"
-        required = DECLARED[name].required
-        if not required and one.value != DEFAULTS[name]:
-            yield (
-                f"infra/main.bicepparam: {name} is {one.value!r} by default, and "
-                f"{DEFAULTS[name]!r} in the template"
-            )
-        if required and one.problem != "missing":
-            yield f"infra/main.bicepparam: {name} has a default"
-    for setting, variable in re.findall(
-        r"^  (\w+): readEnvironmentVariable\('(\w+)', ''\)$", text, re.MULTILINE
-    ):
-        if setting != variable or setting.lower() not in Settings.model_fields:
-            yield f"infra/main.bicepparam: setting {setting} is read from {variable}"
-    for line in SECRET_LINES:
-        if line not in text.splitlines():
-            yield f"infra/main.bicepparam: the line is missing: {line}"
+    """infra/main.bicepparam: the variable of each parameter and setting has its name."""
+    for name, variable in READ.findall(project.text("infra/main.bicepparam")):
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=4j)(?=[A-Z])", "_", name).upper()
+        words = words.replace("OPEN_AI", "OPENAI")
+        if variable != OWN_NAMES.get(name, words):
+            yield f"infra/main.bicepparam: {name} is read from {variable}"
 
 
-SECRET_LINES = [
-    "var neo4jCredential = readEnvironmentVariable('NEO4J_CREDENTIAL_ID', '')",
-    "var passwordVariable = empty(neo4jCredential) ? 'NEO4J_PASSWORD' : 'NEO4J_CREDENTIAL_ID'",
-    (
-        "param neo4jPassword = empty(neo4jCredential) "
-        "? readEnvironmentVariable(passwordVariable) : null"
-    ),
-    "var keysVariable = readEnvironmentVariable('PROJECT_KEYS', '')",
-    "param projectKeys = empty(keysVariable) ? null : keysVariable",
-]
+FROM_A_VARIABLE = ["param projectKeys = empty(keysVariable) ? null : keysVariable"]
 
 
 def no_way_holds_a_secret(project: Project) -> Iterator[str]:
@@ -199,7 +119,7 @@ def no_way_holds_a_secret(project: Project) -> Iterator[str]:
     for file in sorted((project.root / "infra").rglob("*.bicepparam")):
         for line in file.read_text(encoding="utf-8").splitlines():
             secret = re.match(r"param (neo4jPassword|projectKeys) ", line)
-            if secret and "readEnvironmentVariable(" not in line and line not in SECRET_LINES:
+            if secret and "readEnvironmentVariable(" not in line and line not in FROM_A_VARIABLE:
                 yield f"{file.name}: {secret[1]} does not come from the environment"
 
 
@@ -259,11 +179,8 @@ RULES: tuple[Rule, ...] = (
     the_host_is_set_up_as_meant,
     the_function_gives_up_before_the_platform,
     azd_runs_the_hooks_and_builds_nothing_on_azure,
-    a_workflow_may_read_and_a_login_gets_its_token,
-    the_linter_refuses_what_it_finds,
-    an_excuse_has_a_reason,
-    nothing_is_named_that_flex_consumption_gave_up,
     the_parameter_file_reads_each_value_from_its_own_variable,
+    the_linter_refuses_what_it_finds,
     no_way_holds_a_secret,
     the_example_shows_every_setting,
 )

@@ -20,14 +20,13 @@ from tests.infra.kinds import (
     WORKSPACE,
     ZONE,
 )
-from tests.infra.rules import Rule
-from tests.infra.ways import Body, Project, Way
+from tests.infra.ways import Body, Project, Rule, Way
 
 MET = ("access", "direction", "protocol", "sourceAddressPrefix")
 
 
 def _rules_of_endpoints(way: Way) -> list[tuple[object, ...]]:
-    port = urlsplit(way["milvusUri"]).port
+    port = urlsplit(way["appSettings"].get("MILVUS_URI", "")).port
     ports = ["443", "7687", "10000", *([str(port)] if port else [])]
     return [
         (100, "Allow", "Inbound", "Tcp", "VirtualNetwork", ports),
@@ -168,8 +167,8 @@ def private_endpoints_lead_to_each_store_by_its_name(project: Project) -> Iterat
 def _stores(way: Way) -> dict[str, list[str]]:
     stores = {one["id"].lower(): [PARTS[one["type"]]] for one in way.resources(*PARTS)}
     if way["existingEndpointsEnabled"]:
-        for name in ("neo4jCredentialId", "projectKeysCredentialId", "milvusCredentialId"):
-            stores[way[name].lower().split("/secrets/")[0]] = ["vault"]
+        for secret in way["credentialIds"].values():
+            stores[secret.lower().split("/secrets/")[0]] = ["vault"]
         stores[way["openAiExistingId"].lower()] = ["account"]
         stores[way["redisExistingId"].lower()] = ["redisEnterprise"]
     return {store: part for store, part in stores.items() if store}

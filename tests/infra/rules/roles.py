@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tests.infra.kinds import COMPONENT, OPENAI, ROLE, STORAGE, VAULT
-from tests.infra.rules import Rule
-from tests.infra.ways import Body, Project, Way
+from tests.infra.ways import Body, Project, Rule, Way
 
 ROLES = {
     "b7e6dc6d-f1e8-4753-8033-0f276bb0955b": "Storage Blob Data Owner",
@@ -60,16 +59,18 @@ def grant_of(way: Way, one: Body) -> Grant:
 
 
 def _thing(way: Way, scope: str) -> str:
-    known = {one["id"] for one in way.resources()} | {str(one) for one in way.parameters.values()}
+    known = {one["id"] for one in way.resources()} | {
+        str(one) for one in [*way.parameters.values(), *way["credentialIds"].values()]
+    }
     provider, *rest = scope.rsplit("/providers/", maxsplit=1)[-1].split("/")
     thing = THINGS.get("/".join([provider, *rest[::2]]))
     if thing is None or scope not in known:
         return scope
-    if scope == way["anthropicCredentialId"]:
+    if scope == way.credential("ANTHROPIC_KEY"):
         return "key of Claude"
-    if scope == way["milvusCredentialId"]:
+    if scope == way.credential("MILVUS_TOKEN"):
         return "token of Milvus"
-    keys = scope == way["projectKeysCredentialId"] or scope.endswith("/secrets/project-keys")
+    keys = scope == way.credential("PROJECT_KEYS") or scope.endswith("/secrets/project-keys")
     return "keys" if keys else thing
 
 
@@ -86,8 +87,12 @@ def _least(way: Way) -> list[Grant]:
         ("the operator", "Key Vault Secrets Officer", "secret"): operator,
         ("the function", "Key Vault Secrets User", "keys"): keys,
         ("the operator", "Key Vault Secrets Officer", "keys"): keys and operator,
-        ("the function", "Key Vault Secrets User", "key of Claude"): way["anthropicCredentialId"],
-        ("the function", "Key Vault Secrets User", "token of Milvus"): way["milvusCredentialId"],
+        ("the function", "Key Vault Secrets User", "key of Claude"): way.credential(
+            "ANTHROPIC_KEY"
+        ),
+        ("the function", "Key Vault Secrets User", "token of Milvus"): way.credential(
+            "MILVUS_TOKEN"
+        ),
     }
     return [grant for grant, given in grants.items() if given]
 
