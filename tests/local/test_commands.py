@@ -42,19 +42,9 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]
 @contextmanager
 def serve(data: str, *options: str) -> Iterator[dict[str, Any]]:
     """Run `serve --json` on a free port until the block ends."""
+    arguments = ["serve", "--port", "0", "--json", "--data-dir", data, *options]
     process = subprocess.Popen(  # noqa: S603 - our own command
-        [
-            sys.executable,
-            "-m",
-            "drift",
-            "serve",
-            "--port",
-            "0",
-            "--json",
-            "--data-dir",
-            data,
-            *options,
-        ],
+        [sys.executable, "-m", "drift", *arguments],
         cwd=ROOT,
         env={**NO_SERVERS_GIVEN, "ENABLE_INDEXING": "true"},
         stdout=subprocess.PIPE,
@@ -122,13 +112,8 @@ def test_serve_with_keys_prints_two_that_open_a_project_each(
         for project, key in [*keys.items(), ("", "")]:
             for other in keys:
                 body = {"query": "What is a generator?", "project_id": other}
-                reply = httpx2.post(
-                    f"{guarded['url']}/retrieve",
-                    json=body,
-                    headers={"x-api-key": key},
-                    timeout=PATIENCE_S,
-                    trust_env=False,
-                )
+                at = {"url": f"{guarded['url']}/retrieve", "headers": {"x-api-key": key}}
+                reply = httpx2.post(json=body, timeout=PATIENCE_S, trust_env=False, **at)
                 assert reply.status_code == (401 if not key else 200 if project == other else 403)
 
 
@@ -560,9 +545,8 @@ def test_nodes_that_stand_in_the_graph_are_indexed_and_kept_right(
     _, [right] = labels("reconcile", "-p", "ferries")
     assert (right["stale"], right["missing"], right["mended"]) == (0, 0, 0)
 
-    refused = command(
-        "nodes", "index", "-p", "x", "--label", "Chunk", "--data-dir", serving["data"]
-    )
+    indexing = ("nodes", "index", "-p", "x", "--label", "Chunk")
+    refused = command(*indexing, "--data-dir", serving["data"])
     assert refused.returncode == 2
     assert "RAG_LABELS" in refused.stderr
     change(env, "MATCH (n:Ferry) DETACH DELETE n")

@@ -13,8 +13,6 @@ from drift.local.cli.options import refuse
 from drift.local.ingest.by_model import Tier
 from drift.local.ingest.places import REMOTE
 
-GOES_WITH_GRAPHRAG = "goes with --project, --force, --wait and the calls and tokens a minute alone"
-
 
 @dataclass(frozen=True, slots=True)
 class IngestOptions:
@@ -137,12 +135,12 @@ class IngestOptions:
 
         places, uri, changed = self.places, self.source_uri, self.changed
         is_import = self.graphrag is not None
+        others = places, self.sample, self.scheduler, uri, self.dry_run, self.yes, self.is_agreed
         refuse(
-            is_import and any((places, self.sample, self.scheduler, uri, self.dry_run, self.yes)),
-            GOES_WITH_GRAPHRAG,
+            is_import and any(others),
+            "goes with --project, --force, --wait and the calls and tokens a minute alone",
             "--graphrag",
         )
-        refuse(is_import and self.is_agreed, GOES_WITH_GRAPHRAG, "--graphrag")
         none_takes_tokens = self.knowledge == "none" and self.knowledge_tokens is not None
         refuse(none_takes_tokens, "goes with reports or graph", "--knowledge-tokens")
 
