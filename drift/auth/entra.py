@@ -57,8 +57,6 @@ class TokenSource:
     ) -> None:
         """Remember what to ask; `make_credential` is called in a thread."""
         self.held: Token | None = None
-        self.on_new: Callable[[], None] | None = None
-        """Called in the event loop after each new token."""
         self._scope = scope
         self._make_credential = make_credential
         self._credential: TokenCredential | None = None
@@ -88,14 +86,10 @@ class TokenSource:
                 )
             raise
 
-        is_new = self.held is None or token.token != self.held.token
         self.held = token
         if self._failing:
             self._failing = False
             log.info("entra_token_restored", extra={"scope": self._scope})
-        if is_new and self.on_new:
-            self.on_new()
-
         return token
 
     def _ask(self) -> Token:

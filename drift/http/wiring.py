@@ -65,7 +65,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     closers = (
         chat.aclose,
         model.client.close,
-        *(one.close for one in (sink, entries, redis) if one),
+        *(one.close for one in (entries, sink) if one),
     )
     embedder = cached(model, settings, entries)
     passages: PassageReader | None = None

@@ -25,7 +25,7 @@ _NO_THOUGHTS = frozenset({"text", "output_text", ""})
 
 # ----------------------------------------------------------------------------- what has come of one
 @dataclass(slots=True)
-class Answer:
+class ServerAnswer:
     """What has come of an answer: what is counted of it, and the name of its model."""
 
     usage: dict[str, Any] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Answer:
 
 
 @dataclass(slots=True)
-class Reply(Answer):
+class ProviderReply(ServerAnswer):
     """A chat model's reply, which a provider reads whole or event by event."""
 
     growing: GrowingText = field(default_factory=lambda: GrowingText(lambda _: None))
@@ -72,11 +72,11 @@ class Reply(Answer):
         raise NotImplementedError
 
 
-_Reply = TypeVar("_Reply", bound=Reply)
+_Reply = TypeVar("_Reply", bound=ProviderReply)
 
 
 @dataclass(frozen=True, slots=True)
-class ModelApi:
+class ProviderApi:
     """One API: what its server's settings are called, and two errors of its SDK."""
 
     server: ServerSettings
@@ -102,7 +102,7 @@ class ModelApi:
 
         return reply
 
-    async def _whole(self, response: httpx2.Response, reply: Reply) -> Mapping[str, Any]:
+    async def _whole(self, response: httpx2.Response, reply: ProviderReply) -> Mapping[str, Any]:
         if "json" not in response.headers.get("content-type", ""):
             raise not_this_api(self.server)
         value = from_json(await response.aread())
@@ -113,7 +113,7 @@ class ModelApi:
             raise self.told(error, response)
         return value
 
-    async def _read_events(self, response: httpx2.Response, reply: Reply) -> None:
+    async def _read_events(self, response: httpx2.Response, reply: ProviderReply) -> None:
         async for event in events(response):
             if event is None:
                 return

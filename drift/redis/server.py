@@ -8,7 +8,7 @@ import json
 import socket
 import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
 
@@ -35,10 +35,11 @@ from drift.core.circuit_breaker import CircuitBreaker
 from drift.core.logs import causes
 from drift.model.health import Readiness
 
+Command = tuple[str | int | bytes, ...]
+
 REDIS_SCOPE = "https://redis.azure.com/.default"
 OPEN_SECONDS = 5.0
-"""How long a new connection may take: the token, the network, TLS, signing in and the first
-answer."""
+"""How long a token may take, and then a new connection with TLS and signing in."""
 PACKET_SECONDS = 3.0
 """How long commands may take, with a connection that has to be opened first."""
 CONNECTIONS = 4
@@ -74,17 +75,29 @@ class RedisServer:
             driver_info=None,
             credential_provider=EntraLogin(tokens) if tokens else None,
         )
-        self.has_tls = isinstance(self._made(), SSLConnection)
-        self._pool.connection_class = _lasting(self._pool, clock)
+        kind: Any = self._pool.connection_class
+        sample: object = kind(**self._pool.connection_kwargs)
+        self.has_tls = isinstance(sample, SSLConnection)
+        self._pool.connection_class = _lasting(sample, tokens, clock)
         self._turns = asyncio.Semaphore(CONNECTIONS)
         self._client = self.client(retries=1)
         self._client.response_callbacks.clear()
 
-    async def ask(self, *commands: tuple[str | int | bytes, ...]) -> list[Any]:
-        """Return the answers to commands, which go in one packet and may be sent twice.
+    async def ask(self, *commands: Command) -> list[Any]:
+        """Return the answers to commands; errors as `ask_each`, and that of a refused command."""
+        replies = await self.ask_each(commands)
+        for reply in replies:
+            if isinstance(reply, Exception):
+                raise reply
+        return replies
+
+    async def ask_each(self, commands: Iterable[Command]) -> list[Any]:
+        """Return the answers to commands, some of which may be errors.
+
+        They go in one packet, in their order, and may be sent twice.
 
         Raises:
-            Exception: the identity's or redis-py's own; also where one command is refused.
+            Exception: the identity's or redis-py's own; `in_words` says what each means.
         """
         async with self._turns:
             await self.signed_in()  # also renews a token in time
@@ -97,44 +110,13 @@ class RedisServer:
                     replies: list[Any] = await packet.execute(raise_on_error=False)
             except (ValueError, TypeError, RecursionError) as error:  # what redis-py's parser meets
                 raise InvalidResponse("No reply of a Redis.") from error
-
-        for reply in replies:
-            if isinstance(reply, Exception):
-                raise reply
         return replies
 
     async def close(self) -> None:
-        """Close the connections of commands."""
+        """Close the connections."""
         await self._client.aclose()
 
-    async def opened(self, seconds: float = OPEN_SECONDS) -> Connection:
-        """Return a new connection, signed in, over which the server has answered.
-
-        Raises:
-            TimeoutError: it is not there in time.
-            Exception: the identity's or redis-py's own; `in_words` says what each means.
-        """
-        connection = self._made()
-        connect: Callable[[], Awaitable[None]] = connection.connect
-        try:
-            async with asyncio.timeout(seconds):
-                await self.signed_in()
-                await connect()
-                await connection.send_command("PING", check_health=False)
-                await _pong(connection)
-        except BaseException as error:
-            await connection.disconnect(nowait=True)
-            if isinstance(error, TimeoutError | RedisTimeoutError):
-                raise TimeoutError("Redis has not answered a new connection in time.") from None
-            raise
-
-        return connection
-
-    def _made(self) -> Connection:
-        make: Callable[[], Connection] = self._pool.make_connection
-        return make()
-
-    def client(self, connections: int | None = None, retries: int = 0) -> Redis:
+    def client(self, retries: int = 0) -> Redis:
         """Return a client of its own, to be closed, which sends again as often as `retries` says.
 
         Wait for `signed_in` first.
@@ -143,8 +125,7 @@ class RedisServer:
             **self._pool.connection_kwargs,
             "retry": Retry(NoBackoff(), retries, supported_errors=(RedisConnectionError,)),
         }
-        kind = self._pool.connection_class
-        return Redis.from_pool(ConnectionPool(kind, connections, **options))
+        return Redis.from_pool(ConnectionPool(self._pool.connection_class, **options))
 
     async def signed_in(self) -> None:
         """Return when there is a token to sign in with, where one is needed.
@@ -164,27 +145,31 @@ class RedisServer:
     async def health(self) -> Readiness:
         """Return ok, or in words why the server does not answer."""
         try:
-            connection = await self.opened()
+            # A refusal is an answer too: a user may have the right to publish alone.
+            with suppress(NoPermissionError):
+                if await self.ask(("PING",)) != [b"PONG"]:
+                    raise InvalidResponse("Another answer to PING.")  # noqa: TRY301
         except Exception as error:  # noqa: BLE001 - whatever it is, it has words
-            is_silent = isinstance(error, TimeoutError) and self.has_tls
+            is_silent = self.has_tls and isinstance(error, TimeoutError | RedisTimeoutError)
             return Readiness.failing(in_words(error) + (_SILENT if is_silent else ""))
-        await connection.disconnect(nowait=True)
         return Readiness.ok()
 
 
-def _lasting(pool: ConnectionPool, clock: Callable[[], float]) -> type[Connection]:
-    """Return the pool's kind of connection, replaced when idle for long, with shared certificates.
+def _lasting(
+    sample: object, tokens: TokenSource | None, clock: Callable[[], float]
+) -> type[Connection]:
+    """Return the sample's kind of connection, replaced when it is idle for long or signed out.
 
-    Certificates are read here, once.
+    The certificates are read here, once for all of them.
     """
-    kind: Any = pool.connection_class
-    sample = kind(**pool.connection_kwargs)
+    kind: Any = type(sample)
     certificates = sample.ssl_context if isinstance(sample, SSLConnection) else None
     if certificates:
         certificates.get()
 
     class LastingConnection(kind):  # type: ignore[misc]
         used = 0.0
+        token: Token | None = None
 
         def __init__(self, **options: Any) -> None:  # noqa: ANN401 - redis-py's own
             super().__init__(**options)
@@ -192,10 +177,12 @@ def _lasting(pool: ConnectionPool, clock: Callable[[], float]) -> type[Connectio
                 self.ssl_context = certificates
 
         async def connect(self) -> None:
-            if self.is_connected and clock() - self.used > IDLE_SECONDS:
+            held = tokens.held if tokens else None
+            # The server cuts the connection of an old token when that ends.
+            if clock() - self.used > IDLE_SECONDS or self.token is not held:
                 await self.disconnect(nowait=True)
             await super().connect()
-            self.used = clock()
+            self.used, self.token = clock(), held
 
     return LastingConnection
 
@@ -208,18 +195,6 @@ async def noted(breaker: CircuitBreaker, seconds: float, forbidden: str) -> Asyn
             yield
     except Exception as error:  # noqa: BLE001 - whatever it is, a request goes on
         breaker.fail(forbidden if isinstance(error, NoPermissionError) else in_words(error))
-
-
-async def _pong(connection: Connection) -> None:
-    """Read the answer to PING, or raise InvalidResponse where it is another one."""
-    # A refusal is an answer too: a user may have the right to publish alone.
-    with suppress(NoPermissionError):
-        try:
-            reply = await connection.read_response()
-        except (ValueError, TypeError, RecursionError) as error:  # what redis-py's parser meets
-            raise InvalidResponse("No reply of a Redis.") from error
-        if reply != b"PONG":
-            raise InvalidResponse("Another answer to PING.")
 
 
 # ---------------------------------------------------------------------------------------- Entra ID

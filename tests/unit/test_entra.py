@@ -136,12 +136,3 @@ async def test_who_stops_waiting_does_not_stop_the_fetch(
     identity.open.set()
     assert (await source.get()).token == "token-1"
     assert identity.asked == 1
-
-
-async def test_a_new_token_is_told_once(identity: Identity, source: TokenSource) -> None:
-    told: list[str] = []
-    source.on_new = lambda: told.append(source.held.token if source.held else "")
-    await source.get()
-    identity.now += HOUR
-    await asyncio.gather(source.get(), source.get())
-    assert told == ["token-1", "token-2"]

@@ -14,6 +14,7 @@ from drift.core.errors import DriftError
 from drift.llm.caller import ModelCaller
 from drift.llm.openai.embedder import OpenAIEmbedder
 from drift.llm.retry import RetryPolicy
+from drift.model.calls import ChatReply
 from tests.unit.test_anthropic import REPLY, Server, message
 from tests.unit.test_anthropic import chat_of as claude_of
 from tests.unit.test_reply_cases import PROMPT, chat_of
@@ -185,6 +186,52 @@ async def test_an_odd_piece_of_a_stream_costs_nothing(piece: object) -> None:
     for hear in (None, lambda _: None):  # servers also stream unasked
         async with chat_of(answer) as chat:
             assert (await chat.complete(PROMPT, Deadline.after(20), hear)).text == REPLY
+
+
+WHOLE: Json = {"choices": [{"message": {"content": REPLY}, "finish_reason": "stop"}]}
+JSON = "application/json"
+
+
+async def answered(body: object, kind: str = JSON) -> tuple[object, int]:
+    """Return a reply, or the code of an error, and the number of requests."""
+    times = 0
+
+    def answer(_: httpx2.Request) -> httpx2.Response:
+        nonlocal times
+        times += 1
+        content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        return httpx2.Response(200, headers={"content-type": kind}, content=content)
+
+    async with chat_of(answer, attempts=2) as chat:
+        try:
+            return await chat.complete(PROMPT, Deadline.after(20)), times
+        except DriftError as error:
+            return error.code, times
+
+
+@pytest.mark.parametrize("odd", [[], {"prompt_tokens": "many"}, {"prompt_tokens_details": [1]}])
+async def test_an_answer_is_not_lost_for_the_shape_of_what_is_only_counted(odd: object) -> None:
+    assert await answered({**WHOLE, "usage": odd, "model": odd}) == (ChatReply(REPLY), 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "code", "times"),
+    [
+        (b"<html>Sign in to the network</html>", "text/html", "model_misconfigured", 1),
+        (WHOLE, "text/plain", "model_misconfigured", 1),
+        ([], JSON, "model_misconfigured", 1),
+        ({"completions": []}, JSON, "model_misconfigured", 1),
+        ({"choices": {"0": {}}}, JSON, "model_misconfigured", 1),
+        ({"choices": "a text"}, JSON, "model_misconfigured", 1),
+        (b"[" * 200_000 + b"]" * 200_000, JSON, "model_misconfigured", 1),
+        (b"", JSON, "model_unavailable", 2),
+        (b'{"choices": [{"message": {"content": "Names', JSON, "model_unavailable", 2),
+    ],
+)
+async def test_an_answer_that_is_none_is_a_clear_error(
+    body: object, kind: str, code: str, times: int
+) -> None:
+    assert await answered(body, kind) == (code, times)
 
 
 # ------------------------------------------------------------------------------------ embeddings

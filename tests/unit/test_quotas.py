@@ -104,11 +104,11 @@ async def test_tokens_are_looked_at_before_a_request_counts_and_free_again_at_mi
     quotas: Quotas, time: Time
 ) -> None:
     await quotas.admit(LIMITED)
-    await spend(quotas, 250)
+    await spend(quotas, 100)
     with pytest.raises(QuotaError) as refused:
         await quotas.admit(LIMITED)
     assert (refused.value.limit, refused.value.retry_after_s) == ("tokens_per_day", 43_200)
-    assert await used(quotas) == (1, 250, True)
+    assert await used(quotas) == (1, 100, True)
 
     time.now += 43_200
     assert await admitted(quotas, 5) == 2

@@ -189,10 +189,10 @@ def test_how_a_graph_answers_says_which_part_of_its_address_is_wrong(
 async def test_a_redis_that_is_silent_to_tls_may_have_none(
     scheme: str, hints: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("drift.redis.server.RedisServer.opened", _silent)
+    monkeypatch.setattr("drift.redis.server.RedisServer.ask", _silent)
     server = await asyncio.to_thread(RedisServer, f"{scheme}://127.0.0.1:1")
     assert ("needs redis://" in str(await server.health())) is hints
 
 
-async def _silent(_: RedisServer) -> None:
+async def _silent(_: RedisServer, *_commands: object) -> None:
     raise TimeoutError

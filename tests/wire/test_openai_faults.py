@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from drift.core.deadline import Deadline
 from drift.core.errors import ModelUnavailableError
 from drift.model.calls import Tokens
 from tests.model_server_fixture import ModelServerControl
@@ -19,7 +18,6 @@ from tests.wire.openai_clients import (
     PROMPT,
     caller,
     chat_of,
-    chat_over,
     client_of,
     soon,
 )
@@ -83,32 +81,6 @@ async def test_the_wait_that_the_server_asks_for_is_kept(
     async with chat_of(model_server, caller(sleep=sleep)) as chat:
         await chat.complete(PROMPT, soon())
     assert slept == [waited]
-
-
-async def test_a_wait_beyond_the_deadline_fails_at_once(model_server: ModelServerControl) -> None:
-    model_server.fail(
-        {"fault": "status", "status": 429, "headers": {"Retry-After": "3600"}, "times": None}
-    )
-    async with chat_of(model_server) as chat:
-        with pytest.raises(ModelUnavailableError):
-            await chat.complete(PROMPT, soon())
-    assert model_server.counts() == {"hypothesis": 1}
-
-
-async def test_the_deadline_ends_a_call_before_the_timeout_does(
-    model_server: ModelServerControl,
-) -> None:
-    model_server.fail({"fault": "hang", "times": None})
-    async with chat_of(model_server, caller(timeout_s=600)) as chat:
-        with pytest.raises(ModelUnavailableError):
-            await chat.complete(PROMPT, Deadline.after(0.3))
-    assert model_server.counts() == {"hypothesis": 1}
-
-
-async def test_a_port_where_nobody_listens_is_unavailable(unused_tcp_port: int) -> None:
-    async with client_of(f"http://127.0.0.1:{unused_tcp_port}") as client:
-        with pytest.raises(ModelUnavailableError, match="cannot be reached"):
-            await chat_over(client, caller()).complete(PROMPT, soon())
 
 
 async def test_a_cancelled_call_is_cancelled_and_not_translated(

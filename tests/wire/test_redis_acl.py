@@ -16,15 +16,12 @@ from redis.exceptions import NoPermissionError, ResponseError
 from drift.auth.caller import Caller
 from drift.auth.claims import Claims
 from drift.contracts.progress import CHANNEL, OWN_CHANNEL, channel_of
-from drift.core.deadline import Deadline
 from drift.local.stack.valkey_server import ValkeyServer
 from drift.redis.claims import RedisClaims
 from drift.redis.counter import RedisCounter
-from drift.redis.embedding_cache import CachedEmbedder, Space
-from drift.redis.entries import CacheEntries, RedisEntries
 from drift.redis.progress import RedisProgress
 from drift.redis.server import RedisServer
-from tests.fakes import HashingEmbedder
+from tests.wire.redis_entries import entries_at, keep, new_key
 
 DOCS = Path(__file__).parents[2] / "docs"
 PASSWORD = "canary-password"
@@ -57,20 +54,16 @@ async def users(valkey: ValkeyServer) -> AsyncIterator[dict[str, str]]:
 async def test_the_function_may_claim_ids_and_keep_embeddings(
     valkey: ValkeyServer, document: str
 ) -> None:
-    space = Space(f"https://{uuid4()}.example", "model", None, 4)
+    key = new_key()
     async with made(valkey, document) as urls:
         server = RedisServer(urls["drift-function"])
         shared = RedisClaims(server)
         await Claims(shared).take(str(uuid4()), Caller("ada"), 100, is_chosen=True)
         assert (await shared.health()).is_ok
-        for is_new in (True, False):
-            entries, model = RedisEntries(server, b"secret", wait_s=PATIENCE_S), HashingEmbedder()
-            embedder = CachedEmbedder(model, space, CacheEntries(entries))
-            await embedder.embed(["a"], Deadline.after(30))
-            await entries.written()
-            assert bool(model.calls) is is_new
-            await entries.close()
         await server.close()
+        async with entries_at(urls["drift-function"]) as entries:
+            await keep(entries, **{key: b"x"})
+            assert await entries.get([key]) == {key: b"x"}
 
 
 async def test_an_id_is_claimed_in_the_process_where_the_user_may_not(

@@ -17,22 +17,16 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from drift.auth.caller import Caller, Quota
 from drift.auth.claims import Claims
 from drift.auth.quotas import Quotas
-from drift.core.deadline import Deadline
 from drift.core.errors import ConflictError, QuotaError
 from drift.local.stack.loopback import HOST, free_port
 from drift.local.stack.valkey_server import ValkeyServer, server_program
 from drift.model.health import Level
 from drift.redis.claims import PREFIX, RedisClaims
 from drift.redis.counter import RedisCounter
-from drift.redis.embedding_cache import CachedEmbedder, Space
-from drift.redis.entries import CacheEntries, RedisEntries
 from drift.redis.server import RedisServer
-from tests.fakes import HashingEmbedder, vector_of
 from tests.listening import listening
+from tests.wire.redis_entries import entries_at, keep, new_key
 
-PATIENT_S = 1.5
-SECRET = b"of the service"
-OTHER_SECRET = b"of nobody"
 ADA, BEN = Caller("ada"), Caller("ben")
 
 NONSENSE = {
@@ -86,19 +80,6 @@ async def answering(reply: bytes, *, to_ping: bytes = b"+PONG\r\n") -> AsyncIter
 
 
 @asynccontextmanager
-async def entries_at(
-    url: str, secret: bytes = SECRET, wait_s: float = PATIENT_S
-) -> AsyncIterator[RedisEntries]:
-    server = RedisServer(url)
-    entries = RedisEntries(server, secret, wait_s=wait_s)
-    try:
-        yield entries
-    finally:
-        await entries.close()
-        await server.close()
-
-
-@asynccontextmanager
 async def claims_at(url: str) -> AsyncIterator[tuple[RedisClaims, Claims]]:
     server = RedisServer(url)
     shared = RedisClaims(server)
@@ -108,27 +89,12 @@ async def claims_at(url: str) -> AsyncIterator[tuple[RedisClaims, Claims]]:
         await server.close()
 
 
-def space() -> Space:
-    return Space(f"https://{uuid4()}.example", "model", None, 4)
-
-
-async def is_asked(entries: RedisEntries, where: Space, *texts: str) -> bool:
-    """Embed in a process that remembers nothing itself; tell whether the model was asked."""
-    model = HashingEmbedder()
-    given = await CachedEmbedder(model, where, CacheEntries(entries)).embed(
-        texts, Deadline.after(30)
-    )
-    assert given.vectors == tuple(map(vector_of, texts))
-    await entries.written()
-    return bool(model.calls)
-
-
 # ----------------------------------------------------------------------------------------- nonsense
 @pytest.mark.parametrize("reply", NONSENSE.values(), ids=NONSENSE)
 async def test_nonsense_is_a_miss_counts_no_caller_out_and_fails_no_claim(reply: bytes) -> None:
     async with answering(reply) as url:
         async with entries_at(url, wait_s=0.3) as entries:
-            assert await is_asked(entries, space(), "a", "b")
+            assert await entries.get([new_key(), new_key()]) == {}
         server = RedisServer(url)
         quotas = Quotas(RedisCounter(server))
         caller = Caller("team", quota=Quota(requests_per_minute=2))
@@ -206,52 +172,6 @@ async def test_of_many_callers_at_once_one_gets_the_id(valkey: ValkeyServer) -> 
     assert sum(isinstance(each, ConflictError) for each in got) == len(callers) - 1
 
 
-# ------------------------------------------------------------------------------------ other writers
-async def test_an_entry_that_was_not_made_with_the_secret_is_no_entry(valkey: ValkeyServer) -> None:
-    where = space()
-    async with entries_at(valkey.url, OTHER_SECRET) as others:
-        assert await is_asked(others, where, "a")
-    async with entries_at(valkey.url) as entries, Redis.from_url(valkey.url) as admin:
-        assert await is_asked(entries, where, "a")
-        assert not await is_asked(entries, where, "a")
-        # Nor does a text lead to its key.
-        assert await admin.exists(where.key("a")) == 0
-        assert entries._named(where.key("a")).startswith("embed:")
-
-
-async def test_what_others_write_over_an_entry_is_a_miss_and_is_replaced(
-    valkey: ValkeyServer,
-) -> None:
-    where = space()
-    async with (
-        entries_at(valkey.url) as entries,
-        entries_at(valkey.url, OTHER_SECRET) as others,
-        Redis.from_url(valkey.url, protocol=2) as admin,
-    ):
-        assert await is_asked(entries, where, "a", "b")
-        a, b = (entries._named(where.key(text)) for text in "ab")
-        stored = await admin.get(a)
-        forged = others._sealed(where.key("a"), stored[32:])
-        changed = stored[:-1] + bytes([stored[-1] ^ 1])
-        for bad in (
-            await admin.get(b),
-            forged,
-            changed,
-            stored[32:],
-            stored[:31],
-            b"",
-            b"x" * 10**6,
-        ):
-            await admin.set(a, bad)
-            assert await is_asked(entries, where, "a")
-            assert await admin.get(a) != bad
-        for command_words in (("RPUSH", a, "x"), ("SADD", a, "x"), ("HSET", a, "x", "y")):
-            await admin.delete(a)
-            await admin.execute_command(*command_words)
-            assert await is_asked(entries, where, "a", "b")  # the other one is there all the same
-            assert not await is_asked(entries, where, "a", "b")
-
-
 # ---------------------------------------------------------------------------------------- a cluster
 SLOTS = 16384
 BUS = 10_000
@@ -310,7 +230,7 @@ async def has_all_slots(url: str, node: subprocess.Popen[bytes]) -> bool:
 
 async def test_keys_of_several_slots_are_looked_up_together(tmp_path: Path) -> None:
     async with cluster(tmp_path) as url, entries_at(url) as entries:
-        where, texts = space(), [f"text {number}" for number in range(20)]
-        assert await is_asked(entries, where, *texts)
-        assert not await is_asked(entries, where, *texts)
+        bodies = {new_key(): b"x" for _ in range(20)}
+        await keep(entries, **bodies)
+        assert await entries.get(list(bodies)) == bodies
         assert (await entries.health()).is_ok

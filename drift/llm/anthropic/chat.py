@@ -23,7 +23,7 @@ from anthropic import (
 )
 
 from drift.core.logs import log
-from drift.llm.anthropic.replies import API, SERVER, Turn
+from drift.llm.anthropic.replies import API, SERVER, ClaudeTurn
 from drift.llm.caller import ModelCaller
 from drift.llm.connection import EntraTokens, http_client
 from drift.llm.errors import failure, status_of, words_of
@@ -206,10 +206,10 @@ class AnthropicChat:
         end: End = "length" if message.stop == "pause_turn" else _ENDS.get(message.stop, "")
         return Completion("".join(texts), end, sum_tokens(tokens), message.model)
 
-    async def _send(self, body: dict[str, Any], growing: GrowingText) -> Turn:
+    async def _send(self, body: dict[str, Any], growing: GrowingText) -> ClaudeTurn:
         """Send a request as it is; the SDK's typed call would check none of the answer."""
         stream = await self.client.post(
             _PATH, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object]
         )
         async with stream:
-            return await API.read(stream.response, Turn(growing=growing))
+            return await API.read(stream.response, ClaudeTurn(growing=growing))

@@ -9,15 +9,15 @@ from typing import Any
 
 from anthropic import APIConnectionError, APIStatusError
 
-from drift.llm.answers import ModelApi, Reply, said
+from drift.llm.answers import ProviderApi, ProviderReply, said
 from drift.llm.errors import ServerSettings, not_this_api
 
 SERVER = ServerSettings("Anthropic", "ANTHROPIC_BASE_URL", "ANTHROPIC_KEY", "ANTHROPIC_BASE_URL")
-API = ModelApi(SERVER, APIStatusError, APIConnectionError)
+API = ProviderApi(SERVER, APIStatusError, APIConnectionError)
 
 
 @dataclass(slots=True)
-class Turn(Reply):
+class ClaudeTurn(ProviderReply):
     """What one turn brought; thoughts are not looked at."""
 
     blocks: list[Any] = field(default_factory=list)

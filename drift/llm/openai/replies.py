@@ -9,11 +9,11 @@ from typing import Any
 
 from openai import APIConnectionError, APIStatusError
 
-from drift.llm.answers import ModelApi, Reply, said, told_error
+from drift.llm.answers import ProviderApi, ProviderReply, said, told_error
 from drift.llm.errors import OPENAI, not_this_api
 from drift.llm.provider import Completion, End
 
-API = ModelApi(OPENAI, APIStatusError, APIConnectionError)
+API = ProviderApi(OPENAI, APIStatusError, APIConnectionError)
 _ENDS: Mapping[str, End] = {
     "length": "length",
     "max_tokens": "length",
@@ -23,7 +23,7 @@ _ENDS: Mapping[str, End] = {
 
 
 @dataclass(slots=True)
-class OpenAIReply(Reply):
+class OpenAIReply(ProviderReply):
     """What has come of a completion; of several choices the first one counts."""
 
     content: str = ""

@@ -17,7 +17,7 @@ from typing import Any
 import httpx2
 
 from drift.core.errors import ModelMisconfiguredError
-from drift.llm.answers import Answer, told_error
+from drift.llm.answers import ServerAnswer, told_error
 from drift.llm.errors import not_this_api
 from drift.llm.event_stream import from_json
 from drift.llm.openai.replies import API
@@ -43,7 +43,7 @@ def most_bytes(texts: int, dimensions: int) -> int:
 
 
 @dataclass(slots=True)
-class VectorsAnswer(Answer):
+class VectorsAnswer(ServerAnswer):
     """What is looked at of an embeddings answer; nothing of it is checked yet."""
 
     data: list[Any] = field(default_factory=list)
