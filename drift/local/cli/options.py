@@ -58,9 +58,7 @@ Json = Annotated[
 ]
 Neo4jVersion = Annotated[
     str,
-    typer.Option(
-        "--neo4j", metavar="VERSION", help="Version of the local Neo4j: 2026 or 5.26."
-    ),
+    typer.Option("--neo4j", metavar="VERSION", help="Version of the local Neo4j: 2026 or 5.26."),
 ]
 DataDir = Annotated[
     Path | None,
