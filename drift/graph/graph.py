@@ -35,7 +35,6 @@ from drift.graph.unprepared import LOOKED_AT, require_empty
 from drift.graph.vector_copy import VectorCopy
 from drift.graph.vector_models import (
     require_direction,
-    require_model_of_primer,
     require_model_of_project,
 )
 from drift.graph.versions import LOCAL, OwnVectors
@@ -123,7 +122,7 @@ class Neo4jGraph:
         index = await self._asked(inventory, values, _SAMPLED, deadline)
         row = await self._row(probe, _primer(index, inventory.schema), values, deadline)
 
-        require_model_of_primer(row, self._compared(inventory.schema))
+        require_model_of_project(row, self._compared(inventory.schema))
         evidence = primer_evidence(row)
         if evidence.is_empty:
             about = (query.project_id, len(query.vector), deadline.require())

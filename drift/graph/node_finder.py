@@ -14,7 +14,7 @@ from drift.core.errors import GraphMisconfiguredError
 from drift.graph.careful import CarefulReads
 from drift.graph.connection import Connection
 from drift.graph.cypher import node_search
-from drift.graph.cypher.legs import EARLIER, GIVEN, KINDS, PERSONAL, Leg
+from drift.graph.cypher.legs import EARLIER, GIVEN, INGESTED, KINDS, PERSONAL, Leg
 from drift.graph.cypher.schema import Schema
 from drift.graph.indexes import find_index, wrong_dimensions
 from drift.graph.inventory import Inventory, Probe
@@ -35,8 +35,7 @@ from drift.model.found_nodes import (
 from drift.model.health import Index
 from drift.telemetry import parts
 
-LABELS: Mapping[str, str] = {CHUNK: "__Chunk__", ENTITY: "__Entity__", COMMUNITY: "__Community__"}
-"""What nodes of ingestion are called, and their labels in the graph."""
+LABELS: Mapping[str, str] = {kind: label for label, kind in INGESTED.items()}
 
 BOUNDS: Mapping[str, int] = {
     "longest_text": MOST_CHARACTERS,

@@ -6,11 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from drift.graph.cypher.legs import INGESTED
 from drift.graph.cypher.nearest import THRESHOLD
 from drift.graph.rows import community_id, document_name, is_key, text_of
 from drift.model.found_nodes import (
-    CHUNK,
-    COMMUNITY,
     ENTITY,
     MOST_CHARACTERS,
     FoundNode,
@@ -20,7 +19,6 @@ from drift.model.found_nodes import (
 )
 
 Row = Mapping[str, Any]
-_OF_INGESTION = {"__Chunk__": CHUNK, "__Community__": COMMUNITY, "__Entity__": ENTITY}
 _UNTITLED = "untitled"
 
 
@@ -54,8 +52,8 @@ def _node(row: Row, labels: Sequence[str]) -> FoundNode:
 def _type(row: Row, labels: Sequence[str]) -> str:
     """Return what a node is called: as ingestion calls it, else by a label of its own."""
     for label in row["labels"]:
-        if label in _OF_INGESTION:
-            return _OF_INGESTION[label]
+        if label in INGESTED:
+            return INGESTED[label]
     own = sorted(label for label in row["labels"] if not label.startswith("__"))
     return next((label for label in own if label in labels), own[0] if own else ENTITY)
 

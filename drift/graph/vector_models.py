@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from drift.core.errors import GraphMisconfiguredError, ModelMisconfiguredError
+from drift.graph.cypher.legs import INGESTED
 from drift.model.graph import Vector
 
-_OF_INGESTION = {"__Chunk__", "__Entity__", "__Community__"}
 _MIN_LENGTH, _MAX_FLOAT = 1e-30, 3.4e38
 """A vector between these has a direction in numbers of 32 bits."""
 
@@ -31,16 +31,12 @@ def require_direction(vector: Vector) -> None:
     )
 
 
-def require_model_of_primer(row: Mapping[str, Any], asked: str) -> None:
-    """Raise GraphMisconfiguredError where a primer's row has vectors of another model."""
-    shown = [*row["communities"], *row["chunks"]]
-    shown += [sample for community in row["communities"] for sample in community["samples"]]
-    _require([*_listed(row["made_by"]), *(one["model"] for one in shown)], asked)
-
-
 def require_model_of_project(row: Mapping[str, Any], asked: str) -> None:
-    """Raise GraphMisconfiguredError where a project has vectors of another model."""
-    _require(_listed(row["made_by"]), asked)
+    """Raise GraphMisconfiguredError where a search's row tells of vectors of another model."""
+    communities = row.get("communities", ())
+    shown = [*communities, *row.get("chunks", ())]
+    shown += [sample for community in communities for sample in community["samples"]]
+    _require([*_listed(row["made_by"]), *(one["model"] for one in shown)], asked)
 
 
 def require_model_of_nodes(records: Iterable[Mapping[str, Any]], asked: str) -> None:
@@ -49,7 +45,7 @@ def require_model_of_nodes(records: Iterable[Mapping[str, Any]], asked: str) -> 
     personal: list[object] = []
     for record in records:
         row = record["row"]
-        if _OF_INGESTION.isdisjoint(row["labels"]):
+        if INGESTED.keys().isdisjoint(row["labels"]):
             personal.append(row["model"])
         else:
             of_project += [*_listed(record["made_by"]), row["model"]]

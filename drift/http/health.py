@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from drift.auth.quotas import Quotas
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError
-from drift.core.shared_build import SharedBuild
 from drift.http.settings import Settings
 from drift.llm.local_embedder import DIMENSIONS, LocalEmbedder
 from drift.model.health import GraphHealth, Readiness
@@ -17,8 +16,7 @@ from drift.ports import ChatModel, Embedder, ProgressSink
 
 TIMEOUT_S = 10.0
 
-Look = Callable[[], Awaitable[Readiness | None]]
-"""Tells how something stands; None where that is not known and need not be told."""
+Look = Callable[[], Awaitable[Readiness]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +27,10 @@ class Check:
     run: Look
     required: bool = True
 
-    async def look(self) -> Readiness | None:
+    async def look(self) -> Readiness:
         """Return how it stands: at worst degraded, where it is not required."""
         found = await self.run()
-        if found is None or found.serves or self.required:
-            return found
-        return Readiness.degraded(found.reason)
+        return found if found.serves or self.required else Readiness.degraded(found.reason)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,63 +47,51 @@ class Health:
     model: Embedder
     chat: ChatModel
     sink: ProgressSink | None
-    caches: Sequence[Callable[[], Awaitable[Readiness]]]
+    caches: Sequence[Look]
     quotas: Quotas
     fallback: Callable[[], Awaitable[GraphHealth]] | None = None
     vectors: Look | None = None
 
     async def readiness(self) -> dict[str, Readiness]:
         """Return how everything stands that is looked at."""
-        return await _looked([*self._graph_checks(), *self._other_checks()])
+        checks = self.checks()
+        looking = asyncio.gather(*(check.look() for check in checks))
+        graph, others = await asyncio.gather(self.graph_readiness(), looking)
+        return graph | {check.name: one for check, one in zip(checks, others, strict=True)}
+
+    def checks(self) -> list[Check]:
+        """Return what is looked at beside the graph."""
+        checks = [
+            Check("model", self._model),
+            Check("chat", self.chat.health),
+            Check("redis", self._redis, required=False),
+        ]
+        if self.vectors is not None:
+            checks.append(Check("vectors", self.vectors, required=False))
+        if self.settings.auth_mode == "keys":
+            checks.append(Check("quota", self.quotas.readiness, required=False))
+        if self.settings.reconcile_schedule:
+            checks.append(Check("reconcile", self._reconcile, required=False))
+        return checks
 
     async def graph_readiness(self) -> dict[str, Readiness]:
         """Return how `graph` and `indexes` stand, and `knowledge` where documents are written."""
-        return await _looked(self._graph_checks())
-
-    def _other_checks(self) -> Iterator[Check]:
-        yield Check("model", self._model)
-        yield Check("chat", self.chat.health)
-        yield Check("redis", self._redis, required=False)
-        if self.vectors is not None:
-            yield Check("vectors", self.vectors, required=False)
-        if self.settings.auth_mode == "keys":
-            yield Check("quota", self.quotas.readiness, required=False)
-        if self.settings.reconcile_schedule:
-            yield Check("reconcile", self._reconcile, required=False)
-
-    def _graph_checks(self) -> Iterator[Check]:
-        """Yield the checks that one look at the graph answers."""
-        looking = SharedBuild(self._look_at_graph)
-
-        def told(
-            tell: Callable[[GraphHealth], Readiness], fail: Callable[[str], Readiness | None]
-        ) -> Look:
-            async def run() -> Readiness | None:
-                found = await looking.get()
-                return tell(found) if isinstance(found, GraphHealth) else fail(found)
-
-            return run
-
-        def answers(health: GraphHealth) -> Readiness:
-            return Readiness.degraded(health.failing) if health.failing else Readiness.ok()
-
-        def are_online(health: GraphHealth) -> Readiness:
-            return health.readiness(self.settings.vector_index_dimensions)
-
-        yield Check("graph", told(answers, Readiness.failing))
-        yield Check("indexes", told(are_online, lambda _: Readiness.failing("unknown")))
-        if self.settings.enable_indexing:
-            # Questions find what was written; only what is made of all documents lacks it.
-            yield Check("knowledge", told(lambda one: Readiness.ok(one.behind), lambda _: None))
-
-    async def _look_at_graph(self) -> GraphHealth | str:
-        """Return what the graph says of itself, or why it says nothing."""
         try:
             async with asyncio.timeout(TIMEOUT_S):
-                return await self.graph()
+                health = await self.graph()
         except (DriftError, TimeoutError) as error:
             late = "no answer in time: check the port of NEO4J_URI, and whether it speaks Bolt"
-            return error.detail if isinstance(error, DriftError) else late
+            detail = error.detail if isinstance(error, DriftError) else late
+            return {"graph": Readiness.failing(detail), "indexes": Readiness.failing("unknown")}
+
+        entries = {
+            "graph": Readiness.degraded(health.failing) if health.failing else Readiness.ok(),
+            "indexes": health.readiness(self.settings.vector_index_dimensions),
+        }
+        if self.settings.enable_indexing:
+            # Questions find what was written; only what is made of all documents lacks it.
+            entries["knowledge"] = Readiness.ok(health.behind)
+        return entries
 
     async def _model(self) -> Readiness:
         second = await _second_vectors(self.fallback) if self.fallback else None
@@ -136,14 +120,6 @@ class Health:
     async def _reconcile(self) -> Readiness:
         reason = self.settings.schedule_problem or self.settings.nothing_to_reconcile
         return Readiness.failing(f"{reason}, nothing is reconciled") if reason else Readiness.ok()
-
-
-async def _looked(checks: Iterable[Check]) -> dict[str, Readiness]:
-    """Run the checks side by side, and return what each found, by its name."""
-    listed = list(checks)
-    found = await asyncio.gather(*(check.look() for check in listed))
-    pairs = zip(listed, found, strict=True)
-    return {check.name: one for check, one in pairs if one is not None}
 
 
 async def _second_vectors(health: Callable[[], Awaitable[GraphHealth]]) -> Readiness:

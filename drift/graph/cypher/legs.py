@@ -20,7 +20,9 @@ EARLIER = "__Node__"
 OF_INGESTION = "__Chunk__|__Entity__|__Community__|__Document__|__Project__"
 """Labels of what is never a node of people's own."""
 
-KINDS = {"__Chunk__": CHUNK, "__Entity__": ENTITY, "__Community__": COMMUNITY, PERSONAL: OWN}
+INGESTED = {"__Chunk__": CHUNK, "__Entity__": ENTITY, "__Community__": COMMUNITY}
+"""What nodes of ingestion are called, by label."""
+KINDS = INGESTED | {PERSONAL: OWN}
 """The kinds of what a store of vectors beside the graph has, by label."""
 GIVEN = "$asked.hits"
 """In the place of an index: the ids of what such a store found, by kind, the best first."""
