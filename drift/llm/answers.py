@@ -50,9 +50,19 @@ class ProviderReply(ServerAnswer):
     """A chat model's reply, which a provider reads whole or event by event."""
 
     growing: GrowingText = field(default_factory=lambda: GrowingText(lambda _: None))
-    """The text of events."""
+    """The text of events, behind that of turns before this one."""
     is_over: bool = False
     """Whether an event said that it was the last one."""
+    _begin: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin behind what is there."""
+        self._begin = len(self.growing.text)
+
+    @property
+    def streamed(self) -> str:
+        """The text that came in events."""
+        return self.growing.text[self._begin :]
 
     @property
     def has_end(self) -> bool:
@@ -77,11 +87,25 @@ _Reply = TypeVar("_Reply", bound=ProviderReply)
 
 @dataclass(frozen=True, slots=True)
 class ProviderApi:
-    """One API: what its server's settings are called, and two errors of its SDK."""
+    """One API of chat models: its server's settings, its path, and classes of its SDK."""
 
     server: ServerSettings
+    path: str
     status_error: Any
     connection_error: Any
+    stream: Any
+
+    async def post(self, client: Any, body: Mapping[str, Any], reply: _Reply) -> _Reply:  # noqa: ANN401 - the SDK's
+        """Send a request as it is; a server may stream, or not, whatever it was asked for.
+
+        The SDK's typed call would go through all of it and of the answer, in a third of the call's
+        time, and check none of it. Errors as `read`, and those of the SDK.
+        """
+        stream = await client.post(
+            self.path, cast_to=object, body=body, stream=True, stream_cls=self.stream
+        )
+        async with stream:
+            return await self.read(stream.response, reply)
 
     async def read(self, response: httpx2.Response, reply: _Reply) -> _Reply:
         """Return the reply with what a response of status 200 holds, which may be a stream.
@@ -123,7 +147,7 @@ class ProviderApi:
             if reply.is_over:
                 break
 
-        if not (reply.has_end or is_json(reply.growing.text)):
+        if not (reply.has_end or is_json(reply.streamed)):
             raise self.connection_error(message="The stream broke off.", request=response.request)
 
     def told(self, error: object, response: httpx2.Response) -> Exception:
