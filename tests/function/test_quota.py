@@ -92,48 +92,25 @@ async def test_what_is_refused_anyway_does_not_count(
         waiting.cancel()
 
 
-async def test_a_stream_is_refused_before_it_begins(with_key: Opening) -> None:
-    async with with_key(requests_per_minute=1) as caller:
-        async with caller.streaming() as reader:
-            assert [name for name, _ in await reader.all()][-1] == "result"
-        async with caller.streaming() as reader:
-            await reader.response.aread()
-            assert_over(reader.response, "requests_per_minute", 60)
-
-
-async def test_tokens_of_answers_and_of_failures_are_counted(
-    with_key: Opening, model_server: ModelServerControl
+async def test_tokens_of_an_answer_are_counted_and_a_day_whose_tokens_are_used_is_over(
+    with_key: Opening,
 ) -> None:
-    async with with_key(tokens_per_day=1_000_000) as caller:
-        spent = (await caller.answer(include=["usage"]))["usage"]
-        tokens = spent["prompt_tokens"] + spent["completion_tokens"]
-        assert await tokens_used(caller, above=0) == tokens > 0
-
-        model_server.fail({"fault": "status", "status": 401, "kind": "primer_reply", "times": None})
-        failed = await caller.ask()
-        assert failed.status_code == 500
-        assert await tokens_used(caller, above=tokens) > tokens
-
-
-async def tokens_used(caller: Caller, above: int) -> int:
-    """Return the tokens of today, once they are more than before."""
-    async with asyncio.timeout(PATIENCE_S):
-        while (used := (await usage(caller))["tokens_per_day"]["used"]) <= above:  # noqa: ASYNC110 - only asking shows it
-            await asyncio.sleep(0.05)
-    return int(used)
-
-
-async def test_a_day_whose_tokens_are_used_is_over(with_key: Opening) -> None:
     async with with_key(tokens_per_day=1) as caller:
-        await caller.answer()
-        await tokens_used(caller, above=0)
-        assert_over(await caller.ask(), "tokens_per_day", 86_400)
-        left = await usage(caller)
-        assert left["requests_per_minute"] is None
-        assert left["tokens_per_day"]["left"] == 0
-        free_at = datetime.fromisoformat(left["tokens_per_day"]["free_at"])
+        spent = (await caller.answer(include=["usage"]))["usage"]
+        async with asyncio.timeout(PATIENCE_S):
+            while not (read := await usage(caller))["tokens_per_day"]["used"]:  # noqa: ASYNC110 - only asking shows it
+                await asyncio.sleep(0.05)
+        day = read["tokens_per_day"]
+        assert day["used"] == spent["prompt_tokens"] + spent["completion_tokens"]
+        assert (day["left"], read["requests_per_minute"]) == (0, None)
+        free_at = datetime.fromisoformat(day["free_at"])
         assert (free_at.hour, free_at.minute, free_at.second) == (0, 0, 0)
         assert timedelta(0) < free_at - datetime.now(UTC) <= timedelta(days=1)
+
+        assert_over(await caller.ask(), "tokens_per_day", 86_400)
+        async with caller.streaming() as reader:  # which is refused before it begins
+            await reader.response.aread()
+            assert_over(reader.response, "tokens_per_day", 86_400)
 
 
 async def test_without_redis_the_process_counts_and_says_so(
