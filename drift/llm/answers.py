@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -21,6 +22,7 @@ from drift.model.calls import Tokens
 
 _BARE_ERROR = frozenset({"message", "code", "status", "param", "detail"})
 _NO_THOUGHTS = frozenset({"text", "output_text", ""})
+_MOST_TOKENS = 10**12  # of one answer: what is more is no count
 
 
 # ----------------------------------------------------------------------------- what has come of one
@@ -190,9 +192,14 @@ def _tokens(usage: Mapping[str, Any]) -> Tokens:
 
 
 def _first(counts: Mapping[str, Any], *names: str) -> int:
-    """Return the first count of these names that is one."""
-    found = (counts.get(name) for name in names)
-    return next((number for number in found if isinstance(number, int) and number > 0), 0)
+    """Return the first count of these names that is one; some servers write it as text."""
+    for name in names:
+        with suppress(ValueError):
+            number = int(str(counts.get(name)))
+            if 0 < number < _MOST_TOKENS:
+                return number
+
+    return 0
 
 
 def said(content: object) -> str:
