@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -21,6 +22,7 @@ from drift.model.calls import Tokens
 
 _BARE_ERROR = frozenset({"message", "code", "status", "param", "detail"})
 _NO_THOUGHTS = frozenset({"text", "output_text", ""})
+_MOST_TOKENS = 10**12  # of one answer: what is more is no count
 
 
 # ----------------------------------------------------------------------------- what has come of one
@@ -50,9 +52,19 @@ class ProviderReply(ServerAnswer):
     """A chat model's reply, which a provider reads whole or event by event."""
 
     growing: GrowingText = field(default_factory=lambda: GrowingText(lambda _: None))
-    """The text of events."""
+    """The text of events, behind that of turns before this one."""
     is_over: bool = False
     """Whether an event said that it was the last one."""
+    _begin: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Begin behind what is there."""
+        self._begin = len(self.growing.text)
+
+    @property
+    def streamed(self) -> str:
+        """The text that came in events."""
+        return self.growing.text[self._begin :]
 
     @property
     def has_end(self) -> bool:
@@ -77,11 +89,25 @@ _Reply = TypeVar("_Reply", bound=ProviderReply)
 
 @dataclass(frozen=True, slots=True)
 class ProviderApi:
-    """One API: what its server's settings are called, and two errors of its SDK."""
+    """One API of chat models: its server's settings, its path, and classes of its SDK."""
 
     server: ServerSettings
+    path: str
     status_error: Any
     connection_error: Any
+    stream: Any
+
+    async def post(self, client: Any, body: Mapping[str, Any], reply: _Reply) -> _Reply:  # noqa: ANN401 - the SDK's
+        """Send a request as it is; a server may stream, or not, whatever it was asked for.
+
+        The SDK's typed call would go through all of it and of the answer, in a third of the call's
+        time, and check none of it. Errors as `read`, and those of the SDK.
+        """
+        stream = await client.post(
+            self.path, cast_to=object, body=body, stream=True, stream_cls=self.stream
+        )
+        async with stream:
+            return await self.read(stream.response, reply)
 
     async def read(self, response: httpx2.Response, reply: _Reply) -> _Reply:
         """Return the reply with what a response of status 200 holds, which may be a stream.
@@ -123,7 +149,7 @@ class ProviderApi:
             if reply.is_over:
                 break
 
-        if not (reply.has_end or is_json(reply.growing.text)):
+        if not (reply.has_end or is_json(reply.streamed)):
             raise self.connection_error(message="The stream broke off.", request=response.request)
 
     def told(self, error: object, response: httpx2.Response) -> Exception:
@@ -166,9 +192,14 @@ def _tokens(usage: Mapping[str, Any]) -> Tokens:
 
 
 def _first(counts: Mapping[str, Any], *names: str) -> int:
-    """Return the first count of these names that is one."""
-    found = (counts.get(name) for name in names)
-    return next((number for number in found if isinstance(number, int) and number > 0), 0)
+    """Return the first count of these names that is one; some servers write it as text."""
+    for name in names:
+        with suppress(ValueError):
+            number = int(str(counts.get(name)))
+            if 0 < number < _MOST_TOKENS:
+                return number
+
+    return 0
 
 
 def said(content: object) -> str:

@@ -161,7 +161,7 @@ class Chat:
 
         if hear is not None:  # which may have heard nothing of it yet
             hear(text)
-        is_kept = prompt.schema is None or _keeps(text, prompt.schema)
+        is_kept = prompt.schema is None or _has_any_field(text, prompt.schema)
         model.watch.answered("" if is_kept else UNREADABLE)
         if not is_kept:
             self.provider.ignored_schema(model.name)
@@ -207,10 +207,10 @@ def _text(completion: Completion, model: Model, prompt: Prompt) -> str:
     return text
 
 
-def _keeps(text: str, schema: Mapping[str, object]) -> bool:
-    """Tell whether a reply holds a JSON object with any field that its schema requires.
+def _has_any_field(text: str, schema: Mapping[str, object]) -> bool:
+    """Whether a reply holds an object with any field that its schema requires.
 
-    One that lacks some is asked for again all the same, with what it lacks.
+    A reply that lacks some of them is asked for again, with their names.
     """
     required: frozenset[str] = frozenset(schema.get("required", ()))  # type: ignore[call-overload]
     return any(

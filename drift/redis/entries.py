@@ -1,4 +1,4 @@
-"""Entries of the caches: a bounded layer of each process before what all share in Redis.
+"""Entries of the caches: a bounded layer in each process, and behind it one in Redis for all.
 
 A look-up waits a moment at most, and nobody waits for a write.
 """
@@ -87,9 +87,9 @@ class CacheEntries:
 class RedisEntries:
     """Entries in Redis, each gone after its time; whatever happens, `get` and `put` do not raise.
 
-    A new connection may take longer than a look-up waits. So one late answer is no trouble, it is
-    waited for without the others; two in a row are. Keys and entries are what only those can make
-    who know the `secret`: whoever else writes into Redis can take entries away, and put none in.
+    A new connection may take longer than a look-up waits. So one late answer is no trouble: the
+    process waits for it and sends no other look-up. Two in a row are trouble. Keys and entries are
+    signed with `secret`: others can delete them, not forge them.
     """
 
     def __init__(

@@ -6,6 +6,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -111,6 +112,25 @@ async def tokens_used(caller: Caller, above: int) -> int:
         while (used := (await usage(caller))["tokens_per_day"]["used"]) <= above:  # noqa: ASYNC110 - only asking shows it
             await asyncio.sleep(0.05)
     return int(used)
+
+
+async def test_a_day_whose_tokens_are_used_is_over_until_midnight(
+    with_key: Opening,
+) -> None:
+    async with with_key(tokens_per_day=1) as caller:
+        await caller.answer()
+        await tokens_used(caller, above=0)
+        read = await usage(caller)
+        day = read["tokens_per_day"]
+        assert (day["left"], read["requests_per_minute"]) == (0, None)
+        free_at = datetime.fromisoformat(day["free_at"])
+        assert (free_at.hour, free_at.minute, free_at.second) == (0, 0, 0)
+        assert timedelta(0) < free_at - datetime.now(UTC) <= timedelta(days=1)
+
+        assert_over(await caller.ask(), "tokens_per_day", 86_400)
+        async with caller.streaming() as reader:  # which is refused before it begins
+            await reader.response.aread()
+            assert_over(reader.response, "tokens_per_day", 86_400)
 
 
 async def test_without_redis_the_process_counts_and_says_so(

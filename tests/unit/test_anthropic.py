@@ -151,11 +151,16 @@ async def test_a_reply_that_is_not_whole_says_why(stop: str, why: str, is_stream
     assert not heard or heard[-1] == ""
 
 
-async def test_a_turn_that_was_paused_is_gone_on_with() -> None:
-    server = Server(message(REPLY[:HALF], stop="pause_turn"), message(REPLY[HALF:]))
-    reply = await reply_of(server)
+@pytest.mark.parametrize("is_streamed", [False, True])
+async def test_a_turn_that_was_paused_is_gone_on_with(is_streamed: bool) -> None:
+    turns: list[Any] = [message(REPLY[:HALF], stop="pause_turn"), message(REPLY[HALF:])]
+    heard: list[str] = []
+    server = Server(*(map(stream, turns) if is_streamed else turns))
+    reply = await reply_of(server, heard.append if is_streamed else None)
     assert reply.text == REPLY
     assert reply.tokens.completion == 6
+    assert not heard or heard[-1] == REPLY
+    assert server.bodies[1]["messages"][-1]["content"][-1]["text"] == REPLY[:HALF]
     assert [one["role"] for one in server.bodies[1]["messages"]] == ["user", "assistant"]
 
 

@@ -209,7 +209,11 @@ async def answered(body: object, kind: str = JSON) -> tuple[object, int]:
             return error.code, times
 
 
-@pytest.mark.parametrize("odd", [[], {"prompt_tokens": "many"}, {"prompt_tokens_details": [1]}])
+@pytest.mark.parametrize(
+    "odd",
+    [[], {"prompt_tokens": "many"}, {"prompt_tokens_details": [1]}, {"prompt_tokens": 10**400}],
+    ids=["a list", "words", "a list within", "no number of tokens"],
+)
 async def test_an_answer_is_not_lost_for_the_shape_of_what_is_only_counted(odd: object) -> None:
     assert await answered({**WHOLE, "usage": odd, "model": odd}) == (ChatReply(REPLY), 1)
 

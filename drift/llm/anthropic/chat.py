@@ -18,7 +18,6 @@ from anthropic import (
     APIStatusError,
     AsyncAnthropic,
     AsyncAnthropicFoundry,
-    AsyncStream,
     transform_schema,
 )
 
@@ -35,7 +34,6 @@ from drift.model.calls import TextCallback, Tokens, sum_tokens
 
 ENTRA_SCOPE = "https://ai.azure.com/.default"
 FOUNDRY_HOST = ".services.ai.azure.com"
-_PATH = "/v1/messages"
 _CALL = re.compile(r"(?:/v1)?(?:/messages)?\Z")
 
 DEFAULT_LENGTH = 8_192
@@ -188,10 +186,12 @@ class AnthropicChat:
     async def _take_turns(self, request: ChatRequest, hear: TextCallback | None) -> Completion:
         """Return the reply of one turn, or of several that the API paused between."""
         body, growing = self._body(request), GrowingText(hear or (lambda _: None))
+        if hear:
+            body |= {"stream": True}
         texts, tokens = list[str](), list[Tokens]()
         for _ in range(MOST_TURNS):
             message = await self.caller.send(
-                partial(self._send, {**body, "stream": True} if hear else body, growing),
+                partial(API.post, self.client, body, ClaudeTurn(growing=growing)),
                 "chat",
                 request.model,
                 lambda answer: (answer.tokens, answer.model),
@@ -205,11 +205,3 @@ class AnthropicChat:
 
         end: End = "length" if message.stop == "pause_turn" else _ENDS.get(message.stop, "")
         return Completion("".join(texts), end, sum_tokens(tokens), message.model)
-
-    async def _send(self, body: dict[str, Any], growing: GrowingText) -> ClaudeTurn:
-        """Send a request as it is; the SDK's typed call would check none of the answer."""
-        stream = await self.client.post(
-            _PATH, cast_to=object, body=body, stream=True, stream_cls=AsyncStream[object]
-        )
-        async with stream:
-            return await API.read(stream.response, ClaudeTurn(growing=growing))

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from anthropic import APIConnectionError, APIStatusError
+from anthropic import APIConnectionError, APIStatusError, AsyncStream
 
 from drift.llm.answers import ProviderApi, ProviderReply, said
 from drift.llm.errors import ServerSettings, not_this_api
 
 SERVER = ServerSettings("Anthropic", "ANTHROPIC_BASE_URL", "ANTHROPIC_KEY", "ANTHROPIC_BASE_URL")
-API = ProviderApi(SERVER, APIStatusError, APIConnectionError)
+API = ProviderApi(SERVER, "/v1/messages", APIStatusError, APIConnectionError, AsyncStream[object])
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class ClaudeTurn(ProviderReply):
     @property
     def content(self) -> list[Any]:
         """Its blocks, as a turn that is gone on with repeats them."""
-        text = self.growing.text
+        text = self.streamed
         return self.blocks or ([{"type": "text", "text": text}] if text else [])
 
     def take_whole(self, value: Mapping[str, Any]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from openai import APIStatusError, AsyncOpenAI, AsyncStream
+from openai import APIStatusError, AsyncOpenAI
 
 from drift.llm.caller import ModelCaller
 from drift.llm.errors import failure, is_known
@@ -18,8 +18,6 @@ from drift.llm.openai.replies import API, OpenAIReply
 from drift.llm.provider import ChatRequest, Completion
 from drift.llm.retry import Failure
 from drift.model.calls import TextCallback
-
-_PATH = "/chat/completions"
 
 
 @dataclass(slots=True)
@@ -100,23 +98,12 @@ class OpenAIChat:
     async def _send(
         self, body: RequestBody, dialect: Dialect, hear: TextCallback | None
     ) -> Completion:
+        growing = GrowingText(hear or (lambda _: None))
         reply = await self.caller.send(
-            lambda: self._post(body, GrowingText(hear or (lambda _: None))),
+            lambda: API.post(self.client, body.fields, OpenAIReply(growing=growing)),
             "chat",
             dialect.model,
             lambda answer: (answer.tokens, answer.model),
         )
         dialect.took(body)
         return reply.completion
-
-    async def _post(self, body: RequestBody, growing: GrowingText) -> OpenAIReply:
-        """Send a request as it is; a server may stream, or not, whatever it was asked for.
-
-        The SDK's typed call would go through all of it and of the answer, in a third of the call's
-        time.
-        """
-        stream = await self.client.post(
-            _PATH, cast_to=object, body=body.fields, stream=True, stream_cls=AsyncStream[object]
-        )
-        async with stream:
-            return await API.read(stream.response, OpenAIReply(growing=growing))

@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from openai import APIConnectionError, APIStatusError
+from openai import APIConnectionError, APIStatusError, AsyncStream
 
 from drift.llm.answers import ProviderApi, ProviderReply, said, told_error
 from drift.llm.errors import OPENAI, not_this_api
 from drift.llm.provider import Completion, End
 
-API = ProviderApi(OPENAI, APIStatusError, APIConnectionError)
+API = ProviderApi(
+    OPENAI, "/chat/completions", APIStatusError, APIConnectionError, AsyncStream[object]
+)
 _ENDS: Mapping[str, End] = {
     "length": "length",
     "max_tokens": "length",
@@ -42,7 +44,7 @@ class OpenAIReply(ProviderReply):
     def completion(self) -> Completion:
         """All of it."""
         calls = "\n".join(map("".join, self.calls.values()))
-        text = self.content or self.growing.text or calls
+        text = self.content or self.streamed or calls
         end: End = "refused" if self.is_refused else _ENDS.get(self.reason, "")
         return Completion(text, end, self.tokens, self.model)
 
