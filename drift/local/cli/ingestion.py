@@ -202,7 +202,7 @@ async def with_progress(
     placement: Placement,
     work: Callable[[Neo4jWriter, Report], Awaitable[IngestReport]],
 ) -> IngestReport:
-    """Do work on a project's documents with its progress shown, then what its vectors need."""
+    """Write a project's documents with progress shown, then tend its vectors."""
     async with closing(build_writer(values)) as writer:
         with progress_bar(stderr, lambda: str(placement.usage())) as show:
             report = await work(writer, show)

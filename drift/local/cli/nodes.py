@@ -163,7 +163,7 @@ def _telling() -> Tell:
 def _tell(
     reports: list[NodesReport], differences: dict[str, list[Difference]], *, as_json: bool
 ) -> bool:
-    """Say what was found; tell whether neither another command nor this one has to mend it."""
+    """Say what was found; return whether nothing is left to mend."""
     from drift.nodes.reconciling import UNFINISHED
 
     is_done = not any(one.mend for listed in differences.values() for one in listed)

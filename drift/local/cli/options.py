@@ -41,7 +41,7 @@ def checked_text(value: str | None) -> str | None:
 
 
 def refuse(is_wrong: object, sentence: str, option: str | None = None) -> None:
-    """Refuse the command line where something is wrong with it, by the option if it is one."""
+    """Refuse the command line where `is_wrong` holds, with a sentence about it or an option."""
     if is_wrong:
         raise typer.BadParameter(sentence, param_hint=option)
 

@@ -50,7 +50,7 @@ class ProjectGraph:
         work: Callable[[IngestContext], Awaitable[IngestReport]],
         wait_s: float = MAX_WAIT_S,
     ) -> IngestReport:
-        """Do work of the pipeline that derives a project's knowledge anew, and what follows it."""
+        """Derive a project's knowledge anew by a step of the pipeline, then tend its vectors."""
         _, embedder = wiring.build_models(self.values)
         with progress_bar(stderr) as show:
             context = IngestContext(

@@ -150,7 +150,7 @@ async def until_stopped(work: Work) -> None:
 
 
 async def typed_answer(question: str, without_terminal: str) -> str:
-    """Ask something and return the line that is typed, "" where there is no terminal to type at."""
+    """Ask at the terminal and return the line that is typed; without a terminal, say so."""
     if not sys.stdin.isatty():
         say(without_terminal)
         return ""
