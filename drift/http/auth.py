@@ -57,10 +57,6 @@ class Authentication:
         """Return how well callers can be told apart."""
         return (await self._resolver.get()).readiness()
 
-    def forget(self) -> None:
-        """Read the settings anew with the next request."""
-        self._resolver.forget()
-
     def _read(self) -> AccessSettings:
         from drift.http import settings  # noqa: PLC0415 - loads with the first request
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # it loads what only a first request shall
     from drift.http.service import Service
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Call:
     """One HTTP call, and what its route reads of it, once that is known to be right.
 
@@ -56,7 +56,7 @@ class Call:
 Handler = Callable[[Call], Awaitable[Response]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Route:
     """A route: its handler, what is read for it on the way there, and what is told of it.
 
