@@ -22,7 +22,8 @@ GOOD = {
     "NEO4J_PASSWORD": CANARY,
 }
 ENTRY = json.dumps([{"name": CANARY, "sha256": "0" * 64, "projects": ["a"]}])
-SECRET = "/subscriptions/s/resourceGroups/g/providers/Microsoft.KeyVault/vaults/v/secrets/neo4j"
+SHARED = "/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared"
+SECRET = f"{SHARED}/providers/Microsoft.KeyVault/vaults/team/secrets/neo4j"
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,10 @@ _WHERE = {
 }
 """A place for a preview; nothing there is asked or changed."""
 
-_ANY_SECRET = "/subscriptions/s/resourceGroups/g/providers/Microsoft.KeyVault/vaults/v/secrets/k"  # noqa: S105
+_ANY_SECRET = (
+    f"/subscriptions/{_WHERE['subscription-id']}/resourceGroups/g/providers/Microsoft.KeyVault"
+    "/vaults/any/secrets/keys"
+)
 
 
 @dataclass(frozen=True, slots=True)

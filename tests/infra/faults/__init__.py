@@ -1,1 +1,0 @@
-"""Faults that a tired editor plants in infra/, and what shows which rule finds each."""
