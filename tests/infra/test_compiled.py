@@ -95,11 +95,12 @@ def test_a_snapshot_is_what_the_engine_makes_of_its_parameter_file(
     assert made == committed_snapshots()[name], "run `make snapshots`, and look at what changed"
 
 
-def test_a_setting_that_nobody_has_heard_of_needs_no_change_of_a_template(
+def test_a_new_setting_needs_no_change_of_a_template_and_an_empty_one_takes_no_place(
     compiler: Compiler, tmp_path: Path
 ) -> None:
     shutil.copytree(ROOT / "infra", tmp_path / "infra")
     file = tmp_path / "infra/ways/default.bicepparam"
-    text = file.read_text().replace("appSettings = {", "appSettings = {\n  brand_new: 7")
-    file.write_text(text)
-    assert snapshot.settings_of(compiler.way(file))["BRAND_NEW"] == "7"
+    lines = "appSettings = {\n  brand_new: 7\n  OAI_MODEL: ''"
+    file.write_text(file.read_text().replace("appSettings = {", lines))
+    settings = snapshot.settings_of(compiler.way(file))
+    assert (settings["BRAND_NEW"], settings["OAI_MODEL"]) == ("7", "chat")
