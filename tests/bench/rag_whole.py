@@ -19,7 +19,7 @@ from drift.local.cli.options import DEMO_PROJECT
 from drift.local.cli.work.ingestion import ingest_documents, sample_sources
 from drift.local.cli.work.placing import placed
 from drift.local.cli.work.servers import WITHOUT_KEYS, running
-from drift.local.hosts.local_host import build_edge, serving
+from drift.local.hosts.local_host import build_dispatcher, serving
 from tests.bench.command import Options, milliseconds, read_options, run, show, stack_of
 from tests.bench.load_process import PYTHON_QUESTIONS, slow_model
 
@@ -38,9 +38,9 @@ async def bench(asked: Options) -> None:
         async with running(known, access) as (_, values):
             async with placed(values) as place:
                 await ingest_documents(values, sample_sources(), DEMO_PROJECT, place)
-            edge = build_edge()
+            dispatcher = build_dispatcher()
             async with (
-                serving(edge=edge) as url,
+                serving(dispatcher=dispatcher) as url,
                 httpx2.AsyncClient(base_url=url, timeout=240, trust_env=False) as client,
             ):
 
@@ -55,7 +55,7 @@ async def bench(asked: Options) -> None:
                 for number in range(asked.first):
                     async with Connection(*database(values)) as connection:
                         await connection.write(UNMEASURED, {"p": DEMO_PROJECT})
-                    await edge.provider.close()
+                    await dispatcher.provider.close()
                     first.append(await seconds(f"{PYTHON_QUESTIONS[0]} ({number})"))
 
                 asking = [
