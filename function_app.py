@@ -15,7 +15,7 @@ from azurefunctions.extensions.http.fastapi import Request, Response
 
 from drift.http import at_import
 from drift.http.auth import Authentication
-from drift.http.edge import Edge
+from drift.http.dispatcher import Dispatcher
 from drift.http.provider import ServiceProvider
 from drift.http.route import Route
 from drift.http.timer import NodeTimer
@@ -39,8 +39,8 @@ SCHEDULE = at_import.schedule()
 app = func.FunctionApp(
     http_auth_level=func.AuthLevel.FUNCTION if PLATFORM_ASKS else func.AuthLevel.ANONYMOUS
 )
-edge = Edge(Authentication(platform_asks_for_keys=PLATFORM_ASKS), ServiceProvider())
-node_timer = NodeTimer(edge.provider)
+dispatcher = Dispatcher(Authentication(platform_asks_for_keys=PLATFORM_ASKS), ServiceProvider())
+node_timer = NodeTimer(dispatcher.provider)
 
 Endpoint = Callable[[Request, func.Context], Awaitable[Response]]
 
@@ -56,7 +56,7 @@ def endpoint(route: Route) -> Endpoint:
             if _INVOCATIONS is not None:
                 _INVOCATIONS.pop(context.invocation_id, None)
 
-        return await edge.answer(route, req, context, forget)
+        return await dispatcher.answer(route, req, context, forget)
 
     run.__name__, run.__doc__ = route.name, route.handler.__doc__
     return run

@@ -171,14 +171,7 @@ ROUTES = (
         )
         for one in reading.ROUTES
     ),
-    Route(
-        "GET",
-        "usage",
-        reading.read_usage,
-        QuotaRead,
-        (401, 503),
-        id="usage",
-    ),
+    Route("GET", "usage", reading.read_usage, QuotaRead, (401, 503), id="usage"),
     Route("POST GET DELETE", protected_resource.RESOURCE, endpoints.mcp, is_described=False),
     Route(
         "GET", protected_resource.METADATA, endpoints.mcp_metadata, is_open=True, is_described=False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from drift.http.auth import Authentication
-from drift.http.edge import Edge
+from drift.http.dispatcher import Dispatcher
 from drift.http.provider import ServiceProvider
 from drift.http.service import Service
 from drift.http.settings import load, load_access
@@ -30,9 +30,9 @@ def fake_service(servers: Ports, sink: Any = None, **settings: object) -> Servic
     return Service(load({**LOCAL, **MANY, **given}), servers, sink)
 
 
-def put_behind(edge: Edge, service: Service, **access: str) -> None:
-    """Have an edge answer by this service, and tell callers apart by these settings."""
-    edge.provider = ServiceProvider(lambda: service.settings, build=lambda _: service)
-    edge.authentication = Authentication(
+def put_behind(dispatcher: Dispatcher, service: Service, **access: str) -> None:
+    """Have a dispatcher answer by this service, and tell callers apart by these settings."""
+    dispatcher.provider = ServiceProvider(lambda: service.settings, build=lambda _: service)
+    dispatcher.authentication = Authentication(
         platform_asks_for_keys=not access, read_settings=lambda: load_access(access)
     )

@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 
 from drift.core.errors import DriftError, LocalStackError
-from drift.http.edge import Edge
+from drift.http.dispatcher import Dispatcher
 from drift.http.settings import Settings
 from drift.local.cli.console import log_to_stderr
 from drift.local.cli.options import DEFAULT_VERSION, stack_options
@@ -111,12 +111,12 @@ async def answered(reply: Awaitable[httpx2.Response]) -> httpx2.Response:
 
 @asynccontextmanager
 async def served(
-    options: StackOptions, access: Mapping[str, str], edge: Edge | None = None
+    options: StackOptions, access: Mapping[str, str], dispatcher: Dispatcher | None = None
 ) -> AsyncIterator[tuple[httpx2.AsyncClient, Settings]]:
     """Yield a client of the function in this process, and its settings; see `running`."""
     async with (
         running(options, access) as (_, values),
-        serving(edge=edge) as url,
+        serving(dispatcher=dispatcher) as url,
         httpx2.AsyncClient(base_url=url, timeout=240, trust_env=False) as client,
     ):
         yield client, values

@@ -84,7 +84,7 @@ async def _hosted(host: str) -> AsyncIterator[str]:
     else:
         from drift.local.hosts import local_host  # noqa: PLC0415 - one of the two
 
-        async with local_host.serving(edge=function_app.edge) as url:
+        async with local_host.serving(dispatcher=function_app.dispatcher) as url:
             yield url
 
 
@@ -115,7 +115,7 @@ def main(host: str, graph: str) -> None:
     # as on the platform: every line is written, into the log file
     logging.basicConfig(level=logging.INFO)
     if graph == "memory":
-        function_app.edge.provider = ServiceProvider(build=_over_memory)
+        function_app.dispatcher.provider = ServiceProvider(build=_over_memory)
     asyncio.run(_serve(host))
 
 

@@ -17,7 +17,7 @@ from drift.local.cli.ingestion import ingest_documents, sample_sources
 from drift.local.cli.options import DEMO_PROJECT
 from drift.local.cli.placing import placed
 from drift.local.cli.servers import WITHOUT_KEYS
-from drift.local.hosts.local_host import build_edge
+from drift.local.hosts.local_host import build_dispatcher
 from tests.bench.command import (
     Options,
     answered,
@@ -41,8 +41,8 @@ async def bench(asked: Options) -> None:
     with await asyncio.to_thread(model.start):
         known = replace(options, given={**options.given, **model.env})
         access = {**WITHOUT_KEYS, **model.env, "CACHE": "off"}
-        edge = build_edge()
-        async with served(known, access, edge) as (client, values):
+        dispatcher = build_dispatcher()
+        async with served(known, access, dispatcher) as (client, values):
             async with placed(values) as place:
                 await ingest_documents(values, sample_sources(), DEMO_PROJECT, place)
 
@@ -54,7 +54,7 @@ async def bench(asked: Options) -> None:
             for number in range(asked.first):
                 async with Connection(*database(values)) as connection:
                     await connection.write(UNMEASURED, {"p": DEMO_PROJECT})
-                await edge.provider.close()
+                await dispatcher.provider.close()
                 first.append(await seconds(f"{PYTHON_QUESTIONS[0]} ({number})"))
 
             asking = product(range(asked.later), PYTHON_QUESTIONS)

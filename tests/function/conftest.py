@@ -11,10 +11,10 @@ from collections.abc import AsyncIterator
 import pytest
 from redis import Redis
 
-from drift.http.edge import Edge
+from drift.http.dispatcher import Dispatcher
 from drift.http.settings import Settings, load
 from drift.llm.local_embedding import DIMENSIONS
-from drift.local.hosts.local_host import build_edge, serving
+from drift.local.hosts.local_host import build_dispatcher, serving
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.local.stack.valkey_server import ValkeyServer
 from tests.function.calling import Caller, calling
@@ -85,9 +85,9 @@ def environment(
 
 
 @pytest.fixture
-def edge() -> Edge:
+def dispatcher() -> Dispatcher:
     """What answers the calls of `function`."""
-    return build_edge()
+    return build_dispatcher()
 
 
 @pytest.fixture
@@ -95,8 +95,8 @@ async def function(
     environment: pytest.MonkeyPatch,  # noqa: ARG001 - set before the first request
     corpus: Corpus,  # noqa: ARG001 - the graph is filled
     model_server: ModelServerControl,  # noqa: ARG001 - without faults
-    edge: Edge,
+    dispatcher: Dispatcher,
 ) -> AsyncIterator[Caller]:
     """A client of the function with working servers behind it."""
-    async with serving(edge=edge) as url, calling(url) as caller:
+    async with serving(dispatcher=dispatcher) as url, calling(url) as caller:
         yield caller

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from drift.http.edge import Edge
-from drift.local.hosts.local_host import build_edge, serving
+from drift.http.dispatcher import Dispatcher
+from drift.local.hosts.local_host import build_dispatcher, serving
 from drift.local.stack.valkey_server import ValkeyServer
 from drift.prompting.markup import element, plain
 from tests.function.calling import Caller, assert_is_problem, calling, citations
@@ -48,22 +48,22 @@ def in_one_loop(test: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @pytest.fixture(scope="module")
-def edge() -> Edge:
+def dispatcher() -> Dispatcher:
     """What answers the calls of all rows."""
-    return build_edge()
+    return build_dispatcher()
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def caller(corpus: Corpus, edge: Edge) -> AsyncIterator[Caller]:
+async def caller(corpus: Corpus, dispatcher: Dispatcher) -> AsyncIterator[Caller]:
     """A client of the function, which keeps its clients from row to row as a warm worker does."""
     assert corpus
-    async with serving(edge=edge) as url, calling(url) as made:
+    async with serving(dispatcher=dispatcher) as url, calling(url) as made:
         yield made
 
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def stage(  # noqa: PLR0917 - fixtures
-    edge: Edge,
+    dispatcher: Dispatcher,
     caller: Caller,
     environment: pytest.MonkeyPatch,
     base_settings: Environment,
@@ -79,7 +79,7 @@ async def stage(  # noqa: PLR0917 - fixtures
         _victims.append(await last_followup(caller, model_server))
         model_server.reset()
     settings = {**base_settings, "REDIS_URL": valkey.url}
-    return Stage(edge, caller, environment, settings, model_server, _victims[0])
+    return Stage(dispatcher, caller, environment, settings, model_server, _victims[0])
 
 
 async def last_followup(caller: Caller, model_server: ModelServerControl) -> str:

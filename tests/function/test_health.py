@@ -10,7 +10,7 @@ import pytest
 
 from drift.core.errors import GraphTimeoutError
 from drift.graph.connection import Connection
-from drift.http.edge import Edge
+from drift.http.dispatcher import Dispatcher
 from drift.llm.chat import ASKED_TOKENS
 from drift.local.hosts.local_host import serving
 from tests.function.calling import Caller, assert_is_problem, calling
@@ -51,14 +51,14 @@ async def test_ready_names_every_dependency(function: Caller) -> None:
 
 
 async def test_the_chat_model_is_asked_once_for_many_checks_and_not_when_it_answers_requests(
-    edge: Edge, function: Caller, model_server: ModelServerControl
+    dispatcher: Dispatcher, function: Caller, model_server: ModelServerControl
 ) -> None:
     for _ in range(3):
         assert (await function.client.get("/health/ready")).status_code == 200
     [asked] = [request for request in model_server.requests() if request["kind"] == "ready"]
     assert asked["body"]["max_completion_tokens"] == ASKED_TOKENS
 
-    await edge.provider.close()
+    await dispatcher.provider.close()
     model_server.reset()
     await function.answer()
     without_chat(await function.client.get("/health/ready"))

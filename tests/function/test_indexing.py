@@ -10,7 +10,7 @@ import httpx2
 import pytest
 
 from drift.contracts.documents import MAX_DOCUMENT_BYTES
-from drift.http.edge import Edge
+from drift.http.dispatcher import Dispatcher
 from drift.http.settings import load
 from drift.indexing.readers import AT_ONCE, WAITING
 from drift.integrations.indexer import Indexer
@@ -127,8 +127,10 @@ async def test_a_file_is_read_by_its_ending_where_the_service_reads_files(
         assert told in problem["errors"][0]["message"], problem
 
 
-async def test_a_deployed_service_reads_text_alone(own: str, edge: Edge, function: Caller) -> None:
-    edge.provider.read_file = None
+async def test_a_deployed_service_reads_text_alone(
+    own: str, dispatcher: Dispatcher, function: Caller
+) -> None:
+    dispatcher.provider.read_file = None
     assert (await send(function, own, "ferry.md", NOON.encode())).json()["title"] == "Ferry"
     for name in ("a.pdf", "a.html"):
         refused = await send(function, own, name, b"%PDF\0")
@@ -137,9 +139,9 @@ async def test_a_deployed_service_reads_text_alone(own: str, edge: Edge, functio
 
 
 async def test_files_that_are_slow_to_read_keep_nobody_waiting_and_more_are_refused(
-    own: str, edge: Edge, function: Caller
+    own: str, dispatcher: Dispatcher, function: Caller
 ) -> None:
-    (await edge.provider.get()).read_file = read_slowly
+    (await dispatcher.provider.get()).read_file = read_slowly
     sending = [
         asyncio.create_task(send(function, own, f"{n}.md", NOON.encode()))
         for n in range(AT_ONCE + WAITING + 1)

@@ -11,7 +11,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from drift.http.edge import Edge
+from drift.http.dispatcher import Dispatcher
 from drift.prompting.tokens import most_tokens
 from tests.function.calling import Caller, EventReader, assert_is_problem, told
 from tests.function.corpus import PROJECT, QUESTION
@@ -112,7 +112,7 @@ async def test_the_threshold_of_the_settings_counts_in_the_place_of_the_project_
 
 
 async def test_what_is_wrong_or_missing_is_named_and_settings_may_name_the_project(
-    edge: Edge, function: Caller, environment: pytest.MonkeyPatch
+    dispatcher: Dispatcher, function: Caller, environment: pytest.MonkeyPatch
 ) -> None:
     for fields, wrong in (
         ({"project_id": None}, "project_id"),
@@ -126,7 +126,7 @@ async def test_what_is_wrong_or_missing_is_named_and_settings_may_name_the_proje
         )
         assert [one["field"] for one in problem["errors"]] == [wrong]
 
-    await edge.provider.close()
+    await dispatcher.provider.close()
     environment.setenv("RAG_PROJECT", PROJECT)
     response = await function.client.post(ROUTE, json={"question": QUESTION})
     assert response.status_code == 200

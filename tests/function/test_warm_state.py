@@ -9,10 +9,10 @@ import asyncio
 
 import pytest
 
-from drift.http.edge import Edge
+from drift.http.dispatcher import Dispatcher
 from drift.http.provider import ServiceProvider
 from drift.http.settings import Settings, load
-from drift.local.hosts.local_host import build_edge, serving
+from drift.local.hosts.local_host import build_dispatcher, serving
 from tests.function.calling import Caller, assert_is_problem, calling
 from tests.function.corpus import Corpus
 
@@ -38,11 +38,11 @@ def test_a_loop_that_is_gone_is_followed_by_new_clients(
 ) -> None:
     assert environment
     assert corpus
-    edge, builds = build_edge(), Counting()
-    edge.provider = ServiceProvider(builds)
+    dispatcher, builds = build_dispatcher(), Counting()
+    dispatcher.provider = ServiceProvider(builds)
 
     async def asked() -> int:
-        async with serving(edge=edge) as url, calling(url) as caller:
+        async with serving(dispatcher=dispatcher) as url, calling(url) as caller:
             return (await caller.ask(project_id="unknown")).status_code
 
     assert [asyncio.run(asked()) for _ in range(3)] == [200] * 3
@@ -50,13 +50,13 @@ def test_a_loop_that_is_gone_is_followed_by_new_clients(
 
 
 async def test_clients_that_could_not_be_built_are_503_for_a_while_and_then_built(
-    edge: Edge, environment: pytest.MonkeyPatch, function: Caller
+    dispatcher: Dispatcher, environment: pytest.MonkeyPatch, function: Caller
 ) -> None:
     uri = load().neo4j_uri
     environment.delenv("NEO4J_URI")
     for pause_s, still in ((3600, 503), (0, 200)):
         counting = Counting()
-        edge.provider = ServiceProvider(counting, rebuild_pause_s=pause_s)
+        dispatcher.provider = ServiceProvider(counting, rebuild_pause_s=pause_s)
         assert_is_problem(await function.ask(), 503, "not_configured")
         environment.setenv("NEO4J_URI", uri)
         response = await function.ask(project_id="unknown")

@@ -9,15 +9,15 @@ from unittest import mock
 import pytest
 import pytest_asyncio
 
-from drift.http.edge import Edge
-from drift.local.hosts.local_host import build_app, build_edge
+from drift.http.dispatcher import Dispatcher
+from drift.local.hosts.local_host import build_app, build_dispatcher
 from drift.local.hosts.same_machine import SameMachine
 from drift.local.hosts.server import listening
 from tests.fake_service import put_behind
 from tests.function.conftest import (
     base_settings,
     corpus,
-    edge,
+    dispatcher,
     environment,
     function,
     graph_server,
@@ -27,7 +27,7 @@ from tests.function.conftest import (
 __all__ = [
     "base_settings",
     "corpus",
-    "edge",
+    "dispatcher",
     "environment",
     "function",
     "graph_server",
@@ -39,27 +39,27 @@ Serve = Callable[..., None]
 
 
 @pytest.fixture(scope="module")
-def shared_edge() -> Edge:
+def shared_dispatcher() -> Dispatcher:
     """What answers the calls of a module's tests."""
-    return build_edge()
+    return build_dispatcher()
 
 
 @pytest.fixture
-def serve(no_settings: None, shared_edge: Edge) -> Serve:  # noqa: ARG001 - none of this machine
+def serve(no_settings: None, shared_dispatcher: Dispatcher) -> Serve:  # noqa: ARG001 - none of this machine
     """Put a service behind the routes, and callers who are told apart by these settings."""
-    return partial(put_behind, shared_edge)
+    return partial(put_behind, shared_dispatcher)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def url(shared_edge: Edge) -> AsyncIterator[str]:
+async def url(shared_dispatcher: Dispatcher) -> AsyncIterator[str]:
     """The function's routes."""
-    async with listening(build_app(shared_edge), 0) as address:
+    async with listening(build_app(shared_dispatcher), 0) as address:
         yield address
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def bare_url(shared_edge: Edge) -> AsyncIterator[str]:
+async def bare_url(shared_dispatcher: Dispatcher) -> AsyncIterator[str]:
     """The function's routes, without the guard that the local host has before them."""
     with mock.patch.object(SameMachine, "_objection", return_value=None):
-        async with listening(build_app(shared_edge), 0) as address:
+        async with listening(build_app(shared_dispatcher), 0) as address:
             yield address

@@ -23,8 +23,8 @@ pytestmark = [pytest.mark.deep, pytest.mark.skipif(NEEDS_PYTHON_313, reason=REAS
 
 IMPORTS = "import logging\n"
 GUARD = "async def run(req: Request, context: func.Context) -> Response:"
-ANSWERED = "return await edge.answer("
-APP = "node_timer = NodeTimer(edge.provider)\n"
+ANSWERED = "return await dispatcher.answer("
+APP = "node_timer = NodeTimer(dispatcher.provider)\n"
 
 
 def mutated(folder: Path, old: str, new: str) -> Path:
@@ -100,7 +100,7 @@ def test_a_mistake_that_leaves_no_function_is_told_by_the_worker(
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        (ANSWERED, "await edge.answer(", "health/live answered"),
+        (ANSWERED, "await dispatcher.answer(", "health/live answered"),
         ("_INVOCATIONS.pop(context.invocation_id, None)", "pass", "not forgotten"),
         (
             'logging.getLogger("uvicorn.access").addFilter(lambda _record: False)',

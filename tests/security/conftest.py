@@ -10,9 +10,9 @@ from functools import partial
 
 import pytest
 
-from drift.http.edge import Edge
+from drift.http.dispatcher import Dispatcher
 from drift.http.service import Service
-from drift.local.hosts.local_host import build_edge
+from drift.local.hosts.local_host import build_dispatcher
 from tests.fake_service import put_behind
 from tests.function.conftest import base_settings, corpus, environment, graph_server, no_settings
 from tests.security.canaries import Outputs, watching
@@ -29,12 +29,12 @@ def outputs(recorded: Recorded) -> Iterator[Outputs]:
 
 
 @pytest.fixture(scope="module")
-def edge() -> Edge:
+def dispatcher() -> Dispatcher:
     """What answers the calls of a module's tests."""
-    return build_edge()
+    return build_dispatcher()
 
 
 @pytest.fixture
-def behind_the_routes(edge: Edge) -> Callable[[Service], None]:
+def behind_the_routes(dispatcher: Dispatcher) -> Callable[[Service], None]:
     """Put a service behind the function's routes, in the place of one built from the settings."""
-    return partial(put_behind, edge)
+    return partial(put_behind, dispatcher)

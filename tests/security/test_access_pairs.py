@@ -19,8 +19,8 @@ import pytest
 
 from drift.http import reading
 from drift.http.cursors import KEY, ListName, cursor
-from drift.http.edge import Edge
-from drift.local.hosts.local_host import build_edge, serving
+from drift.http.dispatcher import Dispatcher
+from drift.local.hosts.local_host import build_dispatcher, serving
 from drift.routes import ROUTES
 from tests.fake_service import put_behind
 from tests.mcp.calling import reply, tool
@@ -377,10 +377,10 @@ async def collected(url: str) -> Cursors:
     return {list_: (await call(url, "GET", path)).json()["next"] for list_, path in paths.items()}
 
 
-def set_for(who: Asker, world: World, edge: Edge) -> None:
+def set_for(who: Asker, world: World, dispatcher: Dispatcher) -> None:
     """Have the function tell callers apart in the way of this one."""
     world.set_for(who)
-    put_behind(edge, world.service, **who.settings)
+    put_behind(dispatcher, world.service, **who.settings)
 
 
 @pytest.mark.usefixtures("no_settings")
@@ -390,15 +390,15 @@ async def test_a_caller_gets_its_own_projects_over_every_route_and_no_other(
 ) -> None:
     world, chance, met, tried = World(), Random(pairs), Counter[str](), set[str]()  # noqa: S311 - the same pairs each time
     await world.fill()
-    edge = build_edge()
-    async with serving(edge=edge) as url:
-        set_for(Asker("function", {}, {}), world, edge)
+    dispatcher = build_dispatcher()
+    async with serving(dispatcher=dispatcher) as url:
+        set_for(Asker("function", {}, {}), world, dispatcher)
         cursors = await collected(url)
         for _ in range(pairs):
             who = asker(chance)
             project = project_for(chance, who)
             pair = Pair(url, world, cursors, chance, who, project, tried, met)
-            set_for(who, world, edge)
+            set_for(who, world, dispatcher)
             await pair.questions()
             await pair.questions_to_nodes()
             await pair.closed_routes()

@@ -21,7 +21,7 @@ import pytest_asyncio
 from drift.contracts.request import MAX_BODY_BYTES, RetrieveRequest
 from drift.core.errors import InvalidRequestError
 from drift.http import http
-from drift.http.edge import Edge
+from drift.http.dispatcher import Dispatcher
 from drift.http.service import Service
 from drift.local.hosts.local_host import serving
 from drift.model.graph import Evidence, PrimerEvidence
@@ -139,9 +139,9 @@ def worker() -> Iterator[WorkerHost]:
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def local(edge: Edge) -> AsyncIterator[str]:
+async def local(dispatcher: Dispatcher) -> AsyncIterator[str]:
     """The local host."""
-    async with serving(edge=edge) as url:
+    async with serving(dispatcher=dispatcher) as url:
         yield url
 
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from drift.http.edge import Edge
+from drift.http.dispatcher import Dispatcher
 from drift.http.service import Service
 from drift.local.hosts.local_host import serving
 from drift.model.graph import Evidence, PrimerEvidence
@@ -69,13 +69,13 @@ def serving_fakes(graph: StubGraph, sink: FailingSink | None = None, **replies: 
 
 @pytest.mark.parametrize("make", BROKEN.values(), ids=BROKEN)
 async def test_an_exception_nobody_foresaw_gives_no_secret_away(
-    edge: Edge,
+    dispatcher: Dispatcher,
     outputs: Outputs,
     recorded: Recorded,
     make: Callable[[], Service],
 ) -> None:
-    put_behind(edge, make())
-    async with serving(edge=edge) as url:
+    put_behind(dispatcher, make())
+    async with serving(dispatcher=dispatcher) as url:
         answer = await call_every_route(url, outputs)
     outputs.keep_telemetry(recorded)
     assert answer.status in (200, 500)

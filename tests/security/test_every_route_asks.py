@@ -15,7 +15,7 @@ from starlette.responses import Response
 from drift.http.provider import ServiceProvider
 from drift.http.route import Call, Route
 from drift.http.settings import Settings
-from drift.local.hosts.local_host import build_app, build_edge
+from drift.local.hosts.local_host import build_app, build_dispatcher
 from drift.local.hosts.server import listening
 from drift.routes import ROUTES
 from tests.fake_service import put_behind
@@ -55,8 +55,8 @@ class Tried:
 
     def __init__(self, settings: Mapping[str, str]) -> None:
         self.world = World()
-        self.edge = build_edge()
-        put_behind(self.edge, self.world.service, **settings)
+        self.dispatcher = build_dispatcher()
+        put_behind(self.dispatcher, self.world.service, **settings)
 
     async def statuses(
         self, headers: Mapping[str, str], routes: Sequence[Route] = ROUTES
@@ -64,7 +64,7 @@ class Tried:
         """Return what each method of each route answers."""
         found = {}
         body = json.dumps({"query": "q", "project_id": "p"}).encode()
-        async with listening(build_app(self.edge, routes), 0) as url:
+        async with listening(build_app(self.dispatcher, routes), 0) as url:
             for route in routes:
                 for method in route.methods.split():
                     target = "/" + re.sub(r"{[^}]*}", "p", route.path)
@@ -87,7 +87,7 @@ async def test_a_stranger_gets_no_answer_and_opens_nothing(
         raise AssertionError("settings of servers are read for a stranger")
 
     tried = Tried(SETTINGS[mode])
-    tried.edge.provider = ServiceProvider(read)
+    tried.dispatcher.provider = ServiceProvider(read)
     statuses = await tried.statuses(shown)
     assert {name for name, status in statuses.items() if status != 401} == OPEN
 

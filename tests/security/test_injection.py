@@ -24,7 +24,7 @@ from drift.core.deadline import Deadline
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
-from drift.http.edge import Edge
+from drift.http.dispatcher import Dispatcher
 from drift.http.service import Service
 from drift.local.hosts.local_host import serving
 from drift.local.ingest.neo4j.writer import Neo4jWriter
@@ -197,9 +197,9 @@ def log_text() -> Iterator[io.StringIO]:
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
-async def url(edge: Edge) -> AsyncIterator[str]:
+async def url(dispatcher: Dispatcher) -> AsyncIterator[str]:
     """The function on the local host; a test puts its own service behind the routes."""
-    async with serving(edge=edge) as served:
+    async with serving(dispatcher=dispatcher) as served:
         yield served
 
 

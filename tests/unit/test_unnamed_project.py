@@ -8,11 +8,11 @@ import pytest
 
 from drift.auth.caller import EVERYBODY, Caller, Grant, Right
 from drift.core.errors import DriftError
-from drift.http.edge import Edge
+from drift.http.dispatcher import Dispatcher
 from drift.http.service import Service, WholeGraph
 from drift.http.settings import load
 from drift.integrations.mcp_server import Asker
-from drift.local.hosts.local_host import build_edge, serving
+from drift.local.hosts.local_host import build_dispatcher, serving
 from drift.model.graph import PrimerEvidence
 from tests.fake_service import LOCAL, put_behind
 from tests.fakes import ScriptedChat, StubGraph, ports
@@ -105,7 +105,7 @@ async def test_without_a_name_every_route_says_what_to_send_until_there_is_one(
 ) -> None:
     over = service("one", "two", ENABLE_INDEXING="true", RAG_LABELS="Chunk,Person")
     body = ASKED[path]
-    async with serving(edge=_edge(over)) as url, calling(url) as asking:
+    async with serving(dispatcher=_dispatcher(over)) as url, calling(url) as asking:
 
         async def asked() -> tuple[int, str]:
             method = "POST" if body else "GET"
@@ -138,7 +138,7 @@ async def test_a_chat_program_needs_no_model(
     over = service("one")
     monkeypatch.setattr(Service, "start", lambda _, *given: start(*given))
     body = {**ASKED["/v1/chat/completions"], **({} if model is None else {"model": model})}
-    async with serving(edge=_edge(over)) as url, calling(url) as asking:
+    async with serving(dispatcher=_dispatcher(over)) as url, calling(url) as asking:
         await asking.client.post("/v1/chat/completions", json=body)
     assert asked == [("one", (model or "").removeprefix(":") or "auto")]
 
@@ -149,7 +149,7 @@ async def test_a_tool_needs_no_project() -> None:
         await Asker(EVERYBODY, service("one", "two"), "r").project("")
 
 
-def _edge(over: Service) -> Edge:
-    edge = build_edge()
-    put_behind(edge, over)
-    return edge
+def _dispatcher(over: Service) -> Dispatcher:
+    dispatcher = build_dispatcher()
+    put_behind(dispatcher, over)
+    return dispatcher

@@ -23,7 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from drift.core.errors import StoppingError
 from drift.http import at_import
 from drift.http.auth import Authentication
-from drift.http.edge import Edge
+from drift.http.dispatcher import Dispatcher
 from drift.http.page import PAGE
 from drift.http.provider import ServiceProvider
 from drift.http.route import Call, Route
@@ -49,13 +49,15 @@ OWN_ROUTES = (
 )
 
 
-def build_edge() -> Edge:
+def build_dispatcher() -> Dispatcher:
     """Return what answers calls of the function in this process; it opens nothing yet."""
     authentication = Authentication(platform_asks_for_keys=at_import.platform_asks_for_keys())
-    return Edge(authentication, ServiceProvider(read_file=read_sent))
+    return Dispatcher(authentication, ServiceProvider(read_file=read_sent))
 
 
-def build_app(edge: Edge, routes: Sequence[Route] = (*OWN_ROUTES, *ROUTES)) -> Starlette:
+def build_app(
+    dispatcher: Dispatcher, routes: Sequence[Route] = (*OWN_ROUTES, *ROUTES)
+) -> Starlette:
     """Return routes as one app; to other methods it says which there are.
 
     The platform answers a method that no function has itself.
@@ -66,21 +68,21 @@ def build_app(edge: Edge, routes: Sequence[Route] = (*OWN_ROUTES, *ROUTES)) -> S
         by_path.setdefault(path, {}).update(dict.fromkeys(route.methods.split(), route))
 
     listed = [
-        routing.Route(path, _endpoint(edge, of_path), methods=_METHODS)
+        routing.Route(path, _endpoint(dispatcher, of_path), methods=_METHODS)
         for path, of_path in by_path.items()
     ]
     return Starlette(routes=listed, middleware=[Middleware(AsWritten)])
 
 
 def _endpoint(
-    edge: Edge, by_method: Mapping[str, Route]
+    dispatcher: Dispatcher, by_method: Mapping[str, Route]
 ) -> Callable[[Request], Awaitable[Response]]:
     allowed = {"allow": ", ".join(sorted({*by_method, "OPTIONS"}))}
 
     async def call(request: Request) -> Response:
         if route := by_method.get(request.method):
             context = SimpleNamespace(invocation_id=str(uuid4()))
-            return await edge.answer(route, request, context)
+            return await dispatcher.answer(route, request, context)
         return Response(None, 204 if request.method == "OPTIONS" else 405, allowed)
 
     return call
@@ -140,7 +142,7 @@ async def serving(
     port: int | None = 0,
     preferred: int | None = None,
     allowed: Collection[str] = (),
-    edge: Edge | None = None,
+    dispatcher: Dispatcher | None = None,
 ) -> AsyncIterator[str]:
     """Serve the function's routes on loopback while the block runs; gives the URL.
 
@@ -152,15 +154,15 @@ async def serving(
     Raises:
         LocalStackError: when the port is taken.
     """
-    edge = edge or build_edge()
-    app = Arriving(build_app(edge))
+    dispatcher = dispatcher or build_dispatcher()
+    app = Arriving(build_app(dispatcher))
 
     async def told_to_end() -> None:
         app.stop()
-        await edge.provider.stop()
+        await dispatcher.provider.stop()
 
     try:
         async with listening(app, port, preferred, allowed=allowed, end=told_to_end) as url:
             yield url
     finally:
-        await edge.provider.close()
+        await dispatcher.provider.close()

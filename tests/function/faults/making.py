@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
-from drift.http.edge import Edge
+from drift.http.dispatcher import Dispatcher
 from tests.function.calling import Caller
 from tests.function.faults.row import FOLLOWUPS, Cut, Row
 from tests.function.faults.traps import Trap, trap
@@ -33,7 +33,7 @@ PASS_ONE = {"hypothesis": 1, "primer_reply": 1, "local_reply": FOLLOWUPS, "aggre
 class Stage:
     """A working service, and what is put in its way."""
 
-    edge: Edge
+    dispatcher: Dispatcher
     caller: Caller
     environment: pytest.MonkeyPatch
     settings: dict[str, str]
@@ -49,8 +49,8 @@ class Stage:
         async with AsyncExitStack() as stack:
             await self._configure(row, stack)
             if row.settings or row.cut or row.identity:
-                await self.edge.provider.close()
-                stack.push_async_callback(self.edge.provider.close)
+                await self.dispatcher.provider.close()
+                stack.push_async_callback(self.dispatcher.provider.close)
             if row.cut or row.part == "host":
                 await self.caller.client.get("/health/ready")
                 self.model.reset()

@@ -23,7 +23,7 @@ _LONG_BYTES = 1 << 17
 """A body over this is parsed in a thread, while others are served."""
 
 
-class Edge:
+class Dispatcher:
     """Answers calls of routes; what it has opened lives as long as the process."""
 
     def __init__(self, authentication: Authentication, provider: ServiceProvider) -> None:
