@@ -208,7 +208,7 @@ def test_a_stream_tells_the_words_of_the_whole_answer(size: int) -> None:
         event = stream._events.get_nowait() or b""
         if event.startswith(b"data: {"):
             told += json.loads(event[6:])["choices"][0]["delta"].get("content", "")
-    whole = json.loads(completion(request, response, "id").body)
+    whole = json.loads(completion(request, "id", response).body)
     assert told == whole["choices"][0]["message"]["content"]
     assert "<b>" not in told.partition("```")[0]
 
@@ -249,7 +249,7 @@ def test_a_text_from_documents_stays_text() -> None:
         final_answer=text, key_facts=[], residual_uncertainty="", references=references
     )
     request = CompletionRequest(model="m", messages=[{"role": "user"}])
-    content = json.loads(completion(request, response, "id").body)["choices"][0]["message"][
+    content = json.loads(completion(request, "id", response).body)["choices"][0]["message"][
         "content"
     ]
     assert "They follow." in content

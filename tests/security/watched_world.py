@@ -61,8 +61,13 @@ class Watched:
         self._calls = calls
 
     def __getattr__(self, name: str) -> Any:
-        self._calls.append(f"{type(self._server).__name__}.{name}")
-        return getattr(self._server, name)
+        asked = getattr(self._server, name)
+
+        def call(*args: object, **named: object) -> Any:
+            self._calls.append(f"{type(self._server).__name__}.{name}")
+            return asked(*args, **named)
+
+        return call if callable(asked) else asked
 
 
 @dataclass
