@@ -116,7 +116,9 @@ async def test_nonsense_is_a_miss_counts_no_caller_out_and_fails_no_claim(reply:
 @pytest.mark.parametrize("to_ping", [b"+OK\r\n", b":x\r\n"])
 async def test_what_answers_a_ping_otherwise_is_no_redis(to_ping: bytes) -> None:
     async with answering(b"+OK\r\n", to_ping=to_ping) as url:
-        assert "what answers there is not Redis" in str(await RedisServer(url).health())
+        server = RedisServer(url)
+        assert "what answers there is not Redis" in str(await server.health())
+        await server.close()
 
 
 @pytest.mark.parametrize(
