@@ -315,15 +315,15 @@ def test_a_killed_keeper_and_killed_guards_leave_what_the_next_command_needs(
 
 
 @pytest.mark.parametrize(
-    ("in_the_way", "said"), [("data", "cannot be made"), ("data/lock", "Is a d")]
+    ("in_the_way", "named"), [("data", "cannot be made"), ("data/lock", "Is a d")]
 )
-def test_what_is_in_the_way_is_named(options: StackOptions, in_the_way: str, said: str) -> None:
+def test_what_is_in_the_way_is_named(options: StackOptions, in_the_way: str, named: str) -> None:
     place = options.data_dir.parent / in_the_way
     if place == options.data_dir:
         place.touch()
     else:
         place.mkdir(parents=True)
-    with pytest.raises(LocalStackError, match=said):
+    with pytest.raises(LocalStackError, match=named):
         Stack(options).start()
 
 
