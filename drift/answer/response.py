@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from drift.answer.conclusion import Conclusion
 from drift.answer.references import numbered, numbers_of, page_of, without_references
@@ -30,7 +30,7 @@ FOUND_LOCALLY = "The embedding model did not answer: a smaller one found the evi
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a search did; `first` and `found` are the primer's, which one look has not."""
+    """The course of a search; `first` and `found` are the primer's and stay empty for one look."""
 
     depth: DepthOut
     tree: Tree = field(default_factory=Tree)
@@ -41,7 +41,7 @@ class Searched:
 def build_response(
     concluded: Conclusion, searched: Searched, include: Sequence[Include]
 ) -> RetrieveResponse:
-    """Return the answer: facts with their citations, what is uncertain, and what was asked for."""
+    """Return the answer: facts with citations, doubts, and the parts that the caller asked for."""
     located = searched.tree.retrieved if "locations" in include else None
     uncertainty = [*concluded.uncertainty, *caveats(searched.tree.in_order(), concluded.left_out)]
     return RetrieveResponse(
@@ -68,7 +68,7 @@ def with_references(
 
 
 def of_local_vectors(answered: RetrieveResponse) -> RetrieveResponse:
-    """Return an answer that says that its evidence was found by the local model's vectors."""
+    """Return an answer with the note that the local model's vectors found its evidence."""
     said = f"{answered.residual_uncertainty} {FOUND_LOCALLY}".strip()
     trace = answered.trace and answered.trace.model_copy(update={"embedding": "local"})
     return answered.model_copy(update={"residual_uncertainty": said, "trace": trace})
@@ -132,7 +132,7 @@ def _cited(citation: Citation, located: Mapping[str, Chunk]) -> CitationOut:
 
 
 def caveats(nodes: Sequence[Node], left_out: int) -> list[str]:
-    """Say what a reader must know: what was cut short, what failed, what was left out."""
+    """Name the limits of an answer: follow-ups cut short or failed, statements left out."""
     states = [node.state for node in nodes]
     late = states.count(SKIPPED_DEADLINE)
     failed = sum(state.kind == "failed" for state in states)
@@ -153,19 +153,13 @@ def caveats(nodes: Sequence[Node], left_out: int) -> list[str]:
 
 
 def _trace(searched: Searched) -> TraceOut:
-    counts = searched.tree.counts
     return TraceOut(
         depth=searched.depth,
         initial_answer=searched.first.initial_answer,
         rationale=searched.first.rationale,
         communities=[community.id for community in searched.found.communities],
         followups=[traced(node) for node in searched.tree.in_order()],
-        citations=CitationCountsOut(
-            total=counts.total,
-            kept=counts.kept,
-            repaired=counts.repaired,
-            dropped=dict(counts.dropped),
-        ),
+        citations=CitationCountsOut(**asdict(searched.tree.counts)),
     )
 
 

@@ -60,7 +60,7 @@ _EXTENT = re.compile(
 
 
 @dataclass(frozen=True)
-class _Read:
+class _FigureText:
     """A text with its figures, and its words by the clause that they stand in."""
 
     text: str
@@ -126,13 +126,13 @@ class _Read:
         return before[-1] if before else here[0][1] if here else ""
 
 
-_NOTHING = _Read("", ())
+_NOTHING = _FigureText("", ())
 
 
 @lru_cache(maxsize=2_048)
-def _read(text: str) -> _Read:
+def _read(text: str) -> _FigureText:
     said = _WRAPPED.sub(" ", plain(text))
-    return _Read(said, figures(said))
+    return _FigureText(said, figures(said))
 
 
 def uncontradicted(text: str, spans: Sequence[str]) -> list[bool]:
@@ -161,14 +161,14 @@ def uncontradicted(text: str, spans: Sequence[str]) -> list[bool]:
     return kept
 
 
-def _holds(said: _Read, cited: _Read) -> bool:
+def _holds(said: _FigureText, cited: _FigureText) -> bool:
     return any(
         are_same(a, b, loses=said.loses or cited.loses)
         for a, b in product(said.figures, cited.figures)
     )
 
 
-def _contradicts(said: _Read, cited: _Read, made: Made, *, alone: bool) -> bool:
+def _contradicts(said: _FigureText, cited: _FigureText, made: Made, *, alone: bool) -> bool:
     """Tell whether a span, the only one or not, has another figure than a sentence."""
     if not cited.figures or max(len(said.figures), len(cited.figures)) > MOST_FIGURES:
         return False
@@ -186,7 +186,7 @@ def _contradicts(said: _Read, cited: _Read, made: Made, *, alone: bool) -> bool:
     )
 
 
-def _is_another(one: Figure, said: _Read, cited: _Read, held: Sequence[Figure]) -> bool:
+def _is_another(one: Figure, said: _FigureText, cited: _FigureText, held: Sequence[Figure]) -> bool:
     """Tell whether a figure of a sentence is another one in a span that has these of it."""
     if one.is_negated or is_one(one):
         return False
@@ -201,7 +201,7 @@ def _is_another(one: Figure, said: _Read, cited: _Read, held: Sequence[Figure]) 
     )
 
 
-def _is_of_same(one: Figure, other: Figure, said: _Read, cited: _Read) -> bool:
+def _is_of_same(one: Figure, other: Figure, said: _FigureText, cited: _FigureText) -> bool:
     """Tell whether two figures are of the same, by the words of the texts and of their clauses."""
     extents = [_EXTENT.match(read.text, f.end) for f, read in ((one, said), (other, cited))]
     if extents[0] and extents[1] and extents[0][1].casefold() != extents[1][1].casefold():

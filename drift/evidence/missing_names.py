@@ -180,19 +180,11 @@ class _Texts:
     def __init__(self, shown: Iterable[str]) -> None:
         joined = "\n".join(shown)
         parts = _PART.findall(folded(joined))
-        self.words = KnownWords(parts)
+        self.words = SpeltWords(parts)
         self._squeezed = "".join(parts)
         capitals = [part for part in _PART.findall(joined) if part[0].isupper()]
         self._initials = "".join(part[0] for part in capitals).casefold()
-        self._capitals = KnownWords(map(folded, capitals))
-
-    @cached_property
-    def _spellings(self) -> _Spellings:
-        return _Spellings(self.words.words)
-
-    @cached_property
-    def _capital_spellings(self) -> _Spellings:
-        return _Spellings(self._capitals.words)
+        self._capitals = SpeltWords(map(folded, capitals))
 
     def hold(self, name: _Name) -> bool:
         """Whether anything in the texts may be this name."""
@@ -206,7 +198,7 @@ class _Texts:
 
         least = _MIN_LETTERS if any(map(str.isdigit, parts)) else 2
         long = [part for part in parts if len(part) >= least]
-        return any(self.words.has(part) or self._has_similar(part) for part in long)
+        return any(self.words.has(part) or self.words.has_similar(part) for part in long)
 
     def hold_end(self, name: _Name) -> bool:
         """Whether the last word of a name stands here, as it is or as a name spelt alike."""
@@ -216,35 +208,34 @@ class _Texts:
         return any(
             part in self.words.words
             or self._capitals.has(part)
-            or self._has_similar(part, self._capitals, ALIKE)
+            or self._capitals.has_similar(part, ALIKE)
             for part in _PART.findall(folded(name.words[-1]))
         )
 
-    def _has_similar(
-        self, word: str, known: KnownWords | None = None, least: float = SAME_NAME
-    ) -> bool:
-        """Whether the word may be misspelt, or written in another way, in the texts."""
+
+class SpeltWords(KnownWords):
+    """Words in which others are looked up in another spelling, too."""
+
+    @cached_property
+    def _of_length(self) -> dict[int, list[tuple[int, str]]]:
+        """Words by their length, with their letters as bits: most cannot be like another."""
+        found = defaultdict(list)
+        for word in self.words:
+            if len(word) >= _MIN_LETTERS - 1:
+                found[len(word)].append((_letters(word), word))
+        return found
+
+    def has_similar(self, word: str, least: float = SAME_NAME) -> bool:
+        """Whether a word may be misspelt here, or written in another way."""
         if len(word) < _MIN_LETTERS or not word.isalpha():
             return False
 
-        spellings = self._spellings if known is None else self._capital_spellings
         matcher = SequenceMatcher(None, "", word, autojunk=False)
-        for one in spellings.like(word, least):
+        for one in self.like(word, least):
             matcher.set_seq1(one)
             if matcher.quick_ratio() >= least and matcher.ratio() >= least:
                 return True
-
         return False
-
-
-class _Spellings:
-    """Words by their length, with their letters as bits: most of them cannot be like another."""
-
-    def __init__(self, words: Iterable[str]) -> None:
-        self._of_length: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
-        for word in words:
-            if len(word) >= _MIN_LETTERS - 1:
-                self._of_length[len(word)].append((_letters(word), word))
 
     def like(self, word: str, least: float) -> Iterator[str]:
         """Yield the words of about its length that may have letters enough in common with it."""

@@ -1,7 +1,7 @@
-"""Pure: the prompts that carry what was found, each within its bound of tokens.
+"""Pure: the prompts with the evidence, each within its bound of tokens.
 
-What does not fit is left out from the end, and chunks last of all: one is always shown, cut at a
-sentence if it must be.
+Prompts lose their ends first and chunks last of all: one is always shown, cut at a sentence if it
+must be.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from drift.model.limits import Limits
 from drift.model.tree import Citation, Fact, Node
 from drift.prompting import elements, findings, prompts
 from drift.prompting.batching import Group, in_turns
-from drift.prompting.elements import Handles, Memory, RequestHandles
+from drift.prompting.elements import Handles, RequestHandles, SearchHistory
 from drift.prompting.graph_lines import graph_lines
 from drift.prompting.markup import on_line, plain
 from drift.prompting.tokens import cut_to, most_tokens
@@ -28,6 +28,7 @@ _OF_A_PROBLEM = 60  # tokens of why a reply could not be used
 _OF_A_REPLY = 2_000  # characters of that reply
 _RESERVED = 40 + 2 * _OF_A_PROBLEM  # tokens of tags, and of a second try without the reply
 _OF_CHUNKS = 7 / 8  # of an executor's prompt, so that the rest of it has room
+_cost_of_system = lru_cache(maxsize=16)(most_tokens)
 _A_HANDLE = 12  # tokens of a number, a place, or the tags of one item
 
 
@@ -70,9 +71,9 @@ def leading(chunks: Sequence[Chunk], limits: Limits) -> tuple[Chunk, ...]:
 
 
 def executor(
-    question: str, group: Group, handles: RequestHandles, memory: Memory, limits: Limits
+    question: str, group: Group, handles: RequestHandles, memory: SearchHistory, limits: Limits
 ) -> Reading:
-    """Return what the follow-ups of a group are read with: one prompt within its bound."""
+    """Return one prompt for the follow-ups of a group, within its bound."""
     question = cut_question(question, limits.max_prompt_tokens)
     part = limits.max_prompt_tokens // _OF_A_QUESTION
     followups = [_cut(found.question.text, part // len(group)) for found in group]
@@ -98,7 +99,7 @@ def executor(
 
 
 def quick(question: str, chunks: Sequence[Chunk], handles: RequestHandles, most: int) -> Reading:
-    """Return what the user's question is read with in one look: its chunks, best first."""
+    """Return the prompt of one look at the user's question: its chunks, best first."""
     question = cut_question(question, most)
     room = most - cost_of(prompts.quick(question, [])) - _RESERVED
     shown, written, _ = _leading(chunks, room, handles)
@@ -166,7 +167,7 @@ def hypothesis(question: str, most: int) -> Prompt:
 
 
 def second_try(prompt: Prompt, reply: str, problem: str, most: int) -> Prompt:
-    """Return the prompt with why its reply could not be used, and what fits of that reply."""
+    """Return the prompt again with the fault of its reply, and the part of that reply that fits."""
     problem = _cut(problem, _OF_A_PROBLEM)
     room = most - cost_of(prompts.corrected(prompt, "", problem))
     shown = _cut(reply[:_OF_A_REPLY], room) if room > 0 else ""
@@ -273,11 +274,6 @@ def _fitting(rows: Sequence[str], room: int) -> tuple[list[str], int]:
         fitting.append(row)
 
     return fitting, room
-
-
-@lru_cache(maxsize=16)
-def _cost_of_system(text: str) -> int:
-    return most_tokens(text)
 
 
 @lru_cache(maxsize=512)

@@ -171,7 +171,7 @@ def in_reading_order(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class SearchHistory:
     """What is known of a search when follow-ups are read.
 
     `settled` are the follow-ups that ended before, `asking` those that others read at the same
@@ -194,7 +194,9 @@ class Context:
     chunks: Sequence[str] = ()
 
 
-def asked_elements(memory: Memory, shown: Collection[str], handles: Handles[str]) -> list[str]:
+def asked_elements(
+    memory: SearchHistory, shown: Collection[str], handles: Handles[str]
+) -> list[str]:
     """Return what was asked already; evidence in a chunk that is shown as well is only named."""
     rows = [_settled(node, shown, handles) for node in memory.settled]
     return rows + [_asked(question, "being answered") for question in memory.asking]

@@ -28,7 +28,6 @@ from drift.contracts.replies import PrimerReply
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyError, UpstreamError
-from drift.core.logs import log
 from drift.evidence import citations
 from drift.evidence.handles import without_handles
 from drift.evidence.missing_names import unseen_name
@@ -72,7 +71,7 @@ class DriftSearch:
         embedding_model: str = "",
         clock: Clock = utc_now,
     ) -> None:
-        """Keep the servers, the bounds of each search, and what the models cost."""
+        """Keep the servers, the bounds of each search, and the prices of the models."""
         self._ports = ports
         self._limits = limits
         self._prices = prices
@@ -135,7 +134,7 @@ class DriftSearch:
 
 @dataclass(slots=True)
 class _Retrieval:
-    """One request on its way; `is_whole` when nothing failed or was late that its answer is of."""
+    """One request on its way; `is_whole` says that no part of its answer failed or was late."""
 
     scope: Scope
     progress: Progress
@@ -206,12 +205,12 @@ class _Retrieval:
 
     # ------------------------------------------------------------------------------------ one look
     async def look_first(self) -> Look | None:
-        """Return what one look finds; None where the whole search is asked for."""
+        """Return the findings of one look; None where the whole search is asked for."""
         if self.request.depth == "drift":
             return None
 
         self.progress.report(Phase.EXPANDING_QUERY, "Looking whether one look answers it")
-        # What one look says is not told before it is known that it is the answer.
+        # A first look is told only once it is known to be the answer.
         telling = self.telling if self.request.depth == "quick" else Telling()
         try:
             return await look_once(self.scope, telling)
@@ -221,7 +220,7 @@ class _Retrieval:
             return unusable(self.scope, error)
 
     async def answer_by(self, look: Look) -> RetrieveResponse:
-        """Answer with what one look has found."""
+        """Answer with the findings of one look."""
         tree = Tree()
         tree.take(look.node, look.evidence.chunks, look.counts)
         searched = Searched(self.depth("quick", look), tree)
@@ -232,13 +231,12 @@ class _Retrieval:
         return await self.respond(look.conclusion, searched, look)
 
     async def answer_in_spite_of(self, error: DriftError) -> RetrieveResponse:
-        """Answer with what one look has found, or raise the failure of the search behind it."""
+        """Answer with the findings of one look, or raise the failure of the search behind it."""
         look = self.look
         if look is None or not look.found:
             raise error
 
-        log.warning("deeper_failed", extra={"code": error.code}, exc_info=error)
-        self.scope.lost.add("deeper_failed")
+        self.scope.lose("deeper_failed", error, code=error.code)
         found = look.conclusion
         uncertain = replace(found, uncertainty=(*found.uncertainty, ONE_LOOK_STANDS))
 
@@ -269,8 +267,7 @@ class _Retrieval:
         try:
             reply = await self.scope.ports.chat.complete(prompt, self.scope.deadline)
         except UnusableReplyError as error:
-            log.warning("hypothesis_unusable", extra={"reason": error.detail})
-            self.scope.lost.add("hypothesis_unusable")
+            self.scope.lose("hypothesis_unusable", reason=error.detail)
             return ""
 
         # Characters of a hypothesis that are embedded: an embedding model refuses a longer text.
@@ -318,14 +315,13 @@ class _Retrieval:
         return PrimerEvidence(tuple(communities))
 
     async def prime(self, found: PrimerEvidence, handles: RequestHandles) -> PrimerReply:
-        """Return what the model makes of the communities; an empty reply where it is unusable."""
+        """Return the model's plan from the communities; empty where its reply is unusable."""
         question, names = self.request.query, handles.communities
         prompt = budget.primer(question, found, names, self.scope.limits.max_primer_tokens)
         try:
             reply = await self.scope.ask(prompt, PrimerReply)
         except UnusableReplyError as error:
-            log.warning("primer_unusable", extra={"reason": error.detail})
-            self.scope.lost.add("primer_unusable")
+            self.scope.lose("primer_unusable", reason=error.detail)
             return PrimerReply.empty()
 
         in_prose = dict.fromkeys(names.all_short(), "")
@@ -335,7 +331,7 @@ class _Retrieval:
     def proposals(
         self, first: PrimerReply, handles: RequestHandles, look: Look | None
     ) -> list[Proposal]:
-        """Return what is asked first, the question too where it has less than two."""
+        """Return the first follow-ups, with the question itself where there are fewer than two."""
         names = handles.communities
         proposed = []
         for asked in first.followups[:MAX_FOLLOWUPS]:
@@ -352,7 +348,7 @@ class _Retrieval:
     def followups(
         self, found: PrimerEvidence, handles: RequestHandles, look: Look | None
     ) -> Followups:
-        """Return the follow-ups, with what was found before the first of them."""
+        """Return the follow-ups, with the evidence found before the first of them."""
         followups = Followups(self.scope, self.progress, handles=handles)
         if "trace" in self.request.include:
             followups.tell = self.telling.followup
@@ -379,8 +375,7 @@ class _Retrieval:
         try:
             reply = await self.scope.ask(prompt, AggregateReply, hear)
         except UnusableReplyError as error:
-            log.warning("aggregation_unusable", extra={"reason": error.detail})
-            self.scope.lost.add("aggregation_unusable")
+            self.scope.lose("aggregation_unusable", reason=error.detail)
             return conclusion.without_last_call(question, nodes, shown)
 
         return conclusion.conclude(question, reply, facts, nodes, shown)

@@ -16,7 +16,7 @@ from drift.model.tree import Answer, CitationCounts, Proposal, cited_by
 from drift.prompting import budget
 from drift.prompting.batching import Found, Group
 from drift.prompting.budget import Reading
-from drift.prompting.elements import Handles, Memory, RequestHandles
+from drift.prompting.elements import Handles, RequestHandles, SearchHistory
 from drift.search.scope import Scope
 
 
@@ -32,7 +32,7 @@ class Answers:
 async def answer(
     scope: Scope,
     group: Group,
-    memory: Memory,
+    memory: SearchHistory,
     handles: RequestHandles,
     retrieved: Mapping[str, Chunk],
 ) -> Answers:

@@ -36,7 +36,7 @@ from drift.model.tree import (
 )
 from drift.prompting import budget
 from drift.prompting.batching import Found, Group, Wave, in_turns, together
-from drift.prompting.elements import Memory, RequestHandles
+from drift.prompting.elements import RequestHandles, SearchHistory
 from drift.search import executor
 from drift.search.progress import Progress, citation_lines
 from drift.search.queue import Queue
@@ -252,12 +252,12 @@ class Followups:
             self.queue.unseen.append(name)
         return replace(answer, followups=(), is_of_another=True)
 
-    def _remember(self, group: Group, wave: Wave) -> Memory:
+    def _remember(self, group: Group, wave: Wave) -> SearchHistory:
         """Return what a group is told of the search so far."""
         own = {found.question.text for found in group}
         told = own | {node.question.text for node in wave.settled}
         asking = (question.text for question in self.queue.under_way(self.tree.nodes))
-        return Memory(
+        return SearchHistory(
             tuple(node for node in wave.settled if node.question.text not in own),
             tuple(dict.fromkeys(text for text in asking if text not in told)),
             names_found(wave.settled, self.scope.question),

@@ -15,7 +15,7 @@ from drift.model.limits import Limits
 from drift.model.tree import ANSWERED, Node, Question
 from drift.prompting import budget
 from drift.prompting.batching import Found
-from drift.prompting.elements import Memory
+from drift.prompting.elements import SearchHistory
 from drift.search import executor
 from drift.search.scope import Scope
 from tests.fakes import ScriptedChat, ports, request
@@ -36,7 +36,7 @@ async def read_chunks(
     handles = budget.RequestHandles().including((), retrieved)
     scope = Scope(ports(None, chat), Limits(), request(row["question"]), Deadline.after(30))
 
-    memory = Memory(is_last=True)
+    memory = SearchHistory(is_last=True)
     answers = await executor.answer(scope, group, memory, handles, retrieved)
     nodes = [Node(asked, ANSWERED, answers.by_question[0])]
     prompt, facts = budget.aggregator(row["question"], nodes, retrieved, 16_000)
