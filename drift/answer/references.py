@@ -40,10 +40,10 @@ _ADDRESS = re.compile(r"(?:https?|ftp)://|www\.", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What was read of the cited passages, at `now`, in milliseconds since 1970.
+    """The signals of the cited passages, read at `now`, in milliseconds since 1970.
 
     `threshold` is the project's, where it holds for the vectors that were compared; `unread` says
-    in sentences what could not be read.
+    in sentences which signals could not be read.
     """
 
     passages: Mapping[str, Passage] = field(default_factory=dict)
@@ -85,7 +85,7 @@ def cited_chunks(statements: Iterable[Statement]) -> tuple[str, ...]:
 def build_references(
     concluded: Conclusion, retrieved: Mapping[str, Chunk], known: Known
 ) -> ReferencesOut:
-    """Return the references of an answer; of one that stands on nothing, what limits it."""
+    """Return the references of an answer; of one without any, its limits."""
     found = numbered(concluded.statements)
     if not found:
         return without_references(concluded.text, known.unread)
@@ -139,7 +139,7 @@ def _before_the_stop(sentence: str) -> str:
 
 
 def _gap(words: str) -> str:
-    """Return what keeps a number out of an address, and out of the end of a block of code."""
+    """Return the gap that keeps a number out of an address or the end of a block of code."""
     line = words.rpartition("\n")[2].strip()
     if line.startswith(("```", "~~~")) and not line.strip("`~"):
         return "\n\n"

@@ -1,7 +1,7 @@
 """Pure: whether a span says another figure of the same thing than the sentence that cites it.
 
 It does where both have figures of one kind around the same words, and the span has none of the
-sentence's. What may be derived, rounded, converted or compared does not contradict.
+sentence's. A figure that may be derived, rounded, converted or compared does not contradict.
 """
 
 # ruff: noqa: RUF001 - signs that look like others are what is read here
@@ -138,7 +138,7 @@ def _read(text: str) -> _FigureText:
 def uncontradicted(text: str, spans: Sequence[str]) -> list[bool]:
     """Tell of each span that a text cites whether no figure of it contradicts a sentence of it.
 
-    A sentence may combine what stands in several spans, and of several sentences of a text one may
+    A sentence may combine figures of several spans, and of several sentences of a text one may
     stand on a span that others do not; more than can be looked at in little time is not judged.
     """
     if len(text) > MOST_CHARACTERS or len(spans) > MOST_SPANS:
@@ -190,7 +190,7 @@ def _is_another(one: Figure, said: _FigureText, cited: _FigureText, held: Sequen
     """Tell whether a figure of a sentence is another one in a span that has these of it."""
     if one.is_negated or is_one(one):
         return False
-    # What a span has for another clause, or of the same kind, it is cited for.
+    # A span is cited for a figure that it has of the same kind, or for another clause.
     if any(are_comparable(one, h) or said.clause(h) != said.clause(one) for h in held):
         return False
     return any(
@@ -218,7 +218,7 @@ def _is_of_same(one: Figure, other: Figure, said: _FigureText, cited: _FigureTex
         return False
     if not (far.has(said.nearest(one)) or near.has(cited.nearest(other))):
         return False
-    # What the figure of the span is of, the sentence may speak of as well, in another clause.
+    # The sentence may speak of the span's thing as well, in another clause.
     return not any(not near.has(word) and said.known.has(word) for word in there)
 
 
@@ -229,5 +229,5 @@ def _overlap(words: Sequence[str], known: KnownWords) -> bool:
 
 
 def _may_be_counted(one: Figure) -> bool:
-    """Tell whether a number may count what several spans name."""
+    """Tell whether a number may count the things of several spans."""
     return not (one.kind or one.label) and one.readings[0] <= MOST_COUNTED

@@ -22,7 +22,7 @@ MAX_NAMES = 12
 SAME_NAME = 0.66
 """Similarity (0..1, of Ratcliff and Obershelp) from which two spellings may be one name."""
 ALIKE = 0.8
-"""The same for what only ends a search early."""
+"""The same where it only ends a search early."""
 SHARE_OF_WORDS = 0.5
 """Of the question's other words, that must stand in the texts: else it speaks another language."""
 _MIN_LETTERS = 4
@@ -61,7 +61,7 @@ _SOURCES = re.compile(
     r"\s+(?:the\s+|on\s+|of\s+|by\s+|titled\s+|called\s+|entitled\s+|named\s+)*$",
     re.IGNORECASE,
 )
-"""What leads to the name of the source that the question is about, which need not name itself."""
+"""Words before the name of the question's source, which need not name itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ def _is_too_common(name: _Name) -> bool:
 
 
 class _Texts:
-    """The words of what was shown, as names are looked for in them."""
+    """The words of the shown texts, in which names are looked up."""
 
     def __init__(self, shown: Iterable[str]) -> None:
         joined = "\n".join(shown)

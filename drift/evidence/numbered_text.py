@@ -1,4 +1,4 @@
-"""Pure: a chunk's text with its sentences by number: which ones a model means by what it says."""
+"""Pure: a chunk's text with its sentences by number, and those that a model's words mean."""
 
 from __future__ import annotations
 
@@ -148,11 +148,11 @@ class NumberedText:
     def resembles(self, words: str, number: int) -> bool:
         """Tell whether words are nearly the beginning of a sentence, or all of it.
 
-        They are neither where they say another number, or deny what it says.
+        They are neither with another number or a denial.
         """
         said, here = tokens(words), tokens(self._sentence(number))
         target = pairs(" ".join(said))
-        # What the last of the words is told by, a few further on or before.
+        # The last of the words may stand a few words further on or before.
         ends = range(max(1, len(said) - 2), len(said) + 4)
         end = next((end for end in ends if here[end - 1 : end] == said[-1:]), len(said))
         return any(
@@ -195,7 +195,7 @@ class NumberedText:
         return {number for at, number in places if at + len(wanted) <= self.starts[number]}
 
     def verbatim(self, words: str) -> str:
-        """Return the text's own words for what a model wrote; empty when nothing is close enough.
+        """Return the text's own words for a model's; empty when nothing is close enough.
 
         White space, case and quotes may differ, and else the closest sentence is returned.
         """

@@ -20,7 +20,7 @@ MOST_MADE_OF = 20
 _MORE = frozenset(
     "extra more other further additional another weitere weiterer andere neue new".split()
 )
-"""Words by which a number counts only what is added."""
+"""Words by which a number counts only an addition."""
 
 
 def is_one(figure: Figure) -> bool:

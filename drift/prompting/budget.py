@@ -51,7 +51,7 @@ def cost_of(prompt: Prompt) -> int:
 
 
 def fits(chunks: Sequence[Chunk], limits: Limits) -> bool:
-    """Tell whether the chunks leave a prompt room for what stands beside them."""
+    """Tell whether the chunks leave a prompt room for its other elements."""
     most = limits.max_prompt_tokens * _OF_CHUNKS
     is_few = len(chunks) <= limits.max_chunks_for_prompt
     return is_few and sum(map(_cost_of_chunk, chunks)) <= most
@@ -278,5 +278,5 @@ def _fitting(rows: Sequence[str], room: int) -> tuple[list[str], int]:
 
 @lru_cache(maxsize=512)
 def _cost_of_chunk(chunk: Chunk) -> int:
-    """Return what a chunk costs at most; the follow-ups of a wave are compared again and again."""
+    """Return a bound of a chunk's cost; follow-ups of a wave are compared again and again."""
     return most_tokens(elements.chunk_element(chunk, "K00"))

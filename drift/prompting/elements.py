@@ -1,4 +1,4 @@
-"""Pure: what was found as elements of a prompt, with short handles in place of ids."""
+"""Pure: findings as elements of a prompt, with short handles in place of ids."""
 
 from __future__ import annotations
 
@@ -69,14 +69,14 @@ class RequestHandles:
     def including(
         self, communities: Iterable[CommunityId], chunks: Iterable[str]
     ) -> RequestHandles:
-        """Return these handles, with further ones for what has none yet."""
+        """Return these handles, with further ones for keys that have none yet."""
         return RequestHandles(
             Handles.of("C", (*self.communities.keys, *communities)),
             Handles.of("K", (*self.chunks.keys, *chunks)),
         )
 
     def in_prose(self, chunks: Mapping[str, Chunk]) -> dict[str, str]:
-        """Return what stands for each handle in a text: the document of a chunk, or nothing."""
+        """Return the words for each handle in prose: the document of a chunk, or nothing."""
         names = dict.fromkeys(self.communities.all_short(), "")
         for chunk_id in self.chunks.keys:
             chunk = chunks.get(chunk_id)
@@ -172,10 +172,10 @@ def in_reading_order(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
 
 @dataclass(frozen=True, slots=True)
 class SearchHistory:
-    """What is known of a search when follow-ups are read.
+    """The state of a search when follow-ups are read.
 
     `settled` are the follow-ups that ended before, `asking` those that others read at the same
-    time, `names` what was found so far. In the last pass nothing new is asked for.
+    time, `names` the names found so far. In the last pass nothing new is asked for.
     """
 
     settled: tuple[Node, ...] = ()
@@ -186,7 +186,7 @@ class SearchHistory:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an executor answers from, as elements and lines."""
+    """The sources of an executor's answer, as elements and lines."""
 
     asked: Sequence[str] = ()
     names: Sequence[str] = ()
@@ -197,7 +197,7 @@ class Context:
 def asked_elements(
     memory: SearchHistory, shown: Collection[str], handles: Handles[str]
 ) -> list[str]:
-    """Return what was asked already; evidence in a chunk that is shown as well is only named."""
+    """Return earlier follow-ups; evidence in a chunk that is shown as well is only named."""
     rows = [_settled(node, shown, handles) for node in memory.settled]
     return rows + [_asked(question, "being answered") for question in memory.asking]
 

@@ -27,7 +27,7 @@ class FallbackEmbedder:
 
     One request says little of the provider: it may have no time left, or a text that no model
     takes. So a failure makes `model`, the provider itself without a cache, be asked beside the
-    requests, and what that says counts for all of them.
+    requests, and its word counts for all of them.
     """
 
     def __init__(

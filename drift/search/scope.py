@@ -42,7 +42,7 @@ LOSES_ONLY_THE_STEP = (
     GraphUnavailableError,
     GraphMisconfiguredError,
 )
-"""Errors that cost one follow-up alone: what the others have answered is kept."""
+"""Errors that cost one follow-up alone: the answers of the others are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,7 @@ class Scope:
 def raise_most_telling(failures: Sequence[DriftError]) -> NoReturn:
     """Raise the UpstreamError that says why every step failed.
 
-    That is first what an operator must change, then what cannot be reached.
+    Errors that an operator must mend come first, then servers out of reach.
     """
     for kind in (ModelMisconfiguredError, GraphMisconfiguredError, GraphUnavailableError):
         if failure := next((one for one in failures if isinstance(one, kind)), None):
