@@ -22,7 +22,6 @@ from drift.model.passages import Passages, PassagesQuery
 from drift.ports import Ports
 
 PATIENCE_S = 10.0  # what an answer waits for its references at most
-KEPT_S = 1.0  # of the request's time, that is left for the answer to be told
 NO_TIME = "No time was left to look how near, how new and how well borne out the passages are."
 NO_VECTOR = "How near the passages are to the question is not known: the embedding model failed."
 NO_GRAPH = (
@@ -81,7 +80,7 @@ class ReferenceLookup:
         if not chunk_ids:
             return Known(now=now)
 
-        left = deadline.remaining() - KEPT_S
+        left = deadline.remaining() - 1.0  # a second is kept for the answer to be told
         if left <= 0:
             return Known(now=now, unread=(NO_TIME,))
 

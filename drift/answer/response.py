@@ -42,7 +42,7 @@ def build_response(
     concluded: Conclusion, searched: Searched, include: Sequence[Include]
 ) -> RetrieveResponse:
     """Return the answer: facts with citations, doubts, and the parts that the caller asked for."""
-    located = searched.tree.retrieved if "locations" in include else None
+    located = searched.tree.retrieved if "locations" in include else {}
     uncertainty = [*concluded.uncertainty, *caveats(searched.tree.in_order(), concluded.left_out)]
     return RetrieveResponse(
         final_answer=concluded.text,
@@ -81,34 +81,30 @@ def nothing_found(searched: Searched, include: Sequence[Include]) -> RetrieveRes
         key_facts=[],
         residual_uncertainty="",
         no_data_found=True,
-        verdict=_verdict(Conclusion(), include),
+        verdict=_verdict(Conclusion(), include, {}),
         trace=_trace(searched) if "trace" in include else None,
         references=without_references("") if "references" in include else None,
     )
 
 
 def _verdict(
-    concluded: Conclusion, include: Sequence[Include], located: Mapping[str, Chunk] | None = None
+    concluded: Conclusion, include: Sequence[Include], located: Mapping[str, Chunk]
 ) -> VerdictOut | None:
     if "verdict" not in include:
         return None
     return VerdictOut(
         verdict=concluded.verdict,
         confidence=round(concluded.confidence, 2),
-        near=[_cited(citation, located or {}) for citation in concluded.near],
+        near=[_cited(citation, located) for citation in concluded.near],
     )
 
 
-def key_facts(
-    statements: Sequence[Statement], located: Mapping[str, Chunk] | None = None
-) -> list[KeyFact]:
+def key_facts(statements: Sequence[Statement], located: Mapping[str, Chunk]) -> list[KeyFact]:
     """Return each sentence with the facts that bear it out, located where the chunks are given."""
-    facts = []
-    for statement in statements:
-        cited: list[CitationOut | str] = []
-        cited += [_cited(fact.citation, located or {}) for fact in statement.facts]
-        facts.append(KeyFact(fact=statement.text, citations=cited))
-    return facts
+    return [
+        KeyFact(fact=one.text, citations=[_cited(fact.citation, located) for fact in one.facts])
+        for one in statements
+    ]
 
 
 def _cited(citation: Citation, located: Mapping[str, Chunk]) -> CitationOut:

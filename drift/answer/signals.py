@@ -66,7 +66,6 @@ def _share(number: float) -> float:
 
 
 _YEAR_DAYS = 365.25
-_MONTHS_UP_TO_DAYS = 2 * _YEAR_DAYS
 
 ONLY_IN_PART = "The documents answer the question only in part."
 NO_REFERENCE = "No passage of the documents bears an answer out."
@@ -108,7 +107,7 @@ def _witnesses(values: Sequence[float | None], documents: int) -> list[str]:
 
 def age(days: float) -> str:
     """Return an age in words, rounded down: "13 months", from two years on "3 years"."""
-    if days < _MONTHS_UP_TO_DAYS:
+    if days < 2 * _YEAR_DAYS:
         return _counted(int(days / 30.44), "month")
     return _counted(int(days / _YEAR_DAYS), "year")
 

@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise, product
+from itertools import pairwise
 
 from drift.core.folding import UNSPACED
 from drift.core.sentence_ends import split_sentences
@@ -157,27 +157,25 @@ def uncontradicted(text: str, spans: Sequence[str]) -> list[bool]:
             for one, others in zip(said, made, strict=True)
             if _contradicts(one, span, others, alone=len(cited) == 1)
         ]
-        kept.append(not against or any(_holds(one, span) for one in said if one not in against))
+        kept.append(not against or any(_held(one, span) for one in said if one not in against))
     return kept
 
 
-def _holds(said: _FigureText, cited: _FigureText) -> bool:
-    return any(
-        are_same(a, b, loses=said.loses or cited.loses)
-        for a, b in product(said.figures, cited.figures)
-    )
+def _held(said: _FigureText, cited: _FigureText) -> list[Figure]:
+    """Return the figures of a sentence that a span has as well."""
+    loses = said.loses or cited.loses
+    return [
+        one
+        for one in said.figures
+        if any(are_same(one, other, loses=loses) for other in cited.figures)
+    ]
 
 
 def _contradicts(said: _FigureText, cited: _FigureText, made: Made, *, alone: bool) -> bool:
     """Tell whether a span, the only one or not, has another figure than a sentence."""
     if not cited.figures or max(len(said.figures), len(cited.figures)) > MOST_FIGURES:
         return False
-    loses = said.loses or cited.loses
-    held = [
-        one
-        for one in said.figures
-        if any(are_same(one, other, loses=loses) for other in cited.figures)
-    ]
+    held = _held(said, cited)
     may_combine = not alone and _COMBINES.search(said.text) is not None
     return any(
         not (may_combine or (not alone and _may_be_counted(one)) or made.holds(one))

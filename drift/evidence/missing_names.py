@@ -10,15 +10,15 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
+from itertools import islice
 
 from drift.core.stop_words import ASKING_WORDS, MONTHS_AND_DAYS, STOP_WORDS_OF_FOUR_LANGUAGES
 from drift.evidence.text import KnownWords, folded
 
-MAX_NAMES = 12
 SAME_NAME = 0.66
 """Similarity (0..1, of Ratcliff and Obershelp) from which two spellings may be one name."""
 ALIKE = 0.8
@@ -36,7 +36,6 @@ _BREAK = re.compile(r"[,;:.?!()\[\]\"\u201c\u201d\u201e\u00ab\u00bb]")
 _BEGINS_ANEW = re.compile(r"(?:^|[.?!:][\"'\u201d\u2019)]*\s+)[\"'\u201c\u2018\u201e\u00ab(]*$")
 _CALENDAR = MONTHS_AND_DAYS.union("spring summer autumn fall winter easter christmas".split())
 _COMMON = STOP_WORDS_OF_FOUR_LANGUAGES | ASKING_WORDS
-_NOTHING: frozenset[str] = frozenset()
 _GERMAN = frozenset(
     """
     auf aus bei das dem den der des ein eine einem einen einer eines für ist mit nach nicht oder
@@ -78,14 +77,7 @@ def unseen_name(question: str, shown: Iterable[str]) -> str:
     word with the same beginning, no similar word and not its initials stand in the texts, while
     most of the other words of the question do.
     """
-    names = list(_names(question))[:MAX_NAMES]
-    if not names:
-        return ""
-
-    texts = _Texts(shown)
-    if not _is_in_their_language(question, names, texts.words):
-        return ""
-    return next((" ".join(name.words) for name in names if not texts.hold(name)), "")
+    return _first(question, shown, _names(question), _COMMON, _Texts.hold)
 
 
 def lacking_name(question: str, shown: Iterable[str]) -> str:
@@ -95,14 +87,26 @@ def lacking_name(question: str, shown: Iterable[str]) -> str:
     they say is of another. A false alarm only ends a search early, so more is a name than for
     `unseen_name`, and less is another spelling.
     """
-    names = list(_names(question, in_titles=False))[:MAX_NAMES]
-    if not names:
+    names = _names(question, in_titles=False)
+    return _first(question, shown, names, frozenset(), _Texts.hold_end)
+
+
+def _first(
+    question: str,
+    shown: Iterable[str],
+    names: Iterable[_Name],
+    apart: frozenset[str],
+    hold: Callable[[_Texts, _Name], bool],
+) -> str:
+    """Return the first of the names that the texts do not hold, if they speak one language."""
+    asked = list(islice(names, 12))
+    if not asked:
         return ""
 
     texts = _Texts(shown)
-    if not _is_in_their_language(question, names, texts.words, _NOTHING):
+    if not _is_in_their_language(question, asked, texts.words, apart):
         return ""
-    return next((" ".join(name.words) for name in names if not texts.hold_end(name)), "")
+    return next((" ".join(name.words) for name in asked if not hold(texts, name)), "")
 
 
 # ------------------------------------------------------------------------- the names of a question
@@ -257,10 +261,7 @@ def _letters(word: str) -> int:
 
 
 def _is_in_their_language(
-    question: str,
-    names: Sequence[_Name],
-    known: KnownWords,
-    apart: frozenset[str] = _COMMON,
+    question: str, names: Sequence[_Name], known: KnownWords, apart: frozenset[str]
 ) -> bool:
     """Whether most words of the question, its names and common words apart, stand in the texts."""
     named = {folded(part) for name in names for word in name.words for part in _PART.findall(word)}

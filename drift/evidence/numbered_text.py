@@ -18,7 +18,6 @@ from drift.evidence.text import form, pairs, places_of, says_otherwise, similari
 
 MAX_RUN = 3  # sentences that one span may hold
 NOWHERE = 0  # stands for the number of a sentence of another chunk; sentences are numbered from 1
-MOST_COPIES = 50  # sentences that begin alike, of which the one is looked for that is written so
 CLOSE_BEGINNING = 0.6
 """Similarity (0..1) from which a few words are those that begin a sentence.
 
@@ -173,7 +172,7 @@ class NumberedText:
         if wanted in self.form:
             places = enumerate(pairwise(self.starts), 1)
             found = [n for n, (a, b) in places if a < b and self._starts(wanted, a)]
-            found = sorted(found, key=lambda n: abs(n - near))[:MOST_COPIES]
+            found = sorted(found, key=lambda n: abs(n - near))[:50]
             yield from sorted(found, key=lambda n: not self.is_written(words, n))
 
     def _starts(self, wanted: str, start: int) -> bool:

@@ -25,7 +25,6 @@ from drift.prompting.tokens import cut_to, most_tokens
 _OF_A_QUESTION = 6  # a question takes at most this part of a prompt
 _SHORTEST_SUMMARY = 100
 _OF_A_PROBLEM = 60  # tokens of why a reply could not be used
-_OF_A_REPLY = 2_000  # characters of that reply
 _RESERVED = 40 + 2 * _OF_A_PROBLEM  # tokens of tags, and of a second try without the reply
 _OF_CHUNKS = 7 / 8  # of an executor's prompt, so that the rest of it has room
 _cost_of_system = lru_cache(maxsize=16)(most_tokens)
@@ -170,7 +169,7 @@ def second_try(prompt: Prompt, reply: str, problem: str, most: int) -> Prompt:
     """Return the prompt again with the fault of its reply, and the part of that reply that fits."""
     problem = _cut(problem, _OF_A_PROBLEM)
     room = most - cost_of(prompts.corrected(prompt, "", problem))
-    shown = _cut(reply[:_OF_A_REPLY], room) if room > 0 else ""
+    shown = _cut(reply[:2000], room) if room > 0 else ""
     return prompts.corrected(prompt, shown, problem)
 
 

@@ -16,8 +16,6 @@ from drift.prompting.tokens import cut, cut_to
 
 MAX_SUMMARIES_CHARACTERS = 24_000  # summaries in one prompt: many communities get shorter ones
 MAX_SUMMARY_CHARACTERS = 1_500
-MAX_SETTLED_CHARACTERS = 300
-MAX_NAME_CHARACTERS, MAX_NAME_TOKENS = 200, 100
 
 Key = TypeVar("Key", int, str, int | str)
 
@@ -66,14 +64,9 @@ class RequestHandles:
     communities: Handles[CommunityId] = field(default_factory=lambda: Handles("C"))
     chunks: Handles[str] = field(default_factory=lambda: Handles("K"))
 
-    def including(
-        self, communities: Iterable[CommunityId], chunks: Iterable[str]
-    ) -> RequestHandles:
-        """Return these handles, with further ones for keys that have none yet."""
-        return RequestHandles(
-            Handles.of("C", (*self.communities.keys, *communities)),
-            Handles.of("K", (*self.chunks.keys, *chunks)),
-        )
+    def including(self, chunks: Iterable[str]) -> RequestHandles:
+        """Return these handles, with further ones for chunks that have none yet."""
+        return RequestHandles(self.communities, Handles.of("K", (*self.chunks.keys, *chunks)))
 
     def in_prose(self, chunks: Mapping[str, Chunk]) -> dict[str, str]:
         """Return the words for each handle in prose: the document of a chunk, or nothing."""
@@ -151,7 +144,7 @@ def _where(chunk: Chunk) -> dict[str, str]:
 
 def short_name(name: str) -> str:
     """Return the beginning of a document's name or a heading: some graphs name one by its text."""
-    return cut_to(cut(name, MAX_NAME_CHARACTERS), MAX_NAME_TOKENS)
+    return cut_to(cut(name, 200), 100)
 
 
 def place_of(chunk: Chunk) -> str:
@@ -212,7 +205,7 @@ def _settled(node: Node, shown: Collection[str], handles: Handles[str]) -> str:
         + ("" if citation.chunk_id in shown else f" {on_line(citation.span)}")
         for citation in answer.citations
     ]
-    said = on_line(cut(answer.text, MAX_SETTLED_CHARACTERS))
+    said = on_line(cut(answer.text, 300))
 
     return _asked(node.question.text, answer.verdict, said, *evidence)
 

@@ -38,7 +38,7 @@ from drift.model.limits import Limits
 from drift.model.tree import Tree
 from drift.ports import AnswerSlot, Listener, Ports
 from drift.prompting import budget
-from drift.prompting.elements import RequestHandles
+from drift.prompting.elements import Handles, RequestHandles
 from drift.search.evidence import find_passages
 from drift.search.followups import Followups
 from drift.search.prices import PriceTable
@@ -167,7 +167,7 @@ class _Retrieval:
             part.add(communities=len(found.communities), chunks=len(found.all_chunks()))
             if found.is_empty and not (look and look.found):
                 return self.no_data(Searched(self.depth("drift")))
-            handles = RequestHandles().including((c.id for c in found.communities), ())
+            handles = RequestHandles(Handles.of("C", (c.id for c in found.communities)))
             first = await primer.plan(found, handles)
             proposals = primer.proposals(first, handles)
 

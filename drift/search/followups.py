@@ -268,7 +268,7 @@ class Followups:
         """Return the handles of all chunks shown so far, and of those of the group."""
         cited = [citation.chunk_id for citation in cited_by(wave.settled)]
         shown = (chunk.id for chunk in in_turns(group))
-        self.handles = self.handles.including((), (*shown, *cited))
+        self.handles = self.handles.including((*shown, *cited))
         return self.handles
 
     # ---------------------------------------------------------------------------------------- end

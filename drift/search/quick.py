@@ -141,7 +141,7 @@ async def _read(
 ) -> tuple[Look, QuickReply]:
     """Return the look at some evidence, and the model's reply itself."""
     chunks = evidence.chunks[: scope.limits.max_chunks_for_prompt]
-    handles = RequestHandles().including((), (chunk.id for chunk in chunks))
+    handles = RequestHandles().including(chunk.id for chunk in chunks)
     reading = budget.quick(scope.question, chunks, handles, scope.limits.max_prompt_tokens)
     call = _QuickCall(scope.question, handles, evidence, reading.shown)
 

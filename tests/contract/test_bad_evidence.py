@@ -67,7 +67,7 @@ async def ask(backend: Backend, project: str, question: str, vector: Vector) -> 
     found = await backend.store().followup(query, Deadline.after(120))
     evidence = ranked(found)
     group = (Found(Question(0, question), evidence, evidence.chunks),)
-    handles = RequestHandles().including((), (c.id for c in evidence.chunks))
+    handles = RequestHandles().including(c.id for c in evidence.chunks)
     prompt = budget.executor(question, group, handles, SearchHistory(), Limits()).prompt
     cost = most_tokens(prompt.system) + most_tokens(prompt.user)
     assert cost <= Limits().max_prompt_tokens

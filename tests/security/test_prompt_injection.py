@@ -134,7 +134,8 @@ def assert_is_data(prompt: Prompt) -> dict[str, Tag]:
     elif chunks := rows.get("chunks"):
         assert [row.attributes["id"] for row in chunks] in (["K1", "K2"], ["K3"])
         assert all(set(row.attributes) <= {"id", "document"} for row in chunks)
-        assert all(map(sentences, chunks))
+        for row in chunks:
+            sentences(row)
     if prompt.name in {"local_reply", "joint_reply"}:
         described = found["graph"].lines() if "graph" in found else ["asked - "]
         assert [line[:8] for line in described] == ["asked - "]

@@ -33,7 +33,7 @@ async def read_chunks(
     asked = Question(0, row["question"])
     group = (Found(asked, Evidence(chunks), chunks),)
     retrieved = {chunk.id: chunk for chunk in chunks}
-    handles = budget.RequestHandles().including((), retrieved)
+    handles = budget.RequestHandles().including(retrieved)
     scope = Scope(ports(None, chat), Limits(), request(row["question"]), Deadline.after(30))
 
     memory = SearchHistory(is_last=True)

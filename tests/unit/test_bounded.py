@@ -40,7 +40,7 @@ def limits(most_tokens: int, chunks: int = 10) -> Limits:
 
 def handles_of(evidence: Evidence, *others: str) -> RequestHandles:
     """Return the handles of a request that has shown nothing before."""
-    return RequestHandles().including((), (*(c.id for c in evidence.chunks), *others))
+    return RequestHandles().including((*(c.id for c in evidence.chunks), *others))
 
 
 def read(
