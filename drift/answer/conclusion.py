@@ -12,6 +12,7 @@ from drift.core.sentence_ends import split_sentences
 from drift.evidence.statements import Proven, Statement, proven
 from drift.evidence.text import form, is_same_question
 from drift.evidence.verdict import NOT_IN_THE_CONTEXT, judged
+from drift.model.limits import is_in_vain
 from drift.model.tree import Citation, Fact, Node, Verdict, cited_by
 from drift.prompting.findings import numbered_facts, surest_first
 from drift.prompting.tokens import cut
@@ -52,7 +53,7 @@ def conclude(
     nodes: Sequence[Node],
     shown: Iterable[str],
 ) -> Conclusion:
-    """Return what a reply says, as far as the facts bear it out; `shown` are all texts shown.
+    """Return a reply as far as the facts bear it out; `shown` are all texts that a model saw.
 
     When nothing is left of an answer, the follow-ups' own answers stand for it. So they do, in
     part, when the reply has found nothing and they have (`_voided`).
@@ -85,7 +86,7 @@ def _tell_unmatched(sentences: Iterable[SentenceReply], facts: Sequence[Fact]) -
 
 
 def _news(still_open: str, question: str) -> str:
-    """Return what is still open, without a sentence that only says the question again."""
+    """Return the open points, without a sentence that only repeats the question."""
     asked = form(question)
     if not asked or asked not in form(still_open):
         return still_open
@@ -97,7 +98,7 @@ def _news(still_open: str, question: str) -> str:
 
 
 def without_last_call(question: str, nodes: Sequence[Node], shown: Iterable[str]) -> Conclusion:
-    """Return what stands where the last reply cannot be used: what was found, in part at most."""
+    """Return the follow-ups' own answers where the last reply is unusable: in part at most."""
     found = _found(nodes)
     standing = joined_answers(found, numbered_facts(found, {}))
     said: Verdict = "partly" if found else "not_found"
@@ -154,7 +155,7 @@ def _voided(question: str, nodes: Sequence[Node], *, is_explained: bool) -> list
 
 def _found(nodes: Sequence[Node]) -> list[Node]:
     """Return the follow-ups that found something on evidence that holds, in their order."""
-    return [n for n in nodes if n.answer and n.answer.citations and n.answer.verdict != "not_found"]
+    return [node for node in nodes if node.answer and not is_in_vain(node.answer)]
 
 
 # ----------------------------------------------------------------- the follow-ups' own answers

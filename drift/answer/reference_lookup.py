@@ -1,13 +1,14 @@
-"""What an answer's references need beyond the answer: one round trip, and the question's vector.
+"""The signals of an answer's references: one round trip, and the question's vector.
 
-Whatever fails here costs no more than the signals that it would give.
+A failure here costs no more than the signals that it would give.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TypeVar
 
 from drift.answer.conclusion import Conclusion
 from drift.answer.references import Known, build_references, cited_chunks
@@ -21,7 +22,6 @@ from drift.model.passages import Passages, PassagesQuery
 from drift.ports import Ports
 
 PATIENCE_S = 10.0  # what an answer waits for its references at most
-KEPT_S = 1.0  # of the request's time, that is left for the answer to be told
 NO_TIME = "No time was left to look how near, how new and how well borne out the passages are."
 NO_VECTOR = "How near the passages are to the question is not known: the embedding model failed."
 NO_GRAPH = (
@@ -30,6 +30,7 @@ NO_GRAPH = (
 BY_LOCAL = "The embedding model did not answer: a smaller one says how near the passages are."
 _UNREAD = frozenset({NO_TIME, NO_VECTOR, NO_GRAPH, BY_LOCAL})
 Clock = Callable[[], datetime]
+Answer = TypeVar("Answer")
 
 
 def is_unread(references: ReferencesOut) -> bool:
@@ -44,7 +45,7 @@ def utc_now() -> datetime:
 
 @dataclass(frozen=True, slots=True)
 class ReferenceLookup:
-    """Reads what is known of cited passages, within what is left of a request's time.
+    """Reads the signals of cited passages within the rest of a request's time.
 
     `model` is the name of the embedding model: a project's threshold holds for its own.
     """
@@ -74,24 +75,29 @@ class ReferenceLookup:
         vector: Vector,
         deadline: Deadline,
     ) -> Known:
-        """Return what is known of these chunks; never raises an error of a server."""
+        """Return the signals of these chunks; never raises an error of a server."""
         now = int(1000 * self.clock().timestamp())
         if not chunk_ids:
             return Known(now=now)
 
-        left = deadline.remaining() - KEPT_S
+        left = deadline.remaining() - 1.0  # a second is kept for the answer to be told
         if left <= 0:
             return Known(now=now, unread=(NO_TIME,))
 
         patience = Deadline.after(min(PATIENCE_S, left), deadline.clock)
         unread: tuple[str, ...] = ()
         if not vector:
-            vector = await self._embedded(question, patience)
+            asked = self.ports.embedder.embed([question], patience)
+            embedded = await _within(patience, asked)
+            vector = embedded.vectors[0] if embedded else ()
             unread = () if vector else (NO_VECTOR,)
             if isinstance(vector, LocalVector):
                 unread = (BY_LOCAL,)
 
-        found = await self._read(PassagesQuery(project_id, chunk_ids, vector), patience)
+        found: Passages | None = Passages()  # of a graph that only searches
+        if reader := self.ports.passages:
+            query = PassagesQuery(project_id, chunk_ids, vector)
+            found = await _within(patience, reader.passages(query, patience))
         if found is None:
             return Known(now=now, unread=(NO_GRAPH,))
 
@@ -101,21 +107,12 @@ class ReferenceLookup:
         passages = {passage.chunk_id: passage for passage in found.passages}
         return Known(passages, threshold if fits else None, now, unread)
 
-    async def _embedded(self, question: str, patience: Deadline) -> Vector:
-        try:
-            async with patience.enforced():
-                return (await self.ports.embedder.embed([question], patience)).vectors[0]
-        except UpstreamError as error:
-            log.warning("references_unread", extra={"reason": error.detail})
-            return ()
 
-    async def _read(self, query: PassagesQuery, patience: Deadline) -> Passages | None:
-        """Return what the graph knows: nothing of one that only searches; None where it fails."""
-        if self.ports.passages is None:
-            return Passages()
-        try:
-            async with patience.enforced():
-                return await self.ports.passages.passages(query, patience)
-        except UpstreamError as error:
-            log.warning("references_unread", extra={"reason": error.detail})
-            return None
+async def _within(patience: Deadline, asking: Awaitable[Answer]) -> Answer | None:
+    """Return the answer of a server; None where it fails or comes too late."""
+    try:
+        async with patience.enforced():
+            return await asking
+    except UpstreamError as error:
+        log.warning("references_unread", extra={"reason": error.detail})
+        return None

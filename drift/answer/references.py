@@ -33,17 +33,16 @@ from drift.prompting.tokens import cut
 
 Key = tuple[str, str]  # a chunk and a span of it: what is one reference
 
-_BEHIND_THE_NUMBER = f"{STOPS}:\uff1a"
 _ADDRESS = re.compile(r"(?:https?|ftp)://|www\.", re.IGNORECASE)
 """Readers of Markdown make a link of it and of all that follows up to a blank."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What was read of the cited passages, at `now`, in milliseconds since 1970.
+    """The signals of the cited passages, read at `now`, in milliseconds since 1970.
 
     `threshold` is the project's, where it holds for the vectors that were compared; `unread` says
-    in sentences what could not be read.
+    in sentences which signals could not be read.
     """
 
     passages: Mapping[str, Passage] = field(default_factory=dict)
@@ -85,7 +84,7 @@ def cited_chunks(statements: Iterable[Statement]) -> tuple[str, ...]:
 def build_references(
     concluded: Conclusion, retrieved: Mapping[str, Chunk], known: Known
 ) -> ReferencesOut:
-    """Return the references of an answer; of one that stands on nothing, what limits it."""
+    """Return the references of an answer; of one without any, its limits."""
     found = numbered(concluded.statements)
     if not found:
         return without_references(concluded.text, known.unread)
@@ -133,13 +132,13 @@ def with_numbers(text: str, marked: Iterable[tuple[int, Sequence[int]]]) -> str:
 
 
 def _before_the_stop(sentence: str) -> str:
-    words = sentence.rstrip(_BEHIND_THE_NUMBER)
+    words = sentence.rstrip(f"{STOPS}:\uff1a")
     row = words.rstrip(" \t")
     return row[:-1].rstrip(" \t") if row.endswith("|") and words == sentence else words
 
 
 def _gap(words: str) -> str:
-    """Return what keeps a number out of an address, and out of the end of a block of code."""
+    """Return the gap that keeps a number out of an address or the end of a block of code."""
     line = words.rpartition("\n")[2].strip()
     if line.startswith(("```", "~~~")) and not line.strip("`~"):
         return "\n\n"
@@ -176,10 +175,10 @@ def _signals(
 
 def _confidence(concluded: Conclusion, signals: Mapping[Key, SignalsOut]) -> float:
     """Return the mean over sentences of their surest reference, as far as the verdict lets it."""
-    surest = []
-    for statement in concluded.statements:
-        sure = (confidence(signals[fact.citation.key]) for fact in statement.facts)
-        surest.append(max(sure))
+    surest = [
+        max(confidence(signals[fact.citation.key]) for fact in statement.facts)
+        for statement in concluded.statements
+    ]
     mean = round(sum(surest) / len(surest), 2)
     return mean if concluded.verdict == "answered" else min(mean, MOST_OF_PARTLY)
 
@@ -225,7 +224,6 @@ def _limiting(limits: Sequence[str]) -> str:
 
 
 MAX_NAME_CHARACTERS = 200
-MAX_HEADING_CHARACTERS = 120
 
 
 def lines_of(citation: Citation, chunk: Chunk) -> tuple[int, int] | None:
@@ -259,7 +257,7 @@ def label_of(citation: Citation, chunk: Chunk | None) -> str:
         return f"{name}, page {_on_line(str(page), MAX_NAME_CHARACTERS)}"
 
     heading = without_name(chunk.heading, citation.document_name)
-    where = _on_line(heading, MAX_HEADING_CHARACTERS) or place_of(chunk)
+    where = _on_line(heading, 120) or place_of(chunk)
     return f"{name}, {where}" if where else name
 
 

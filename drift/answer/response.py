@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from drift.answer.conclusion import Conclusion
 from drift.answer.references import numbered, numbers_of, page_of, without_references
@@ -30,7 +30,7 @@ FOUND_LOCALLY = "The embedding model did not answer: a smaller one found the evi
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What a search did; `first` and `found` are the primer's, which one look has not."""
+    """The course of a search; `first` and `found` are the primer's and stay empty for one look."""
 
     depth: DepthOut
     tree: Tree = field(default_factory=Tree)
@@ -41,8 +41,8 @@ class Searched:
 def build_response(
     concluded: Conclusion, searched: Searched, include: Sequence[Include]
 ) -> RetrieveResponse:
-    """Return the answer: facts with their citations, what is uncertain, and what was asked for."""
-    located = searched.tree.retrieved if "locations" in include else None
+    """Return the answer: facts with citations, doubts, and the parts that the caller asked for."""
+    located = searched.tree.retrieved if "locations" in include else {}
     uncertainty = [*concluded.uncertainty, *caveats(searched.tree.in_order(), concluded.left_out)]
     return RetrieveResponse(
         final_answer=concluded.text,
@@ -68,7 +68,7 @@ def with_references(
 
 
 def of_local_vectors(answered: RetrieveResponse) -> RetrieveResponse:
-    """Return an answer that says that its evidence was found by the local model's vectors."""
+    """Return an answer with the note that the local model's vectors found its evidence."""
     said = f"{answered.residual_uncertainty} {FOUND_LOCALLY}".strip()
     trace = answered.trace and answered.trace.model_copy(update={"embedding": "local"})
     return answered.model_copy(update={"residual_uncertainty": said, "trace": trace})
@@ -81,34 +81,30 @@ def nothing_found(searched: Searched, include: Sequence[Include]) -> RetrieveRes
         key_facts=[],
         residual_uncertainty="",
         no_data_found=True,
-        verdict=_verdict(Conclusion(), include),
+        verdict=_verdict(Conclusion(), include, {}),
         trace=_trace(searched) if "trace" in include else None,
         references=without_references("") if "references" in include else None,
     )
 
 
 def _verdict(
-    concluded: Conclusion, include: Sequence[Include], located: Mapping[str, Chunk] | None = None
+    concluded: Conclusion, include: Sequence[Include], located: Mapping[str, Chunk]
 ) -> VerdictOut | None:
     if "verdict" not in include:
         return None
     return VerdictOut(
         verdict=concluded.verdict,
         confidence=round(concluded.confidence, 2),
-        near=[_cited(citation, located or {}) for citation in concluded.near],
+        near=[_cited(citation, located) for citation in concluded.near],
     )
 
 
-def key_facts(
-    statements: Sequence[Statement], located: Mapping[str, Chunk] | None = None
-) -> list[KeyFact]:
+def key_facts(statements: Sequence[Statement], located: Mapping[str, Chunk]) -> list[KeyFact]:
     """Return each sentence with the facts that bear it out, located where the chunks are given."""
-    facts = []
-    for statement in statements:
-        cited: list[CitationOut | str] = []
-        cited += [_cited(fact.citation, located or {}) for fact in statement.facts]
-        facts.append(KeyFact(fact=statement.text, citations=cited))
-    return facts
+    return [
+        KeyFact(fact=one.text, citations=[_cited(fact.citation, located) for fact in one.facts])
+        for one in statements
+    ]
 
 
 def _cited(citation: Citation, located: Mapping[str, Chunk]) -> CitationOut:
@@ -132,7 +128,7 @@ def _cited(citation: Citation, located: Mapping[str, Chunk]) -> CitationOut:
 
 
 def caveats(nodes: Sequence[Node], left_out: int) -> list[str]:
-    """Say what a reader must know: what was cut short, what failed, what was left out."""
+    """Name the limits of an answer: follow-ups cut short or failed, statements left out."""
     states = [node.state for node in nodes]
     late = states.count(SKIPPED_DEADLINE)
     failed = sum(state.kind == "failed" for state in states)
@@ -153,19 +149,13 @@ def caveats(nodes: Sequence[Node], left_out: int) -> list[str]:
 
 
 def _trace(searched: Searched) -> TraceOut:
-    counts = searched.tree.counts
     return TraceOut(
         depth=searched.depth,
         initial_answer=searched.first.initial_answer,
         rationale=searched.first.rationale,
         communities=[community.id for community in searched.found.communities],
         followups=[traced(node) for node in searched.tree.in_order()],
-        citations=CitationCountsOut(
-            total=counts.total,
-            kept=counts.kept,
-            repaired=counts.repaired,
-            dropped=dict(counts.dropped),
-        ),
+        citations=CitationCountsOut(**asdict(searched.tree.counts)),
     )
 
 

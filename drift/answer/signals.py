@@ -8,10 +8,10 @@ from drift.contracts.answer import SignalsOut
 from drift.model.found_nodes import ScoreThreshold
 
 WEIGHTS = {"similarity": 0.4, "freshness": 0.15, "citations": 0.15, "model": 0.3}
-ENOUGH = 0.7  # under it a signal is low, and an answer says what limits it
-AT_THRESHOLD = 0.9  # the similarity of what is as near as one random pair in a hundred
+ENOUGH = 0.7  # under it a signal is low, and an answer names its limits
+AT_THRESHOLD = 0.9  # the similarity of a pair as near as one random pair in a hundred
 HALF_LIFE_DAYS = 730
-"""What is a year old stands just over ENOUGH: documents are commonly reviewed once a year."""
+"""A document of a year stands just over ENOUGH: documents are commonly reviewed once a year."""
 _DAY_MS = 24 * 60 * 60 * 1000
 
 
@@ -57,7 +57,7 @@ def age_days(updated_at: int, now: int) -> float:
 
 
 def citations(witnesses: int | None) -> float | None:
-    """Return how far other documents bear a passage out: 0, then half of what is missing to 1."""
+    """Return how far other documents bear a passage out: 0, then each half of the rest to 1."""
     return None if witnesses is None else _share(1 - 0.5**witnesses)
 
 
@@ -66,7 +66,6 @@ def _share(number: float) -> float:
 
 
 _YEAR_DAYS = 365.25
-_MONTHS_UP_TO_DAYS = 2 * _YEAR_DAYS
 
 ONLY_IN_PART = "The documents answer the question only in part."
 NO_REFERENCE = "No passage of the documents bears an answer out."
@@ -108,7 +107,7 @@ def _witnesses(values: Sequence[float | None], documents: int) -> list[str]:
 
 def age(days: float) -> str:
     """Return an age in words, rounded down: "13 months", from two years on "3 years"."""
-    if days < _MONTHS_UP_TO_DAYS:
+    if days < 2 * _YEAR_DAYS:
         return _counted(int(days / 30.44), "month")
     return _counted(int(days / _YEAR_DAYS), "year")
 

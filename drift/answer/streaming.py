@@ -21,7 +21,7 @@ from drift.ports import Listener
 
 
 class Telling:
-    """What a listener has been told of one answer; without a listener nothing is."""
+    """The part of one answer that a listener was told; without a listener, none."""
 
     def __init__(self, listener: Listener | None = None) -> None:
         """Begin with nothing told."""
@@ -29,10 +29,10 @@ class Telling:
         self._told = ""
 
     def hear(self, deliverable: Callable[[str], str]) -> TextCallback | None:
-        """Return what tells of a reply while it is written; None where nobody listens.
+        """Return a callback that tells of a reply while it is written; None where nobody listens.
 
-        `deliverable` returns what can be delivered of a reply that has come so far; an empty reply
-        takes back what was told of it.
+        `deliverable` returns the deliverable part of a reply so far; an empty reply
+        takes back all that was told.
         """
         if self._listener is None:
             return None
@@ -45,7 +45,7 @@ class Telling:
         return grown
 
     def ended(self, text: str) -> None:
-        """Tell what is left of the answer as it is delivered."""
+        """Tell the rest of the answer as it is delivered."""
         if self._listener is None or text == self._told:
             return
 
@@ -62,7 +62,7 @@ class Telling:
             self._listener.followup(node)
 
     def whole(self, response: RetrieveResponse) -> None:
-        """Tell what is left of the answer as it is delivered, then its citations."""
+        """Tell the rest of the answer as it is delivered, then its citations."""
         self.ended(response.final_answer)
         if self._listener is not None and response.key_facts:
             self._listener.citations(response.key_facts)
@@ -100,7 +100,7 @@ class GrowingAnswer:
         self._value = ijson.ObjectBuilder()
 
     def deliverable(self, reply: str) -> str:
-        """Return what can be delivered of a reply so far; one that does not go on begins anew."""
+        """Return the deliverable part of a reply so far; one that does not go on begins anew."""
         if not reply.startswith(self._reply):
             self._begin()
 

@@ -1,1 +1,1 @@
-"""Pure: from a model's words to what holds: sentences, citations, marks, verdict."""
+"""Pure: the check of a model's words: sentences, citations, statements, verdict."""

@@ -31,10 +31,10 @@ def check(
     ids: Sequence[str | None],
     retrieved: Mapping[str, Chunk],
 ) -> tuple[tuple[Citation, ...], CitationCounts]:
-    """Return the citations that hold, and what became of all of them.
+    """Return the citations that hold, and the counts of all of them.
 
     `ids` are the chunk ids that the replies mean, in order; None where a reply names no chunk of
-    the prompt. `retrieved` is all that was retrieved, also what did not fit into the prompt. A
+    the prompt. `retrieved` are all retrieved chunks, also those outside of the prompt. A
     reply that names neither sentences nor words gets the sentence that is closest to `answer`; one
     that names sentences apart from each other becomes a citation for each. One whose figures
     contradict the answer's is dropped.
@@ -101,7 +101,7 @@ def check_each(
 def standing(
     replies: Sequence[CitationReply], ids: Sequence[str | None], retrieved: Mapping[str, Chunk]
 ) -> list[tuple[Citation, ...]]:
-    """Return what `check_each` will, for a reply that is still written: nothing is counted."""
+    """Return the citations of `check_each` for a reply that is still written, uncounted."""
     evidence = _CitedEvidence("", retrieved)
     chunks = [retrieved.get(at or reply.chunk_id) for reply, at in zip(replies, ids, strict=True)]
     return [
@@ -119,14 +119,14 @@ class _FoundSpan:
 
 @dataclass(frozen=True, slots=True)
 class _CitedEvidence:
-    """What the replies to one question may cite; a chunk's sentences are numbered once."""
+    """The evidence for the replies to one question; a chunk's sentences are numbered once."""
 
     answer: str
     retrieved: Mapping[str, Chunk]
     _numbered: dict[str, NumberedText] = field(default_factory=dict)
 
     def of(self, reply: CitationReply, chunk: Chunk) -> _FoundSpan:
-        """Return what a reply cites of a chunk."""
+        """Return the citations that a reply makes of a chunk."""
         words = reply.words if form(reply.words) else ""
         if wanted := runs(reply.sentences, reply.chunk_id):
             return self._by_number(wanted, words, chunk)

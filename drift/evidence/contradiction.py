@@ -1,7 +1,7 @@
 """Pure: whether a span says another figure of the same thing than the sentence that cites it.
 
 It does where both have figures of one kind around the same words, and the span has none of the
-sentence's. What may be derived, rounded, converted or compared does not contradict.
+sentence's. A figure that may be derived, rounded, converted or compared does not contradict.
 """
 
 # ruff: noqa: RUF001 - signs that look like others are what is read here
@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import pairwise, product
+from itertools import pairwise
 
 from drift.core.folding import UNSPACED
 from drift.core.sentence_ends import split_sentences
@@ -60,7 +60,7 @@ _EXTENT = re.compile(
 
 
 @dataclass(frozen=True)
-class _Read:
+class _FigureText:
     """A text with its figures, and its words by the clause that they stand in."""
 
     text: str
@@ -126,19 +126,19 @@ class _Read:
         return before[-1] if before else here[0][1] if here else ""
 
 
-_NOTHING = _Read("", ())
+_NOTHING = _FigureText("", ())
 
 
 @lru_cache(maxsize=2_048)
-def _read(text: str) -> _Read:
+def _read(text: str) -> _FigureText:
     said = _WRAPPED.sub(" ", plain(text))
-    return _Read(said, figures(said))
+    return _FigureText(said, figures(said))
 
 
 def uncontradicted(text: str, spans: Sequence[str]) -> list[bool]:
     """Tell of each span that a text cites whether no figure of it contradicts a sentence of it.
 
-    A sentence may combine what stands in several spans, and of several sentences of a text one may
+    A sentence may combine figures of several spans, and of several sentences of a text one may
     stand on a span that others do not; more than can be looked at in little time is not judged.
     """
     if len(text) > MOST_CHARACTERS or len(spans) > MOST_SPANS:
@@ -157,27 +157,25 @@ def uncontradicted(text: str, spans: Sequence[str]) -> list[bool]:
             for one, others in zip(said, made, strict=True)
             if _contradicts(one, span, others, alone=len(cited) == 1)
         ]
-        kept.append(not against or any(_holds(one, span) for one in said if one not in against))
+        kept.append(not against or any(_held(one, span) for one in said if one not in against))
     return kept
 
 
-def _holds(said: _Read, cited: _Read) -> bool:
-    return any(
-        are_same(a, b, loses=said.loses or cited.loses)
-        for a, b in product(said.figures, cited.figures)
-    )
-
-
-def _contradicts(said: _Read, cited: _Read, made: Made, *, alone: bool) -> bool:
-    """Tell whether a span, the only one or not, has another figure than a sentence."""
-    if not cited.figures or max(len(said.figures), len(cited.figures)) > MOST_FIGURES:
-        return False
+def _held(said: _FigureText, cited: _FigureText) -> list[Figure]:
+    """Return the figures of a sentence that a span has as well."""
     loses = said.loses or cited.loses
-    held = [
+    return [
         one
         for one in said.figures
         if any(are_same(one, other, loses=loses) for other in cited.figures)
     ]
+
+
+def _contradicts(said: _FigureText, cited: _FigureText, made: Made, *, alone: bool) -> bool:
+    """Tell whether a span, the only one or not, has another figure than a sentence."""
+    if not cited.figures or max(len(said.figures), len(cited.figures)) > MOST_FIGURES:
+        return False
+    held = _held(said, cited)
     may_combine = not alone and _COMBINES.search(said.text) is not None
     return any(
         not (may_combine or (not alone and _may_be_counted(one)) or made.holds(one))
@@ -186,11 +184,11 @@ def _contradicts(said: _Read, cited: _Read, made: Made, *, alone: bool) -> bool:
     )
 
 
-def _is_another(one: Figure, said: _Read, cited: _Read, held: Sequence[Figure]) -> bool:
+def _is_another(one: Figure, said: _FigureText, cited: _FigureText, held: Sequence[Figure]) -> bool:
     """Tell whether a figure of a sentence is another one in a span that has these of it."""
     if one.is_negated or is_one(one):
         return False
-    # What a span has for another clause, or of the same kind, it is cited for.
+    # A span is cited for a figure that it has of the same kind, or for another clause.
     if any(are_comparable(one, h) or said.clause(h) != said.clause(one) for h in held):
         return False
     return any(
@@ -201,7 +199,7 @@ def _is_another(one: Figure, said: _Read, cited: _Read, held: Sequence[Figure]) 
     )
 
 
-def _is_of_same(one: Figure, other: Figure, said: _Read, cited: _Read) -> bool:
+def _is_of_same(one: Figure, other: Figure, said: _FigureText, cited: _FigureText) -> bool:
     """Tell whether two figures are of the same, by the words of the texts and of their clauses."""
     extents = [_EXTENT.match(read.text, f.end) for f, read in ((one, said), (other, cited))]
     if extents[0] and extents[1] and extents[0][1].casefold() != extents[1][1].casefold():
@@ -218,7 +216,7 @@ def _is_of_same(one: Figure, other: Figure, said: _Read, cited: _Read) -> bool:
         return False
     if not (far.has(said.nearest(one)) or near.has(cited.nearest(other))):
         return False
-    # What the figure of the span is of, the sentence may speak of as well, in another clause.
+    # The sentence may speak of the span's thing as well, in another clause.
     return not any(not near.has(word) and said.known.has(word) for word in there)
 
 
@@ -229,5 +227,5 @@ def _overlap(words: Sequence[str], known: KnownWords) -> bool:
 
 
 def _may_be_counted(one: Figure) -> bool:
-    """Tell whether a number may count what several spans name."""
+    """Tell whether a number may count the things of several spans."""
     return not (one.kind or one.label) and one.readings[0] <= MOST_COUNTED

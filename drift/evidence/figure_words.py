@@ -48,7 +48,7 @@ UNITS = {
     for kind, factor, *names in map(str.split, _UNITS.strip().split("\n"))
     for name in names
 }
-"""What a unit measures, and how much of its kind it is; a currency is a kind of its own."""
+"""The kind and the size of each unit; a currency is a kind of its own."""
 
 _SCALES = """
 100 hundred hundert cent
@@ -155,4 +155,4 @@ PLACES = frozenset(
     fußnote line lines zeile zeilen appendix anhang annex volume vol band isbn
     """.split()
 )
-"""What a number behind only says where something stands."""
+"""Words before a number that only says where something stands."""

@@ -24,7 +24,7 @@ MOST_DIGITS = 15
 class Figure:
     """A number in each reading of its writing, or a date, and where it stands in the plain text.
 
-    `kind` is what its unit measures (`money:eur`, `length`), or `date`, `time`, `version`; "" where
+    `kind` is that of its unit (`money:eur`, `length`), or `date`, `time`, `version`; "" where
     it has no unit. `nouns` are words that it counts, `label` the one that it numbers. `until` ends
     a range. `precision` is how far it may be rounded, `bound` is `<`, `>`, `~` or "", and `times`
     is how often a year the amount is meant.
@@ -72,7 +72,7 @@ _PERIOD = re.compile(
 )
 _NOUNS = re.compile(r"[ -]?([^\W\d_]+)(?: ([^\W\d_]+))?")
 _PART = re.compile(r"\b(?:first|last|next|ersten?|letzten?|premi\w+|dernier\w*) $", re.IGNORECASE)
-"""What counts a part of what there is."""
+"""Words before a number that counts only a part."""
 _BEFORE = re.compile(r"(?<![^\W\d_])([^\W\d_]++)\.? $")
 _BEFORE_A_YEAR = frozenset(("in", "of", "since", "year", "im", "jahr", "seit", "en", "de"))
 _EAST = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
@@ -115,7 +115,7 @@ def without(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def _counts(text: str, found: re.Match[str]) -> bool:
-    """Tell whether what looks like a year is a number: `2000 metres`, `1,850 a month`."""
+    """Tell whether a seeming year is a number: `2000 metres`, `1,850 a month`."""
     said = found.groupdict()
     if set(said) != {"year", "decade"} or said["decade"]:
         return False

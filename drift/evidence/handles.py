@@ -19,7 +19,7 @@ _AROUND_A_GAP = re.compile(rf"(?<![ \t])([ \t]*){_GAP}([ \t{_GAP}]*)")
 def without_handles(text: str, names: Mapping[str, str], said_by: Sequence[str] = ()) -> str:
     """Return prose without the handles of a request.
 
-    `names` gives what stands in place of each, a document's name or nothing. `(K1)` and `[K3,
+    `names` gives the replacement of each, a document's name or nothing. `(K1)` and `[K3,
     sentence 4]` go with their brackets. A handle that is a word of a text of `said_by` stays.
     """
     any_handle = _word(names)

@@ -1,4 +1,4 @@
-"""Pure: sentences as they come, as one text in Markdown: which line each begins, and under what."""
+"""Pure: sentences as they come, as one text in Markdown: the line and the heading of each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from drift.model.tree import Fact
 
 
 class Rank(IntEnum):
-    """What a part stands under: it ends the reach of those that have its rank or a higher one.
+    """The rank of a part: it ends the reach of parts of its own rank or a higher one.
 
     Headings have 1 to 6, and items 20 and more, by their indentation.
     """
@@ -29,7 +29,7 @@ class Rank(IntEnum):
 
 
 class _Line(NamedTuple):
-    """Where a line begins: the line breaks before it, its marker, and what it is."""
+    """The beginning of a line: the line breaks before it, its marker, and its rank."""
 
     breaks: int
     marker: str
@@ -49,7 +49,7 @@ class PlacedText(NamedTuple):
 _MARKER = re.compile(
     r"(?:>[ \t]?)*+(?:(?:[-*+\u2022\u2013]|\d{1,3}[.)]|[a-zA-Z]\))[ \t]+(?:\[[ xX]\][ \t]+)?)?+"
 )
-"""What makes a line an item or a quotation; it may be nothing."""
+"""The marker of an item or a quotation; it may be empty."""
 _LINE_RANKS = (
     (Rank.CODE, re.compile(r"\A(?:```|~~~)")),
     (Rank.RULE, re.compile(r"\A([-*_])(?:[ \t]*+\1){2,}+\Z")),
@@ -82,7 +82,7 @@ class Layout:
         if rank == Rank.ROW and not (is_proven or before in _WITHIN_A_TABLE):
             rank = Rank.TABLE_HEAD
         if rank == Rank.CODE and words[:3] not in words[3:].rpartition("\n")[2]:
-            words = f"{words}\n{words[:3]}"  # an open block would take in what follows
+            words = f"{words}\n{words[:3]}"  # an open block would take in the next lines
         marker = ""
         if rank == Rank.TEXT and (found := _MARKER.match(words)) and (marker := found[0]):
             words = words[len(marker) :]
@@ -124,7 +124,7 @@ def _kind(rank: int) -> int:
 
 
 def _rank(words: str) -> int:
-    """Return the rank of what is no item of a list."""
+    """Return the rank of words that are no item of a list."""
     if heading := _HEADING.match(words):
         return len(heading[1])
     return next((rank for rank, form in _LINE_RANKS if form.match(words)), Rank.TEXT)

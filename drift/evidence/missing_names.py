@@ -10,19 +10,19 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
+from itertools import islice
 
 from drift.core.stop_words import ASKING_WORDS, MONTHS_AND_DAYS, STOP_WORDS_OF_FOUR_LANGUAGES
 from drift.evidence.text import KnownWords, folded
 
-MAX_NAMES = 12
 SAME_NAME = 0.66
 """Similarity (0..1, of Ratcliff and Obershelp) from which two spellings may be one name."""
 ALIKE = 0.8
-"""The same for what only ends a search early."""
+"""The same where it only ends a search early."""
 SHARE_OF_WORDS = 0.5
 """Of the question's other words, that must stand in the texts: else it speaks another language."""
 _MIN_LETTERS = 4
@@ -36,7 +36,6 @@ _BREAK = re.compile(r"[,;:.?!()\[\]\"\u201c\u201d\u201e\u00ab\u00bb]")
 _BEGINS_ANEW = re.compile(r"(?:^|[.?!:][\"'\u201d\u2019)]*\s+)[\"'\u201c\u2018\u201e\u00ab(]*$")
 _CALENDAR = MONTHS_AND_DAYS.union("spring summer autumn fall winter easter christmas".split())
 _COMMON = STOP_WORDS_OF_FOUR_LANGUAGES | ASKING_WORDS
-_NOTHING: frozenset[str] = frozenset()
 _GERMAN = frozenset(
     """
     auf aus bei das dem den der des ein eine einem einen einer eines für ist mit nach nicht oder
@@ -61,7 +60,7 @@ _SOURCES = re.compile(
     r"\s+(?:the\s+|on\s+|of\s+|by\s+|titled\s+|called\s+|entitled\s+|named\s+)*$",
     re.IGNORECASE,
 )
-"""What leads to the name of the source that the question is about, which need not name itself."""
+"""Words before the name of the question's source, which need not name itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +77,7 @@ def unseen_name(question: str, shown: Iterable[str]) -> str:
     word with the same beginning, no similar word and not its initials stand in the texts, while
     most of the other words of the question do.
     """
-    names = list(_names(question))[:MAX_NAMES]
-    if not names:
-        return ""
-
-    texts = _Texts(shown)
-    if not _is_in_their_language(question, names, texts.words):
-        return ""
-    return next((" ".join(name.words) for name in names if not texts.hold(name)), "")
+    return _first(question, shown, _names(question), _COMMON, _Texts.hold)
 
 
 def lacking_name(question: str, shown: Iterable[str]) -> str:
@@ -95,14 +87,26 @@ def lacking_name(question: str, shown: Iterable[str]) -> str:
     they say is of another. A false alarm only ends a search early, so more is a name than for
     `unseen_name`, and less is another spelling.
     """
-    names = list(_names(question, in_titles=False))[:MAX_NAMES]
-    if not names:
+    names = _names(question, in_titles=False)
+    return _first(question, shown, names, frozenset(), _Texts.hold_end)
+
+
+def _first(
+    question: str,
+    shown: Iterable[str],
+    names: Iterable[_Name],
+    apart: frozenset[str],
+    hold: Callable[[_Texts, _Name], bool],
+) -> str:
+    """Return the first of the names that the texts do not hold, if they speak one language."""
+    asked = list(islice(names, 12))
+    if not asked:
         return ""
 
     texts = _Texts(shown)
-    if not _is_in_their_language(question, names, texts.words, _NOTHING):
+    if not _is_in_their_language(question, asked, texts.words, apart):
         return ""
-    return next((" ".join(name.words) for name in names if not texts.hold_end(name)), "")
+    return next((" ".join(name.words) for name in asked if not hold(texts, name)), "")
 
 
 # ------------------------------------------------------------------------- the names of a question
@@ -175,24 +179,16 @@ def _is_too_common(name: _Name) -> bool:
 
 
 class _Texts:
-    """The words of what was shown, as names are looked for in them."""
+    """The words of the shown texts, in which names are looked up."""
 
     def __init__(self, shown: Iterable[str]) -> None:
         joined = "\n".join(shown)
         parts = _PART.findall(folded(joined))
-        self.words = KnownWords(parts)
+        self.words = SpeltWords(parts)
         self._squeezed = "".join(parts)
         capitals = [part for part in _PART.findall(joined) if part[0].isupper()]
         self._initials = "".join(part[0] for part in capitals).casefold()
-        self._capitals = KnownWords(map(folded, capitals))
-
-    @cached_property
-    def _spellings(self) -> _Spellings:
-        return _Spellings(self.words.words)
-
-    @cached_property
-    def _capital_spellings(self) -> _Spellings:
-        return _Spellings(self._capitals.words)
+        self._capitals = SpeltWords(map(folded, capitals))
 
     def hold(self, name: _Name) -> bool:
         """Whether anything in the texts may be this name."""
@@ -206,7 +202,7 @@ class _Texts:
 
         least = _MIN_LETTERS if any(map(str.isdigit, parts)) else 2
         long = [part for part in parts if len(part) >= least]
-        return any(self.words.has(part) or self._has_similar(part) for part in long)
+        return any(self.words.has(part) or self.words.has_similar(part) for part in long)
 
     def hold_end(self, name: _Name) -> bool:
         """Whether the last word of a name stands here, as it is or as a name spelt alike."""
@@ -216,35 +212,34 @@ class _Texts:
         return any(
             part in self.words.words
             or self._capitals.has(part)
-            or self._has_similar(part, self._capitals, ALIKE)
+            or self._capitals.has_similar(part, ALIKE)
             for part in _PART.findall(folded(name.words[-1]))
         )
 
-    def _has_similar(
-        self, word: str, known: KnownWords | None = None, least: float = SAME_NAME
-    ) -> bool:
-        """Whether the word may be misspelt, or written in another way, in the texts."""
+
+class SpeltWords(KnownWords):
+    """Words in which others are looked up in another spelling, too."""
+
+    @cached_property
+    def _of_length(self) -> dict[int, list[tuple[int, str]]]:
+        """Words by their length, with their letters as bits: most cannot be like another."""
+        found = defaultdict(list)
+        for word in self.words:
+            if len(word) >= _MIN_LETTERS - 1:
+                found[len(word)].append((_letters(word), word))
+        return found
+
+    def has_similar(self, word: str, least: float = SAME_NAME) -> bool:
+        """Whether a word may be misspelt here, or written in another way."""
         if len(word) < _MIN_LETTERS or not word.isalpha():
             return False
 
-        spellings = self._spellings if known is None else self._capital_spellings
         matcher = SequenceMatcher(None, "", word, autojunk=False)
-        for one in spellings.like(word, least):
+        for one in self.like(word, least):
             matcher.set_seq1(one)
             if matcher.quick_ratio() >= least and matcher.ratio() >= least:
                 return True
-
         return False
-
-
-class _Spellings:
-    """Words by their length, with their letters as bits: most of them cannot be like another."""
-
-    def __init__(self, words: Iterable[str]) -> None:
-        self._of_length: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
-        for word in words:
-            if len(word) >= _MIN_LETTERS - 1:
-                self._of_length[len(word)].append((_letters(word), word))
 
     def like(self, word: str, least: float) -> Iterator[str]:
         """Yield the words of about its length that may have letters enough in common with it."""
@@ -266,10 +261,7 @@ def _letters(word: str) -> int:
 
 
 def _is_in_their_language(
-    question: str,
-    names: Sequence[_Name],
-    known: KnownWords,
-    apart: frozenset[str] = _COMMON,
+    question: str, names: Sequence[_Name], known: KnownWords, apart: frozenset[str]
 ) -> bool:
     """Whether most words of the question, its names and common words apart, stand in the texts."""
     named = {folded(part) for name in names for word in name.words for part in _PART.findall(word)}

@@ -1,4 +1,4 @@
-"""Pure: a chunk's text with its sentences by number: which ones a model means by what it says."""
+"""Pure: a chunk's text with its sentences by number, and those that a model's words mean."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from drift.evidence.text import form, pairs, places_of, says_otherwise, similari
 
 MAX_RUN = 3  # sentences that one span may hold
 NOWHERE = 0  # stands for the number of a sentence of another chunk; sentences are numbered from 1
-MOST_COPIES = 50  # sentences that begin alike, of which the one is looked for that is written so
 CLOSE_BEGINNING = 0.6
 """Similarity (0..1) from which a few words are those that begin a sentence.
 
@@ -148,11 +147,11 @@ class NumberedText:
     def resembles(self, words: str, number: int) -> bool:
         """Tell whether words are nearly the beginning of a sentence, or all of it.
 
-        They are neither where they say another number, or deny what it says.
+        They are neither with another number or a denial.
         """
         said, here = tokens(words), tokens(self._sentence(number))
         target = pairs(" ".join(said))
-        # What the last of the words is told by, a few further on or before.
+        # The last of the words may stand a few words further on or before.
         ends = range(max(1, len(said) - 2), len(said) + 4)
         end = next((end for end in ends if here[end - 1 : end] == said[-1:]), len(said))
         return any(
@@ -173,7 +172,7 @@ class NumberedText:
         if wanted in self.form:
             places = enumerate(pairwise(self.starts), 1)
             found = [n for n, (a, b) in places if a < b and self._starts(wanted, a)]
-            found = sorted(found, key=lambda n: abs(n - near))[:MOST_COPIES]
+            found = sorted(found, key=lambda n: abs(n - near))[:50]
             yield from sorted(found, key=lambda n: not self.is_written(words, n))
 
     def _starts(self, wanted: str, start: int) -> bool:
@@ -195,7 +194,7 @@ class NumberedText:
         return {number for at, number in places if at + len(wanted) <= self.starts[number]}
 
     def verbatim(self, words: str) -> str:
-        """Return the text's own words for what a model wrote; empty when nothing is close enough.
+        """Return the text's own words for a model's; empty when nothing is close enough.
 
         White space, case and quotes may differ, and else the closest sentence is returned.
         """

@@ -56,12 +56,12 @@ def prose(text: str, span: Span, language: str) -> Iterator[Span]:
 
 
 _ENGLISH_LETTER = re.compile(r"(?<=\s[abd-uw-z]\.\s)(?=[A-Z])")
-"""What follows a variable's name at the end of a sentence, which is no initial of a name."""
+"""The place behind a variable's name at the end of a sentence; it is no initial of a name."""
 
 
 def _pieces(window: str, language: str) -> list[str]:
     """Return the sentences of a window, each with the white space behind it."""
-    # Half a surrogate pair cannot be encoded; what stands in its place has the same length.
+    # Half a surrogate pair cannot be encoded; its replacement has the same length.
     sound = window.encode("utf-8", "replace").decode()
     found = sentencex.segment(language, sound)
     lengths = [len(piece) for piece in found]

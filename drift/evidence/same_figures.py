@@ -11,16 +11,12 @@ from itertools import islice, product
 from drift.evidence.figures import Figure
 from drift.evidence.text import KnownWords, folded
 
-ABOUT = 0.1
-CONVERTED = 0.03
-"""How far off a number may be that is said to be rounded, or stands for another unit."""
 ROUNDED_BELOW = 1_000
-MOST_MADE_OF = 20
 
 _MORE = frozenset(
     "extra more other further additional another weitere weiterer andere neue new".split()
 )
-"""Words by which a number counts only what is added."""
+"""Words by which a number counts only an addition."""
 
 
 def is_one(figure: Figure) -> bool:
@@ -81,7 +77,7 @@ def _meets(one: Figure, a: float, other: Figure, b: float, *, loses: bool) -> bo
     rate = one.times / other.times if one.times and other.times else 1.0
     tolerance = max(one.precision * factor * rate, other.precision)
     if factor != 1 or rate not in {1.0, 12.0, 1 / 12, 4.0, 0.25}:
-        tolerance = max(tolerance, CONVERTED * abs(b))
+        tolerance = max(tolerance, 0.03 * abs(b))
     if "money" not in one.kind and bool(one.precision) != bool(other.precision):
         tolerance = max(tolerance, 0.5 if abs(b) < ROUNDED_BELOW else 0.0)
     a *= factor * rate
@@ -91,7 +87,7 @@ def _meets(one: Figure, a: float, other: Figure, b: float, *, loses: bool) -> bo
     low, high = a, (one.until or one.readings[0]) * factor * rate if one.until is not None else a
     least, most = b, other.until if other.until is not None else b
     if "~" in one.bound + other.bound:
-        tolerance = max(tolerance, ABOUT * abs(b))
+        tolerance = max(tolerance, 0.1 * abs(b))
     if one.bound != other.bound or one.until is not None or other.until is not None:
         low, high = _bounded(one, low, high)
         least, most = _bounded(other, least, most)
@@ -120,7 +116,7 @@ class Made:
     def _made(self) -> list[tuple[float, float, float]]:
         """Each with the two numbers that it is made of, in order."""
         every = {v for f in (*self._cited, *self._said) for v in _ends(f)}
-        known = sorted(every - {0.0, 1.0})[:MOST_MADE_OF]
+        known = sorted(every - {0.0, 1.0})[:20]
         numbers = [f.readings[0] for f in self._cited if f.readings]
         total = sum(numbers)
         made = [(one, 0.0, 0.0) for one in (total, total / max(1, len(numbers)))]

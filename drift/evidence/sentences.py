@@ -150,7 +150,7 @@ def _units(text: str, block: list[_TextLine], language: str) -> Iterator[Span]:
         yield from _packs(text, whole)
     elif kinds == {"prose"}:
         for unit in prose(text, whole, language):
-            # What is long, has several lines and does not end as a sentence does, is none.
+            # A long unit of several lines without a sentence's end is no sentence.
             is_none = (
                 unit.end - unit.start > MAX_PACK_CHARACTERS
                 and text.find("\n", *unit) >= 0

@@ -1,7 +1,7 @@
-"""Pure: a final answer that says only what checked facts bear out.
+"""Pure: a final answer made only of sentences that checked facts bear out.
 
-The model gives its sentences as data, each with the numbers of its facts. What names a fact that
-holds is delivered; what names none is left out and told.
+The model gives its sentences as data, each with the numbers of its facts. One with a fact that
+holds is delivered; one without is left out and counted.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Proven:
-    """What of a final answer is delivered, as Markdown, its statements, and what was left out."""
+    """The delivered part of a final answer as Markdown, its statements, and the parts left out."""
 
     text: str = ""
     statements: tuple[Statement, ...] = ()
@@ -43,7 +43,7 @@ class Proven:
 
 
 def proven(sentences: Iterable[SentenceReply], facts: Sequence[Fact]) -> Proven:
-    """Return what of a final answer names a fact of these; headings with the first item below."""
+    """Return the sentences that name one of these facts; headings with the first item below."""
     growing = GrowingStatements(facts)
     for sentence in sentences:
         growing.add(sentence)
@@ -59,7 +59,7 @@ def joined(sentences: Iterable[SentenceReply]) -> str:
 
 
 class GrowingStatements:
-    """A final answer that grows by sentences; `text` is what is delivered of it so far."""
+    """A final answer that grows by sentences; `text` is the part delivered so far."""
 
     def __init__(self, facts: Sequence[Fact]) -> None:
         """Begin with nothing."""
@@ -72,11 +72,11 @@ class GrowingStatements:
 
     @property
     def text(self) -> str:
-        """What is delivered so far, which stays the beginning of the whole."""
+        """The part delivered so far, which stays the beginning of the whole."""
         return self._layout.text
 
     def add(self, sentence: SentenceReply) -> None:
-        """Keep a sentence, let it wait for what it introduces, or leave it out."""
+        """Keep a sentence, let it wait for the sentence that it introduces, or leave it out."""
         facts = self._named(sentence)
         part = self._layout.place(sentence.text, is_proven=bool(facts))._replace(facts=facts)
         if not _WORD.search(part.words) and part.rank not in {Rank.DELIMITERS, Rank.RULE}:
@@ -102,7 +102,7 @@ class GrowingStatements:
             self._leave_out([part])
 
     def end(self) -> Proven:
-        """Return what is delivered; labels with nothing under them are left out."""
+        """Return the delivered answer; labels with nothing under them are left out."""
         self._leave_out([*self._labels, *self._leads])
         return Proven(self.text, tuple(self._statements), tuple(self._left_out))
 

@@ -26,7 +26,7 @@ or that one goes a step further than the other."""
 _WORD = re.compile(r"\w+")
 _ENDING_LETTERS = 3
 _ASKING = frozenset("how when where who why".split())
-"""Words that decide what is asked for; `what` and `which` go with any of them."""
+"""Words that decide the kind of a question; `what` and `which` go with any of them."""
 _POSSESSIVE = re.compile(r"['’]s\b")
 _LONGEST_WITHOUT_PLURAL = 3
 
@@ -98,7 +98,7 @@ def tokens(text: str) -> list[str]:
 
 
 def form(text: str) -> str:
-    """Return what two ways to write the same words have in common: their tokens without gaps."""
+    """Return the common form of two ways to write the same words: their tokens without gaps."""
     return _BETWEEN_WORDS.sub("", "\0".join(tokens(text)))
 
 

@@ -19,6 +19,7 @@ from drift import __version__
 from drift.auth.claims import Claims
 from drift.auth.entra import TokenSource, identity
 from drift.auth.quotas import Quotas
+from drift.core.circuit_breaker import CircuitBreaker
 from drift.core.errors import NotConfiguredError
 from drift.graph.connection import Connection
 from drift.graph.graph import Neo4jGraph
@@ -75,7 +76,7 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
         closers, passages = (neo4j.close, *closers), neo4j.passages()
         if settings.embed_fallback == "local":
             local = neo4j.local_health
-            known = fallback.breaker(time.monotonic)
+            known = CircuitBreaker("embedding_provider", time.monotonic)
             embedder = fallback.FallbackEmbedder(embedder, model, LocalEmbedder(), known)
         own = index = None
         if settings.graph_schema == "default":

@@ -15,9 +15,9 @@ SHARED = 1 / 3
 
 @dataclass(frozen=True, slots=True)
 class Wave:
-    """Questions that became ready together, and what was settled and read before them.
+    """Questions that became ready together, with the answers and chunks before them.
 
-    What siblings answer meanwhile does not count: the faster of two must not decide what is asked.
+    Answers of siblings meanwhile do not count: the faster of two must not steer the search.
     """
 
     questions: tuple[Question, ...]
@@ -27,7 +27,7 @@ class Wave:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a follow-up found.
+    """The evidence of a follow-up.
 
     `chunks` are those to read now, best first, `further` those to read when they do not answer, and
     `seen` the ids of those that were read already.

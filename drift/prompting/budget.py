@@ -1,7 +1,7 @@
-"""Pure: the prompts that carry what was found, each within its bound of tokens.
+"""Pure: the prompts with the evidence, each within its bound of tokens.
 
-What does not fit is left out from the end, and chunks last of all: one is always shown, cut at a
-sentence if it must be.
+Prompts lose their ends first and chunks last of all: one is always shown, cut at a sentence if it
+must be.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from drift.model.limits import Limits
 from drift.model.tree import Citation, Fact, Node
 from drift.prompting import elements, findings, prompts
 from drift.prompting.batching import Group, in_turns
-from drift.prompting.elements import Handles, Memory, RequestHandles
+from drift.prompting.elements import Handles, RequestHandles, SearchHistory
 from drift.prompting.graph_lines import graph_lines
 from drift.prompting.markup import on_line, plain
 from drift.prompting.tokens import cut_to, most_tokens
@@ -25,9 +25,9 @@ from drift.prompting.tokens import cut_to, most_tokens
 _OF_A_QUESTION = 6  # a question takes at most this part of a prompt
 _SHORTEST_SUMMARY = 100
 _OF_A_PROBLEM = 60  # tokens of why a reply could not be used
-_OF_A_REPLY = 2_000  # characters of that reply
 _RESERVED = 40 + 2 * _OF_A_PROBLEM  # tokens of tags, and of a second try without the reply
 _OF_CHUNKS = 7 / 8  # of an executor's prompt, so that the rest of it has room
+_cost_of_system = lru_cache(maxsize=16)(most_tokens)
 _A_HANDLE = 12  # tokens of a number, a place, or the tags of one item
 
 
@@ -50,7 +50,7 @@ def cost_of(prompt: Prompt) -> int:
 
 
 def fits(chunks: Sequence[Chunk], limits: Limits) -> bool:
-    """Tell whether the chunks leave a prompt room for what stands beside them."""
+    """Tell whether the chunks leave a prompt room for its other elements."""
     most = limits.max_prompt_tokens * _OF_CHUNKS
     is_few = len(chunks) <= limits.max_chunks_for_prompt
     return is_few and sum(map(_cost_of_chunk, chunks)) <= most
@@ -70,9 +70,9 @@ def leading(chunks: Sequence[Chunk], limits: Limits) -> tuple[Chunk, ...]:
 
 
 def executor(
-    question: str, group: Group, handles: RequestHandles, memory: Memory, limits: Limits
+    question: str, group: Group, handles: RequestHandles, memory: SearchHistory, limits: Limits
 ) -> Reading:
-    """Return what the follow-ups of a group are read with: one prompt within its bound."""
+    """Return one prompt for the follow-ups of a group, within its bound."""
     question = cut_question(question, limits.max_prompt_tokens)
     part = limits.max_prompt_tokens // _OF_A_QUESTION
     followups = [_cut(found.question.text, part // len(group)) for found in group]
@@ -98,7 +98,7 @@ def executor(
 
 
 def quick(question: str, chunks: Sequence[Chunk], handles: RequestHandles, most: int) -> Reading:
-    """Return what the user's question is read with in one look: its chunks, best first."""
+    """Return the prompt of one look at the user's question: its chunks, best first."""
     question = cut_question(question, most)
     room = most - cost_of(prompts.quick(question, [])) - _RESERVED
     shown, written, _ = _leading(chunks, room, handles)
@@ -166,10 +166,10 @@ def hypothesis(question: str, most: int) -> Prompt:
 
 
 def second_try(prompt: Prompt, reply: str, problem: str, most: int) -> Prompt:
-    """Return the prompt with why its reply could not be used, and what fits of that reply."""
+    """Return the prompt again with the fault of its reply, and the part of that reply that fits."""
     problem = _cut(problem, _OF_A_PROBLEM)
     room = most - cost_of(prompts.corrected(prompt, "", problem))
-    shown = _cut(reply[:_OF_A_REPLY], room) if room > 0 else ""
+    shown = _cut(reply[:2000], room) if room > 0 else ""
     return prompts.corrected(prompt, shown, problem)
 
 
@@ -275,12 +275,7 @@ def _fitting(rows: Sequence[str], room: int) -> tuple[list[str], int]:
     return fitting, room
 
 
-@lru_cache(maxsize=16)
-def _cost_of_system(text: str) -> int:
-    return most_tokens(text)
-
-
 @lru_cache(maxsize=512)
 def _cost_of_chunk(chunk: Chunk) -> int:
-    """Return what a chunk costs at most; the follow-ups of a wave are compared again and again."""
+    """Return a bound of a chunk's cost; follow-ups of a wave are compared again and again."""
     return most_tokens(elements.chunk_element(chunk, "K00"))

@@ -1,4 +1,4 @@
-"""Pure: what was found as elements of a prompt, with short handles in place of ids."""
+"""Pure: findings as elements of a prompt, with short handles in place of ids."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from drift.prompting.tokens import cut, cut_to
 
 MAX_SUMMARIES_CHARACTERS = 24_000  # summaries in one prompt: many communities get shorter ones
 MAX_SUMMARY_CHARACTERS = 1_500
-MAX_SETTLED_CHARACTERS = 300
-MAX_NAME_CHARACTERS, MAX_NAME_TOKENS = 200, 100
 
 Key = TypeVar("Key", int, str, int | str)
 
@@ -66,17 +64,12 @@ class RequestHandles:
     communities: Handles[CommunityId] = field(default_factory=lambda: Handles("C"))
     chunks: Handles[str] = field(default_factory=lambda: Handles("K"))
 
-    def including(
-        self, communities: Iterable[CommunityId], chunks: Iterable[str]
-    ) -> RequestHandles:
-        """Return these handles, with further ones for what has none yet."""
-        return RequestHandles(
-            Handles.of("C", (*self.communities.keys, *communities)),
-            Handles.of("K", (*self.chunks.keys, *chunks)),
-        )
+    def including(self, chunks: Iterable[str]) -> RequestHandles:
+        """Return these handles, with further ones for chunks that have none yet."""
+        return RequestHandles(self.communities, Handles.of("K", (*self.chunks.keys, *chunks)))
 
     def in_prose(self, chunks: Mapping[str, Chunk]) -> dict[str, str]:
-        """Return what stands for each handle in a text: the document of a chunk, or nothing."""
+        """Return the words for each handle in prose: the document of a chunk, or nothing."""
         names = dict.fromkeys(self.communities.all_short(), "")
         for chunk_id in self.chunks.keys:
             chunk = chunks.get(chunk_id)
@@ -151,7 +144,7 @@ def _where(chunk: Chunk) -> dict[str, str]:
 
 def short_name(name: str) -> str:
     """Return the beginning of a document's name or a heading: some graphs name one by its text."""
-    return cut_to(cut(name, MAX_NAME_CHARACTERS), MAX_NAME_TOKENS)
+    return cut_to(cut(name, 200), 100)
 
 
 def place_of(chunk: Chunk) -> str:
@@ -171,11 +164,11 @@ def in_reading_order(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
-    """What is known of a search when follow-ups are read.
+class SearchHistory:
+    """The state of a search when follow-ups are read.
 
     `settled` are the follow-ups that ended before, `asking` those that others read at the same
-    time, `names` what was found so far. In the last pass nothing new is asked for.
+    time, `names` the names found so far. In the last pass nothing new is asked for.
     """
 
     settled: tuple[Node, ...] = ()
@@ -186,7 +179,7 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What an executor answers from, as elements and lines."""
+    """The sources of an executor's answer, as elements and lines."""
 
     asked: Sequence[str] = ()
     names: Sequence[str] = ()
@@ -194,8 +187,10 @@ class Context:
     chunks: Sequence[str] = ()
 
 
-def asked_elements(memory: Memory, shown: Collection[str], handles: Handles[str]) -> list[str]:
-    """Return what was asked already; evidence in a chunk that is shown as well is only named."""
+def asked_elements(
+    memory: SearchHistory, shown: Collection[str], handles: Handles[str]
+) -> list[str]:
+    """Return earlier follow-ups; evidence in a chunk that is shown as well is only named."""
     rows = [_settled(node, shown, handles) for node in memory.settled]
     return rows + [_asked(question, "being answered") for question in memory.asking]
 
@@ -210,7 +205,7 @@ def _settled(node: Node, shown: Collection[str], handles: Handles[str]) -> str:
         + ("" if citation.chunk_id in shown else f" {on_line(citation.span)}")
         for citation in answer.citations
     ]
-    said = on_line(cut(answer.text, MAX_SETTLED_CHARACTERS))
+    said = on_line(cut(answer.text, 300))
 
     return _asked(node.question.text, answer.verdict, said, *evidence)
 

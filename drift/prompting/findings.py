@@ -1,4 +1,4 @@
-"""Pure: what a search has found, as the aggregator reads it: answers over numbered facts."""
+"""Pure: the findings of a search as the aggregator reads them: answers over numbered facts."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def surest_first(nodes: Sequence[Node]) -> list[Node]:
 
 
 def numbered_facts(nodes: Sequence[Node], retrieved: Mapping[str, Chunk]) -> tuple[Fact, ...]:
-    """Return what was cited, each wording once, from 1, as sure as the surest that cites it."""
+    """Return the cited facts, each wording once, from 1, as sure as its surest answer."""
     found: dict[tuple[str, str], tuple[Citation, float]] = {}
     for node in parents_first(nodes):
         if node.answer is None:
@@ -78,7 +78,7 @@ def numbered_facts(nodes: Sequence[Node], retrieved: Mapping[str, Chunk]) -> tup
 
 
 def _wording(citation: Citation) -> tuple[str, str]:
-    """Return what is one fact: the same words of one document, also in chunks that overlap."""
+    """Return the key of a fact: the same words of one document, also in chunks that overlap."""
     return citation.document, " ".join(citation.span.split()).casefold()
 
 
@@ -115,7 +115,7 @@ def finding_elements(nodes: Sequence[Node], facts: Sequence[Fact]) -> list[str]:
 
 
 def unanswered_lines(nodes: Sequence[Node]) -> list[str]:
-    """Return what was asked, or would have been, and has no answer that stands on evidence."""
+    """Return the questions, asked or not, without an answer that stands on evidence."""
     lines = []
     for node in nodes:
         if node.state in {MERGED, SKIPPED_ENOUGH} or (node.answer and node.answer.citations):

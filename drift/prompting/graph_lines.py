@@ -78,7 +78,7 @@ def _is_shown(one: Relationship, ids: set[str], texts: Sequence[str]) -> bool:
 
 
 def _beside_names(one: Relationship) -> str:
-    """Return what a description says beside its names; of a list, what stands before the colon."""
+    """Return a description without its names; of a list, the words before the colon."""
     said = _spaced(one.description)
     for name in sorted((one.source, one.target), key=len, reverse=True):
         if end := _spaced(name):

@@ -16,7 +16,7 @@ TAGS = tuple(
 
 
 def opening_of(tags: Sequence[str]) -> re.Pattern[str]:
-    """Return what finds the bracket of text that looks like one of these tags, in linear time."""
+    """Return a pattern of the bracket of text that looks like one of these tags, linear in time."""
     return re.compile(rf"<(?=\s*+/?\s*+(?:{'|'.join(tags)})\b)", re.IGNORECASE)
 
 

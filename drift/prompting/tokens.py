@@ -1,4 +1,4 @@
-"""Pure: how many tokens a text costs a model at most, and what of it fits into a number of them.
+"""Pure: upper bounds of the tokens of a text, and the part of it that fits into a number of them.
 
 No tokenizer is asked, since each model has its own. The figures hold for o200k on prose in eight
 scripts and on web pages in English, where the bound is at most 1.3 times what a tokenizer counts.
@@ -39,7 +39,7 @@ _COSTS: Final[dict[str, tuple[float, float]]] = {
     "hangul": (0.0, 0.93),
     "mark": (0.0, 0.8),
 }
-"""Of a run of one kind: what it costs, and what each of its characters adds."""
+"""The cost of a run of one kind, and of each of its characters."""
 
 
 def most_tokens(text: str) -> int:
@@ -47,7 +47,7 @@ def most_tokens(text: str) -> int:
     if not text:
         return 0
 
-    cost = 4.0  # what a text costs beyond its words; it also makes up for a short one of rare words
+    cost = 4.0  # the cost beyond the words; it also makes up for a short text of rare words
     after_space = False
     for piece in _PIECE.finditer(text):
         kind, run = str(piece.lastgroup), piece[0]
@@ -59,7 +59,7 @@ def most_tokens(text: str) -> int:
             # Three digits are a token; a space before them is one of its own.
             cost += -(-len(run) // 3) + after_space
         elif kind == "other":
-            # What a byte costs of a character in none of these scripts.
+            # The cost of a byte of a character in none of these scripts.
             cost += 0.67 * len(run.encode(errors="replace"))
         else:
             of_run, of_character = _COSTS[kind]
@@ -71,7 +71,7 @@ def most_tokens(text: str) -> int:
 
 
 def _latin(word: str) -> float:
-    """Return what a word costs: more if it is long, a name, an abbreviation, or has accents."""
+    """Return the cost of a word: more if it is long, a name, an abbreviation, or has accents."""
     length = len(word)
     cost = 0.9 + 0.03 * max(0, length - 4) + 0.25 * max(0, length - 7) + 0.3 * max(0, length - 11)
     if word[0].isupper():
@@ -99,7 +99,7 @@ def cut(text: str, most: int) -> str:
     if len(text) <= most:
         return text
 
-    # What follows the last character tells whether a sentence or a word ends with it.
+    # The next character tells whether a sentence or a word ends with the last one.
     ends = [found.end() for found in _SENTENCE_END.finditer(text[: most + 1])]
     spaces = [found.start() for found in _SPACE.finditer(text[: most + 1])]
     for end in (*ends[-1:], *spaces[-1:]):

@@ -24,38 +24,30 @@ from drift.contracts.answer import NO_DATA_STATE, DepthOut, RetrieveResponse
 from drift.contracts.evidence import EvidenceResponse
 from drift.contracts.final_replies import AggregateReply
 from drift.contracts.progress import Phase
-from drift.contracts.replies import PrimerReply
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyError, UpstreamError
-from drift.core.logs import log
 from drift.evidence import citations
-from drift.evidence.handles import without_handles
 from drift.evidence.missing_names import unseen_name
 from drift.model.graph import (
     LocalVector,
-    Position,
     PrimerEvidence,
-    PrimerQuery,
-    TopicsQuery,
-    Vector,
     texts_of,
 )
 from drift.model.limits import Limits
-from drift.model.tree import Proposal, Tree
+from drift.model.tree import Tree
 from drift.ports import AnswerSlot, Listener, Ports
 from drift.prompting import budget
-from drift.prompting.elements import RequestHandles
+from drift.prompting.elements import Handles, RequestHandles
 from drift.search.evidence import find_passages
 from drift.search.followups import Followups
 from drift.search.prices import PriceTable
-from drift.search.progress import Progress, name_list, title_lines
+from drift.search.primer import Primer
+from drift.search.progress import Progress, name_list
 from drift.search.quick import ABOUT_WHOLE, UNKNOWN_NAME, Look, look_once, unusable, with_whole
 from drift.search.scope import Scope
 from drift.telemetry import parts
 
-MIN_FOLLOWUPS, MAX_FOLLOWUPS = 2, 6
-"""Follow-ups of the first pass; fewer proposals get the user's own question beside them."""
 ONE_LOOK_STANDS = (
     "A failure ended the search behind one look at the documents; what that found stands."
 )
@@ -72,7 +64,7 @@ class DriftSearch:
         embedding_model: str = "",
         clock: Clock = utc_now,
     ) -> None:
-        """Keep the servers, the bounds of each search, and what the models cost."""
+        """Keep the servers, the bounds of each search, and the prices of the models."""
         self._ports = ports
         self._limits = limits
         self._prices = prices
@@ -135,7 +127,7 @@ class DriftSearch:
 
 @dataclass(slots=True)
 class _Retrieval:
-    """One request on its way; `is_whole` when nothing failed or was late that its answer is of."""
+    """One request on its way; `is_whole` says that no part of its answer failed or was late."""
 
     scope: Scope
     progress: Progress
@@ -167,21 +159,17 @@ class _Retrieval:
             if look and (self.request.depth == "quick" or look.open in {"", UNKNOWN_NAME}):
                 return await self.answer_by(look)
 
-            hyde = self.scope.limits.hyde
-            vector = await self.vector_of(look, is_imagined=True) if hyde == "always" else ()
-            has_topics = await self.scope.has_topics()
-            if not vector:
-                is_imagined = hyde == "auto" and not has_topics
-                vector = await self.vector_of(look, is_imagined=is_imagined)
+            primer = Primer(self.scope, self.progress, look)
+            vector, has_topics = await primer.embed()
 
         with parts.phase(Phase.RETRIEVING_COMMUNITIES) as part:
-            found = await self.find_communities(vector, look, has_topics)
+            found = await primer.find_communities(vector, has_topics)
             part.add(communities=len(found.communities), chunks=len(found.all_chunks()))
             if found.is_empty and not (look and look.found):
-                return self.no_data(Searched(self.depth("drift", look)))
-            handles = RequestHandles().including((c.id for c in found.communities), ())
-            first = await self.prime(found, handles)
-            proposals = self.proposals(first, handles, look)
+                return self.no_data(Searched(self.depth("drift")))
+            handles = RequestHandles(Handles.of("C", (c.id for c in found.communities)))
+            first = await primer.plan(found, handles)
+            proposals = primer.proposals(first, handles)
 
         with parts.phase(Phase.EXECUTING_FOLLOWUP) as part:
             if first.about_whole and not (look and look.open == ABOUT_WHOLE):
@@ -201,17 +189,17 @@ class _Retrieval:
         with parts.phase(Phase.AGGREGATING_RESULTS) as part:
             concluded = await self.conclude(tree, found)
             part.add(facts=len(concluded.statements))
-            searched = Searched(self.depth("drift", look), tree, first, found)
-            return await self.respond(concluded, searched, look)
+            searched = Searched(self.depth("drift"), tree, first, found)
+            return await self.respond(concluded, searched)
 
     # ------------------------------------------------------------------------------------ one look
     async def look_first(self) -> Look | None:
-        """Return what one look finds; None where the whole search is asked for."""
+        """Return the findings of one look; None where the whole search is asked for."""
         if self.request.depth == "drift":
             return None
 
         self.progress.report(Phase.EXPANDING_QUERY, "Looking whether one look answers it")
-        # What one look says is not told before it is known that it is the answer.
+        # A first look is told only once it is known to be the answer.
         telling = self.telling if self.request.depth == "quick" else Telling()
         try:
             return await look_once(self.scope, telling)
@@ -221,138 +209,37 @@ class _Retrieval:
             return unusable(self.scope, error)
 
     async def answer_by(self, look: Look) -> RetrieveResponse:
-        """Answer with what one look has found."""
+        """Answer with the findings of one look."""
         tree = Tree()
         tree.take(look.node, look.evidence.chunks, look.counts)
-        searched = Searched(self.depth("quick", look), tree)
+        searched = Searched(self.depth("quick"), tree)
         if not tree.retrieved:
             return self.no_data(searched)
 
         self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together")
-        return await self.respond(look.conclusion, searched, look)
+        return await self.respond(look.conclusion, searched)
 
     async def answer_in_spite_of(self, error: DriftError) -> RetrieveResponse:
-        """Answer with what one look has found, or raise the failure of the search behind it."""
+        """Answer with the findings of one look, or raise the failure of the search behind it."""
         look = self.look
         if look is None or not look.found:
             raise error
 
-        log.warning("deeper_failed", extra={"code": error.code}, exc_info=error)
-        self.scope.lost.add("deeper_failed")
+        self.scope.lose("deeper_failed", error, code=error.code)
         found = look.conclusion
         uncertain = replace(found, uncertainty=(*found.uncertainty, ONE_LOOK_STANDS))
 
         return await self.answer_by(replace(look, conclusion=uncertain))
 
-    def depth(self, used: Literal["quick", "drift"], look: Look | None) -> DepthOut:
-        return DepthOut(asked=self.request.depth, used=used, reason=look.open if look else "")
+    def depth(self, used: Literal["quick", "drift"]) -> DepthOut:
+        reason = self.look.open if self.look else ""
+        return DepthOut(asked=self.request.depth, used=used, reason=reason)
 
-    # -------------------------------------------------------------------------------------- primer
-    async def vector_of(self, look: Look | None, *, is_imagined: bool) -> Vector:
-        """Return the vector of the question, with a hypothesis (HyDE) where one is imagined."""
-        if look and look.vector and not is_imagined:
-            return look.vector
-
-        if is_imagined:
-            hypothesis = await self.expand_query()
-        else:
-            hypothesis = ""
-            self.progress.report(Phase.EXPANDING_QUERY, "Searching with the question itself")
-        [vector] = await self.scope.embed([f"{self.request.query}\n{hypothesis}".strip()])
-        return vector
-
-    async def expand_query(self) -> str:
-        """Return a hypothesis (HyDE); without a usable one, the question alone is searched with."""
-        self.progress.report(Phase.EXPANDING_QUERY, "Imagining an ideal answer to search with")
-        most = self.scope.limits.max_prompt_tokens
-        prompt = budget.hypothesis(self.request.query, most)
-        try:
-            reply = await self.scope.ports.chat.complete(prompt, self.scope.deadline)
-        except UnusableReplyError as error:
-            log.warning("hypothesis_unusable", extra={"reason": error.detail})
-            self.scope.lost.add("hypothesis_unusable")
-            return ""
-
-        # Characters of a hypothesis that are embedded: an embedding model refuses a longer text.
-        return reply.text[:4000]
-
-    async def find_communities(
-        self, vector: Vector, look: Look | None, has_topics: bool
-    ) -> PrimerEvidence:
-        """Return the best communities with sample chunks, highest level first."""
-        self.progress.report(Phase.RETRIEVING_COMMUNITIES, "Looking for communities")
-        # Whether a project has second vectors is seen where they are looked at.
-        votes = has_topics and not isinstance(vector, LocalVector)
-        found = await self.find_topics(vector, look) if votes else PrimerEvidence()
-        if found.is_empty:
-            asked = self.request
-            query = PrimerQuery(
-                asked.project_id, asked.query, vector, asked.top_k, self.scope.located
-            )
-            found = await self.scope.ports.graph.primer(query, self.scope.deadline)
-
-        self.progress.report(
-            Phase.RETRIEVING_COMMUNITIES,
-            f"Found {len(found.communities)} communities",
-            title_lines(community.summary for community in found.communities),
-        )
-
-        return found
-
-    async def find_topics(self, vector: Vector, look: Look | None) -> PrimerEvidence:
-        """Return the topics that hold the question's best chunks, with these as samples."""
-        scope = self.scope
-        if look and look.vector == vector:
-            evidence = look.evidence
-        else:
-            evidence = await scope.find(self.request.query, vector)
-
-        chunks = {chunk.id: chunk for chunk in evidence.chunks}
-        query = TopicsQuery(self.request.project_id, tuple(chunks), self.request.top_k)
-        topics = await scope.ports.graph.topics(query, scope.deadline)
-        communities = []
-        for topic in topics:
-            samples = tuple(chunks[id_] for id_ in topic.samples)
-            communities.append(replace(topic.community, samples=samples))
-
-        return PrimerEvidence(tuple(communities))
-
-    async def prime(self, found: PrimerEvidence, handles: RequestHandles) -> PrimerReply:
-        """Return what the model makes of the communities; an empty reply where it is unusable."""
-        question, names = self.request.query, handles.communities
-        prompt = budget.primer(question, found, names, self.scope.limits.max_primer_tokens)
-        try:
-            reply = await self.scope.ask(prompt, PrimerReply)
-        except UnusableReplyError as error:
-            log.warning("primer_unusable", extra={"reason": error.detail})
-            self.scope.lost.add("primer_unusable")
-            return PrimerReply.empty()
-
-        in_prose = dict.fromkeys(names.all_short(), "")
-        said_by = [question, *(community.summary for community in found.communities)]
-        return reply.said(lambda text: without_handles(text, in_prose, said_by))
-
-    def proposals(
-        self, first: PrimerReply, handles: RequestHandles, look: Look | None
-    ) -> list[Proposal]:
-        """Return what is asked first, the question too where it has less than two."""
-        names = handles.communities
-        proposed = []
-        for asked in first.followups[:MAX_FOLLOWUPS]:
-            targets = names.resolved(asked.target_communities)
-            position = Position(asked.position, asked.document) if asked.position else None
-            proposed.append(Proposal(asked.question, targets, position=position))
-
-        has_begun = look is not None and look.found
-        if not proposed or (len(proposed) < MIN_FOLLOWUPS and not has_begun):
-            proposed.append(Proposal(self.request.query, names.keys))
-
-        return proposed
-
+    # -------------------------------------------------------------------------------------- answer
     def followups(
         self, found: PrimerEvidence, handles: RequestHandles, look: Look | None
     ) -> Followups:
-        """Return the follow-ups, with what was found before the first of them."""
+        """Return the follow-ups, with the evidence found before the first of them."""
         followups = Followups(self.scope, self.progress, handles=handles)
         if "trace" in self.request.include:
             followups.tell = self.telling.followup
@@ -364,7 +251,6 @@ class _Retrieval:
 
         return followups
 
-    # -------------------------------------------------------------------------------------- answer
     async def conclude(self, tree: Tree, found: PrimerEvidence) -> Conclusion:
         """Return the answer, of sentences that stand on checked facts."""
         nodes, question = tree.in_order(), self.request.query
@@ -379,27 +265,21 @@ class _Retrieval:
         try:
             reply = await self.scope.ask(prompt, AggregateReply, hear)
         except UnusableReplyError as error:
-            log.warning("aggregation_unusable", extra={"reason": error.detail})
-            self.scope.lost.add("aggregation_unusable")
+            self.scope.lose("aggregation_unusable", reason=error.detail)
             return conclusion.without_last_call(question, nodes, shown)
 
         return conclusion.conclude(question, reply, facts, nodes, shown)
 
-    async def respond(
-        self, concluded: Conclusion, searched: Searched, look: Look | None
-    ) -> RetrieveResponse:
+    async def respond(self, concluded: Conclusion, searched: Searched) -> RetrieveResponse:
         """Return the answer that is made of a conclusion, and tell it."""
         cut_short = any(node.state.is_cut_short for node in searched.tree.nodes.values())
         self.is_whole = not (self.scope.lost or cut_short)
         answered = build_response(concluded, searched, self.request.include)
         if "references" in self.request.include:
             self.telling.ended(answered.final_answer)
+            retrieved, vector = searched.tree.retrieved, self.look.vector if self.look else ()
             references = await self.lookup.references(
-                self.request,
-                concluded,
-                searched.tree.retrieved,
-                look.vector if look else (),
-                self.scope.deadline,
+                self.request, concluded, retrieved, vector, self.scope.deadline
             )
             self.is_whole = self.is_whole and not is_unread(references)
             answered = with_references(answered, concluded, references)

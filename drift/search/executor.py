@@ -16,13 +16,13 @@ from drift.model.tree import Answer, CitationCounts, Proposal, cited_by
 from drift.prompting import budget
 from drift.prompting.batching import Found, Group
 from drift.prompting.budget import Reading
-from drift.prompting.elements import Handles, Memory, RequestHandles
+from drift.prompting.elements import Handles, RequestHandles, SearchHistory
 from drift.search.scope import Scope
 
 
 @dataclass(slots=True)
 class Answers:
-    """What one call answered: by follow-up, from the chunks that it was shown, best first."""
+    """The answers of one call by follow-up, and the chunks that it showed, best first."""
 
     shown: tuple[Chunk, ...]
     by_question: dict[int, Answer] = field(default_factory=dict)
@@ -32,17 +32,17 @@ class Answers:
 async def answer(
     scope: Scope,
     group: Group,
-    memory: Memory,
+    memory: SearchHistory,
     handles: RequestHandles,
     retrieved: Mapping[str, Chunk],
 ) -> Answers:
-    """Return the checked answers of a group; what a joint reply leaves out has none.
+    """Return the checked answers of a group; a follow-up that a joint reply leaves out has none.
 
     Raises:
         UnusableReplyError: the reply to a single follow-up cannot be used; else the model's errors.
     """
     reading = budget.executor(scope.question, group, handles, memory, scope.limits)
-    # All that the group found may be cited, and what settled answers stand on.
+    # The group's own evidence may be cited, and the evidence of settled answers.
     citable = {chunk.id: chunk for one in group for chunk in one.evidence.chunks}
     cited = {citation.chunk_id for citation in cited_by(memory.settled)}
     citable |= {chunk_id: retrieved[chunk_id] for chunk_id in cited if chunk_id in retrieved}
@@ -74,7 +74,7 @@ async def _replies(
 def _checked(
     reply: LocalReply, handles: RequestHandles, citable: Mapping[str, Chunk]
 ) -> tuple[Answer, CitationCounts]:
-    """Return what a reply says over the evidence that holds; without any, nothing was found."""
+    """Return a reply as an answer over the evidence that holds; without any, nothing was found."""
     meant = [one for citation in reply.citations for one in _meant(citation, handles.chunks)]
     ids = [chunk_id for _, chunk_id in meant]
     citations, counts = check([citation for citation, _ in meant], reply.answer, ids, citable)
@@ -120,7 +120,7 @@ def _meant(
 
 
 def _wished(beside: str, handles: Handles[str]) -> tuple[Beside, ...]:
-    """Return what `after K3` or `before K3` wishes to see; nothing for other words."""
+    """Return the wish that `after K3` or `before K3` names; nothing for other words."""
     if not (wish := re.search(r"(before|after)\s+(\S+)", beside, re.IGNORECASE)):
         return ()
     direction: Direction = "before" if wish[1].lower() == "before" else "after"

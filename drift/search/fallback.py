@@ -6,7 +6,7 @@ vector ever meets one of the other model.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from drift.core.circuit_breaker import CircuitBreaker
@@ -19,7 +19,7 @@ from drift.ports import Embedder, Ports
 PROVIDER_S = 20.0
 """The provider gets no more of a request's time than this, and no more than half of it."""
 ASKED = "ready?"
-"""What the provider is asked to embed where it is asked how it stands."""
+"""The text of a probe of the provider."""
 
 
 class FallbackEmbedder:
@@ -27,7 +27,7 @@ class FallbackEmbedder:
 
     One request says little of the provider: it may have no time left, or a text that no model
     takes. So a failure makes `model`, the provider itself without a cache, be asked beside the
-    requests, and what that says counts for all of them.
+    requests, and its word counts for all of them.
     """
 
     def __init__(
@@ -73,8 +73,3 @@ def of_provider(ports: Ports) -> Ports:
     if isinstance(embedder, FallbackEmbedder):
         return replace(ports, embedder=embedder.provider)
     return ports
-
-
-def breaker(clock: Callable[[], float]) -> CircuitBreaker:
-    """Return what remembers that the provider fails."""
-    return CircuitBreaker("embedding_provider", clock)

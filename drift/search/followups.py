@@ -36,7 +36,7 @@ from drift.model.tree import (
 )
 from drift.prompting import budget
 from drift.prompting.batching import Found, Group, Wave, in_turns, together
-from drift.prompting.elements import Memory, RequestHandles
+from drift.prompting.elements import RequestHandles, SearchHistory
 from drift.search import executor
 from drift.search.progress import Progress, citation_lines
 from drift.search.queue import Queue
@@ -49,10 +49,10 @@ WAITS_FOR_SIBLINGS_S = 1.0
 
 @dataclass(slots=True)
 class Followups:
-    """Asks what waits in `queue`, wave by wave, and takes what is found into `tree`.
+    """Asks the questions that wait in `queue`, wave by wave, and collects findings in `tree`.
 
     A question is searched, read in one call together with those of its wave that found the same
-    chunks, and what its answer proposes waits for the next wave. `tell` hears of each follow-up
+    chunks, and the proposals of its answer wait for the next wave. `tell` hears of each follow-up
     that begins and of each that has ended.
     """
 
@@ -74,7 +74,7 @@ class Followups:
         self.queue = Queue(self.scope.question, self.scope.limits)
 
     async def run(self, proposals: Sequence[Proposal]) -> Tree:
-        """Ask the proposals and what follows from them, until aggregation has to begin."""
+        """Ask the proposals and their own follow-ups until aggregation has to begin."""
         try:
             async with (
                 asyncio.timeout(self.scope.deadline.until_aggregation()) as cut,
@@ -136,7 +136,7 @@ class Followups:
 
     # ------------------------------------------------------------------------------------- search
     async def _search(self, wave: Wave) -> None:
-        """Find what each question of a wave is answered from, and have it read.
+        """Find the evidence for each question of a wave, and have it read.
 
         Those whose evidence is there within a second of each other are read together.
         """
@@ -156,7 +156,7 @@ class Followups:
             self._read_together(sorted(found, key=lambda one: one.question.id), wave)
 
     async def _find(self, question: Question, vector: Vector, wave: Wave) -> Found | None:
-        """Return what a follow-up found; None when it ends here, without anything new to read."""
+        """Return the evidence for a follow-up; None when it ends here, with nothing new to read."""
         self._report(f"Looking into: {question.text}")
         self.tell(traced(Node(question, ASKED)))
         where = (question.communities, question.beside, question.position)
@@ -176,7 +176,7 @@ class Followups:
         self.tree.keep(chunks)
         before = self.tree.nodes.get(question.parent) if question.parent is not None else None
         if before and is_asked_again(question, before.question):
-            # What was read for it the first time is not read again.
+            # The chunks of its first try are not read again.
             chunks = tuple(chunk for chunk in chunks if chunk.id not in before.chunk_ids)
         leading = budget.leading(chunks, self.scope.limits)
         first, second = limits.looks(leading, wave.read_before)
@@ -194,7 +194,7 @@ class Followups:
             self._tasks.create_task(self._read(group, wave))
 
     async def _read(self, group: Group, wave: Wave) -> None:
-        """Have a group answered in one call; what a joint reply leaves out is asked alone."""
+        """Have a group answered in one call; a question without an answer is asked alone."""
         memory, handles = self._remember(group, wave), self._name(group, wave)
         reading = Counter(chunk.id for chunk in in_turns(group))
         self._reading += reading
@@ -220,7 +220,7 @@ class Followups:
             self._tasks.create_task(self._start_wave_soon())
 
     def _judge(self, group: Group, answers: executor.Answers, wave: Wave) -> list[Node]:
-        """Return the follow-ups that have ended; what cites nothing is read again further on."""
+        """Return the follow-ups that have ended; one without citations reads its further chunks."""
         ended: list[Node] = []
         again: list[Found] = []
         for found in group:
@@ -252,12 +252,12 @@ class Followups:
             self.queue.unseen.append(name)
         return replace(answer, followups=(), is_of_another=True)
 
-    def _remember(self, group: Group, wave: Wave) -> Memory:
-        """Return what a group is told of the search so far."""
+    def _remember(self, group: Group, wave: Wave) -> SearchHistory:
+        """Return the part of the search so far that a group is told."""
         own = {found.question.text for found in group}
         told = own | {node.question.text for node in wave.settled}
         asking = (question.text for question in self.queue.under_way(self.tree.nodes))
-        return Memory(
+        return SearchHistory(
             tuple(node for node in wave.settled if node.question.text not in own),
             tuple(dict.fromkeys(text for text in asking if text not in told)),
             names_found(wave.settled, self.scope.question),
@@ -265,10 +265,10 @@ class Followups:
         )
 
     def _name(self, group: Group, wave: Wave) -> RequestHandles:
-        """Return the handles of all that was shown so far, and of what the group is shown."""
+        """Return the handles of all chunks shown so far, and of those of the group."""
         cited = [citation.chunk_id for citation in cited_by(wave.settled)]
         shown = (chunk.id for chunk in in_turns(group))
-        self.handles = self.handles.including((), (*shown, *cited))
+        self.handles = self.handles.including((*shown, *cited))
         return self.handles
 
     # ---------------------------------------------------------------------------------------- end

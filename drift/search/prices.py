@@ -1,4 +1,4 @@
-"""Pure: what the models of a request cost by a table of prices, where all of it is known."""
+"""Pure: the cost of a request's models by a table of prices, where all of it is known."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Amount = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
 
 class Price(BaseModel, extra="forbid", frozen=True, strict=True):
-    """What a million tokens of a model cost, by their kind; `prompt` is what no cache is about.
+    """The price of a million tokens of a model, by kind; `prompt` tokens are those of no cache.
 
     None holds for a request with a longer prompt than `longest_prompt`.
     """
@@ -36,7 +36,7 @@ class Price(BaseModel, extra="forbid", frozen=True, strict=True):
     longest_prompt: Annotated[int, Field(ge=1)] | None = None
 
     def cost(self, use: ModelUse) -> float | None:
-        """Return what the tokens cost; None when one of them has no price."""
+        """Return the cost of the tokens; None when one of them has no price."""
         plain = use.prompt - use.cached - use.cache_write
         is_too_long = self.longest_prompt is not None and use.longest_prompt > self.longest_prompt
         if plain < 0 or is_too_long:
@@ -72,7 +72,7 @@ class Prices(BaseModel, extra="forbid", frozen=True, strict=True):
 class PriceTable:
     """The prices that hold for a service.
 
-    `model_names` says what a deployment's model is called in the settings. In a list of somebody
+    `model_names` gives the name of a deployment's model in the settings. In a list of somebody
     else's the name that requests have counts only where the provider reports no other model.
     """
 
@@ -81,7 +81,7 @@ class PriceTable:
     is_own: bool = True
 
     def cost(self, spending: Spending) -> CostOut | None:
-        """Return what the models cost; None when a part of that is not known."""
+        """Return the cost of the models; None when a part of it is not known."""
         if spending.uncounted or not spending.models:
             return None
 
@@ -109,7 +109,7 @@ def read(text: str) -> Prices:
     """Return the prices of a JSON text.
 
     Raises:
-        ValueError: saying where it is wrong and what was expected, without a value of the text.
+        ValueError: with the wrong place and the expected form, without a value of the text.
     """
     if len(text) > MOST_CHARACTERS:
         raise ValueError(f"must have at most {MOST_CHARACTERS:,} characters")

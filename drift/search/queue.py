@@ -62,7 +62,7 @@ def priority(
     """Return the priority of a question that an answer of its parent led to.
 
     `asked` are the questions asked before it, `about` is the user's own. One that is asked another
-    way is open as a whole, and what is new about it are the names in its hint.
+    way is open as a whole, and only the names in its hint are new.
     """
     before = [searched(other) for other in asked]
     novelty = novelty_of(searched(question), before)
@@ -157,7 +157,7 @@ class Queue:
         return any(stands_in(name.casefold(), asked) for name in self.unseen)
 
     def begin_with(self, look: Node) -> None:
-        """Take in an answer from before the first follow-up: what it answers is not asked again."""
+        """Take in an answer from before the first follow-up: its question is not asked again."""
         if look.answer and look.answer.verdict == "answered":
             self.answered.append(look.question)
             self._is_settled = is_settling(look.answer)
@@ -177,10 +177,10 @@ class Queue:
         return settled
 
     def offer_next(self, parent: Node) -> list[Node]:
-        """Take in what an answer leads to; return what ended at once.
+        """Take in the proposals of an answer; return those that ended at once.
 
-        What cites nothing proposes nothing, and its own question is asked again another way, once.
-        What has found nothing leads to one question at most.
+        An answer without citations proposes nothing; its question is asked once more, another way.
+        One that found nothing leads to one question at most.
         """
         answer, first = parent.answer, parent.question
         if not answer:
@@ -263,7 +263,7 @@ class Queue:
         return state
 
     def _give_hints(self, names: Sequence[str]) -> list[Node]:
-        """Give what is asked again the words to search with; return what needs not be asked."""
+        """Give questions that are asked again their hints; return those that need not be asked."""
         ended = []
         kept = []
         for one in self._waiting:
@@ -273,7 +273,7 @@ class Queue:
 
             question = replace(one.question, hint=hint_for(one.question, names))
             self.known[question.id] = question
-            # What was merged into the first try, or another, stands for no question of its own.
+            # A question that was merged into another stands for no question of its own.
             apart = {question.id, question.parent, *self._merged}
             others = (other for other in self.known if other.id not in apart)
             if not question.hint:

@@ -1,6 +1,6 @@
-"""One look at the documents: what the question itself finds, read in one call, checked as ever.
+"""One look at the documents: the question's own evidence is read in one call and checked.
 
-Whether that settles the question is decided by a fixed rule, whose reasons the trace names.
+A fixed rule decides whether that settles the question; the trace names its reasons.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from drift.answer.conclusion import Conclusion
 from drift.answer.streaming import GrowingAnswer, Telling
 from drift.contracts.final_replies import AggregateReply, QuickReply
 from drift.core.errors import UnusableReplyError
-from drift.core.logs import log
 from drift.evidence.citations import check_each, standing
 from drift.evidence.handles import without_handles
 from drift.evidence.missing_names import lacking_name, unseen_name
@@ -48,7 +47,7 @@ MAX_DOCUMENTS = 2
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one look found, as a follow-up of its own; `open` says why it does not settle all."""
+    """The findings of one look, as a follow-up of its own; `open` says why it settles no more."""
 
     node: Node
     evidence: Evidence = field(default_factory=Evidence)
@@ -64,7 +63,7 @@ class Look:
 
 
 async def look_once(scope: Scope, telling: Telling) -> Look:
-    """Return what the question's own search finds, and what is said of it.
+    """Return the evidence of the question's own search, and the answer from it.
 
     Raises:
         UnusableReplyError: neither of two replies can be used; UpstreamError: a server's.
@@ -88,7 +87,7 @@ async def look_once(scope: Scope, telling: Telling) -> Look:
 
 
 async def _look_at_whole(scope: Scope, evidence: Evidence, telling: Telling) -> Look | None:
-    """Return what is found with what the project knows of itself; None where that is nothing."""
+    """Look again with the chunk about the whole project; None where there is none."""
     try:
         about = await scope.about()
         if about is None:
@@ -96,14 +95,13 @@ async def _look_at_whole(scope: Scope, evidence: Evidence, telling: Telling) -> 
         both = replace(evidence, chunks=(about, *evidence.chunks))
         look, _ = await _read(scope, both, telling, is_last=True)
     except LOSES_ONLY_THE_STEP as error:
-        log.warning("whole_unread", extra={"code": error.code}, exc_info=error)
-        scope.lost.add("whole_unread")
+        scope.lose("whole_unread", error, code=error.code)
         return None
     return look
 
 
 async def with_whole(scope: Scope, look: Look | None) -> Look | None:
-    """Return a look with what the project knows of itself; the first where that finds less."""
+    """Return a look with the chunk about the whole project; the first where that finds less."""
     evidence = look.evidence if look else Evidence()
     whole = await _look_at_whole(scope, evidence, Telling())
     if whole is None or not whole.found:
@@ -114,7 +112,7 @@ async def with_whole(scope: Scope, look: Look | None) -> Look | None:
 async def _look_at_position(
     scope: Scope, look: Look, position: Position, vector: Vector, telling: Telling
 ) -> Look | None:
-    """Return what is said with a position's chunks first; None where nothing new is read."""
+    """Look again with a position's chunks first; None where they are no news."""
     try:
         evidence = await scope.find(scope.question, vector, position=position)
         chunks = evidence.chunks[: scope.limits.max_chunks_for_prompt]
@@ -122,16 +120,14 @@ async def _look_at_position(
             return None
         again, _ = await _read(scope, evidence, telling, is_last=True)
     except LOSES_ONLY_THE_STEP as error:
-        log.warning("position_unread", extra={"code": error.code}, exc_info=error)
-        scope.lost.add("position_unread")
+        scope.lose("position_unread", error, code=error.code)
         return None
     return again
 
 
 def unusable(scope: Scope, error: UnusableReplyError) -> Look:
     """Return the look of a model whose reply cannot be used: nothing was found by it."""
-    log.warning("quick_unusable", extra={"reason": error.detail})
-    scope.lost.add("quick_unusable")
+    scope.lose("quick_unusable", reason=error.detail)
     return Look(Node(_asked(scope), NO_EVIDENCE), open="unusable_reply")
 
 
@@ -143,9 +139,9 @@ def _asked(scope: Scope) -> Question:
 async def _read(
     scope: Scope, evidence: Evidence, telling: Telling, *, is_last: bool = False
 ) -> tuple[Look, QuickReply]:
-    """Return what is said of the evidence, and the reply itself."""
+    """Return the look at some evidence, and the model's reply itself."""
     chunks = evidence.chunks[: scope.limits.max_chunks_for_prompt]
-    handles = RequestHandles().including((), (chunk.id for chunk in chunks))
+    handles = RequestHandles().including(chunk.id for chunk in chunks)
     reading = budget.quick(scope.question, chunks, handles, scope.limits.max_prompt_tokens)
     call = _QuickCall(scope.question, handles, evidence, reading.shown)
 
@@ -159,7 +155,7 @@ async def _read(
 
 @dataclass(frozen=True)
 class _QuickCall:
-    """What one call was shown, and what its reply is worth."""
+    """One call: the chunks that it showed, and the check of its reply."""
 
     question: str
     handles: RequestHandles
@@ -179,7 +175,7 @@ class _QuickCall:
         return without_handles(text, self.in_prose, [chunk.text for chunk in self.shown])
 
     def facts_of(self, begun: Mapping[str, Any], *, is_last: bool) -> Sequence[Fact]:
-        """Return what can be delivered of a reply while it is written, if it is the last."""
+        """Return the facts for a reply that is still written; none if another call follows it."""
         try:
             reply = QuickReply.model_validate({**begun, "verdict": "not_found", "sentences": ()})
         except ValidationError:
@@ -193,7 +189,7 @@ class _QuickCall:
         return self._numbered(standing(reply.evidence, ids, self.known), 0.0)
 
     def checked(self, asked: Question, reply: QuickReply) -> Look:
-        """Return what a reply says, over the evidence that holds."""
+        """Return a reply as a look, over the evidence that holds."""
         ids = [self.handles.chunks.resolve(citation.chunk_id) for citation in reply.evidence]
         sentences = tuple(one.said(self.prose) for one in reply.sentences)
         text = joined(sentences)

@@ -2,7 +2,7 @@
 
 A plain hybrid carries every ranking: half cosine, half BM25. The graph adds to it as much as the
 question's names are worth: where they lead to few chunks, the walk and the hop count in full; where
-they lead everywhere, next to nothing. docs/recall.md holds what each weight brings.
+they lead everywhere, next to nothing. docs/recall.md tells the gain of each weight.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from drift.evidence.text import is_measure, tokens
 from drift.model.graph import Candidate, Candidates, Chunk, Evidence, document_of
 
 SCOPE_BONUS = 0.02
-"""Added to the cosine of a chunk inside the target communities; more would hide what is outside."""
+"""Added to the cosine of a chunk inside the target communities; more would hide the others."""
 
 MIN_MASS = 1 / 4000
 """Mass below which a walk takes no further step; it is the unit when a logarithm is taken."""
@@ -46,7 +46,7 @@ def ranked(found: Candidates) -> Evidence:
 
 
 def followed(best_first: Sequence[Chunk], found: Iterable[Candidate]) -> tuple[Chunk, ...]:
-    """Return the chunks, each short one with what stands behind it, and with its score."""
+    """Return the chunks, each short one followed by the next of its document, with its score."""
     behind = {c.chunk.id: c.following for c in found if c.following}
     placed: dict[str, Chunk] = {}
     for chunk in best_first:
@@ -58,7 +58,7 @@ def followed(best_first: Sequence[Chunk], found: Iterable[Candidate]) -> tuple[C
 
 
 def pin(best_first: Sequence[Chunk], pinned: Sequence[Chunk]) -> tuple[Chunk, ...]:
-    """Return the chunks, with what was wished for right behind the best, and with its score."""
+    """Return the chunks, the wished ones right behind the best and with its score."""
     if not best_first:
         return tuple(pinned[:MAX_PINNED])
 
@@ -106,11 +106,11 @@ def graph_worth(candidates: Iterable[Candidate]) -> float:
 
 
 def _walk(pool: Sequence[Candidate], worth: float) -> list[float]:
-    """Return what the walk adds to each score: worth it by the greatest, else by the whole mass."""
+    """Return the walk's share of each score: of the greatest mass by worth, else of the whole."""
     masses = [math.log1p(max(0.0, c.graph) / MIN_MASS) for c in pool]
     whole = math.log1p(1 / MIN_MASS)
     return [
-        # What the whole of a walk's mass would count where the question's names lead everywhere.
+        # Where the question's names lead everywhere, the whole mass of a walk would count 0.2.
         worth * 0.5 * relative + (1 - worth) * 0.2 * min(1.0, mass / whole)
         for mass, relative in zip(masses, _by_greatest(masses), strict=True)
     ]
@@ -153,7 +153,7 @@ def _spread(chunks: Sequence[Chunk], scores: Sequence[float]) -> list[Chunk]:
 
 
 def _one_hop(pool: Sequence[Candidate], scores: Sequence[float]) -> list[float]:
-    """Return how much each candidate is about what the best ones mention, 0..1.
+    """Return how much each candidate is about the entities of the best ones, 0..1.
 
     Rare entities count most. The best ones themselves have 1, so that nothing overtakes them.
     """
@@ -164,7 +164,7 @@ def _one_hop(pool: Sequence[Candidate], scores: Sequence[float]) -> list[float]:
     gains = [0.0] * len(pool)
     for place in order[HOP_SEEDS:]:
         for m in pool[place].mentions:
-            share = 0.05 + m.about  # what mentioning a shared entity counts, beside being about it
+            share = 0.05 + m.about  # mentioning a shared entity counts 0.05, beside being about it
             gains[place] += mentioned[m.entity] * max(0.0, m.rarity) ** 2 * share
 
     if not any(gains):
@@ -202,7 +202,7 @@ def near_duplicates(texts: Iterable[str]) -> Iterator[bool]:
     seen: set[int] = set()
     for text in texts:
         runs = _Runs.of(text)
-        # What all kept ones together hold too little of, none of them does.
+        # A text of which all kept ones together hold too little repeats none of them.
         may_be = bool(runs.runs) and len(runs.runs & seen) >= SAME_SHARE * len(runs.runs)
         is_duplicate = may_be and any(runs.repeats(other) for other in kept)
         if not is_duplicate:

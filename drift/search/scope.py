@@ -1,6 +1,6 @@
-"""One request's servers, bounds and time, and how its steps ask: for evidence, and for replies.
+"""One request's servers, bounds and time; its steps ask here for evidence and for replies.
 
-Of what its steps fail by, it says which errors cost a step alone, and which of several is told.
+Some errors cost one step alone. When every step failed, the most telling error is raised.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from drift.core.errors import (
     ModelUnavailableError,
     UnusableReplyError,
 )
+from drift.core.logs import log
 from drift.core.reply_text import is_schema, json_values, unwrapped
 from drift.model.calls import Prompt, TextCallback
 from drift.model.graph import Beside, Chunk, CommunityId, Evidence, FollowupQuery, Position, Vector
@@ -41,21 +42,21 @@ LOSES_ONLY_THE_STEP = (
     GraphUnavailableError,
     GraphMisconfiguredError,
 )
-"""Errors that cost one follow-up alone: what the others have answered is kept."""
+"""Errors that cost one follow-up alone: the answers of the others are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What every step of one request shares."""
+    """The servers, bounds and time that all steps of one request share."""
 
     ports: Ports
     limits: Limits
     request: ProjectRequest
     deadline: Deadline
     embedded_by: set[type] = field(default_factory=set)
-    """The types of the vectors that were searched with."""
+    """The types of the vectors of all searches."""
     lost: set[str] = field(default_factory=set)
-    """What failed without ending the request, as the log calls it: the answer may be less."""
+    """Log events of failures that did not end the request: the answer may be less for them."""
 
     @property
     def question(self) -> str:
@@ -90,12 +91,17 @@ class Scope:
             self.lost.add("graph_lacks_words")
         return ranked(found)
 
+    def lose(self, event: str, exc_info: DriftError | None = None, **about: str) -> None:
+        """Log a failure that costs a part of the answer, and remember it."""
+        self.lost.add(event)
+        log.warning(event, extra=about, exc_info=exc_info)
+
     async def has_topics(self) -> bool:
         """Tell whether the project's communities are topics; errors as for GraphStore."""
         return await self.ports.graph.has_topics(self.request.project_id, self.deadline)
 
     async def about(self) -> Chunk | None:
-        """Return what the project knows of itself; None of a graph that only searches."""
+        """Return a chunk about the whole project; None for a graph that only searches."""
         passages = self.ports.passages
         if passages is None:
             return None
@@ -126,7 +132,7 @@ class Scope:
 def raise_most_telling(failures: Sequence[DriftError]) -> NoReturn:
     """Raise the UpstreamError that says why every step failed.
 
-    That is first what an operator must change, then what cannot be reached.
+    Errors that an operator must mend come first, then servers out of reach.
     """
     for kind in (ModelMisconfiguredError, GraphMisconfiguredError, GraphUnavailableError):
         if failure := next((one for one in failures if isinstance(one, kind)), None):

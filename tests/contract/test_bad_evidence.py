@@ -24,7 +24,7 @@ from drift.model.limits import Limits
 from drift.model.tree import Question
 from drift.prompting import budget
 from drift.prompting.batching import Found
-from drift.prompting.elements import Memory, RequestHandles
+from drift.prompting.elements import RequestHandles, SearchHistory
 from drift.prompting.tokens import most_tokens
 from drift.search.ranking import fuse, ranked
 from tests.contract.graph_backends import Backend, chunk, entity, fill
@@ -67,8 +67,8 @@ async def ask(backend: Backend, project: str, question: str, vector: Vector) -> 
     found = await backend.store().followup(query, Deadline.after(120))
     evidence = ranked(found)
     group = (Found(Question(0, question), evidence, evidence.chunks),)
-    handles = RequestHandles().including((), (c.id for c in evidence.chunks))
-    prompt = budget.executor(question, group, handles, Memory(), Limits()).prompt
+    handles = RequestHandles().including(c.id for c in evidence.chunks)
+    prompt = budget.executor(question, group, handles, SearchHistory(), Limits()).prompt
     cost = most_tokens(prompt.system) + most_tokens(prompt.user)
     assert cost <= Limits().max_prompt_tokens
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 from itertools import product
 from typing import Any
 
@@ -24,17 +23,16 @@ from drift.http import wiring
 from drift.http.settings import load
 from drift.model.calls import Prompt
 from drift.model.graph import Chunk, Evidence, FollowupQuery
-from drift.model.limits import MAX_PRIMER_TOKENS, Limits
+from drift.model.limits import Limits
 from drift.prompting import prompts
 from drift.prompting.elements import Context
 from drift.prompting.markup import element, on_line, plain
-from drift.prompting.tokens import cut, most_tokens
 from drift.search.drift import DriftSearch
 from drift.search.progress import Progress
 from tests.fake_service import LOCAL
 from tests.fakes import ListSink, ScriptedChat, StubGraph, ports, request
 from tests.model_server_fixture import ModelServerControl
-from tests.security.hostile_documents import HOSTILE, MORE, evidence_of, primer_of
+from tests.security.hostile_documents import HOSTILE, evidence_of, primer_of
 from tests.security.prompt_reading import Tag, facts, sentences, tags
 from tests.unit.searching import FIRST, SECOND, THIRD, cites_what_it_sees, proposals, script
 
@@ -69,11 +67,6 @@ MAY_HOLD = {
     "joint_reply": LOCAL_TAGS,
     "quick_reply": ["question", "chunks", "question_again"],
     "aggregate_reply": ["question", "findings", "unanswered", "question_again"],
-}
-MUST_HOLD = {
-    "quick_reply": {"chunks"},
-    "local_reply": {"chunks", "followups"},
-    "joint_reply": {"chunks", "followups"},
 }
 REASKED = ["previous_reply", "problem"]
 TRACED = {"include": ("trace",)}
@@ -124,82 +117,33 @@ def repeating(text: str) -> dict[str, Any]:
     )
 
 
-def assert_is_data(prompt: Prompt, text: str) -> dict[str, Tag]:
-    """Check that a prompt is its own words and data in tags, and the data says the text.
+def assert_is_data(prompt: Prompt) -> dict[str, Tag]:
+    """Check that a prompt is its own words and data in tags, and return its tags.
 
-    Return its tags.
+    That no word of the data is lost is proven of each element alone.
     """
     assert prompt.system in SYSTEM[prompt.name]
     found = tags(prompt.user)
     order = [*MAY_HOLD[prompt.name], *REASKED]
     assert list(found) == [name for name in order if name in found]
-    assert MUST_HOLD.get(prompt.name, set()) <= set(found)
+    rows = {name: tag.rows for name, tag in found.items()}
 
     if prompt.name == "primer_reply":
-        # Within the primer's own bound a dear text is cut, and its second sample left out.
-        has_room = most_tokens(text) <= MAX_PRIMER_TOKENS // 6
-        [row] = found["communities"].rows
-        assert_says(row.content, cut(text, 1500), whole=has_room)
-        assert row.attributes == {"id": "C1", "level": "1"}
-        samples = found["samples"].rows
-        shown = ["C1", None] if has_room else ["C1", None][: len(samples)]
-        assert samples
-        assert [row.attributes.get("community") for row in samples] == shown
-        for row in samples:
-            assert_says(row.content, f"{text} {MORE}", whole=has_room)
-            assert_names(row, text)
-    if prompt.name == "quick_reply":
-        chunks = found["chunks"].rows
-        assert [row.attributes["id"] for row in chunks] == ["K1", "K2"]
-        for row in chunks:
-            assert_says("\n".join(sentences(row)), text)
-            assert_names(row, text)
-    if prompt.name in {"local_reply", "joint_reply"}:
-        chunks = found["chunks"].rows
+        assert [row.attributes for row in rows["communities"]] == [{"id": "C1", "level": "1"}]
+        assert {row.attributes.get("community") for row in rows["samples"]} <= {"C1", None}
+    elif chunks := rows.get("chunks"):
         assert [row.attributes["id"] for row in chunks] in (["K1", "K2"], ["K3"])
+        assert all(set(row.attributes) <= {"id", "document"} for row in chunks)
         for row in chunks:
-            assert_says("\n".join(sentences(row)), text)
-            assert_names(row, text)
+            sentences(row)
+    if prompt.name in {"local_reply", "joint_reply"}:
         described = found["graph"].lines() if "graph" in found else ["asked - "]
         assert [line[:8] for line in described] == ["asked - "]
-        assert {row.content for row in found["followups"].rows} <= {FIRST, SECOND, THIRD}
-        assert_asked_before(found, text)
+        assert {row.content for row in rows["followups"]} <= {FIRST, SECOND, THIRD}
+        assert {row.lines()[0] for row in rows.get("asked", ())} <= {FIRST, SECOND}
+    if "findings" in found:
+        facts(rows["findings"])
     return found
-
-
-def assert_asked_before(found: dict[str, Tag], text: str) -> None:
-    """Check that each follow-up before is its question, its answer, and evidence by number."""
-    for row in found["asked"].rows if "asked" in found else ():
-        question, *said = row.lines()
-        assert question in {FIRST, SECOND}
-        if row.attributes["state"] in {"answered", "partly", "not found"}:
-            answer, *evidence = said
-            assert answer == "So:" or answer.startswith("So: ")
-            assert len(evidence) == 1
-            assert re.match(r"K1(?:\.\d+)? ", evidence[0])
-            assert evidence[0].split(" ", 1)[1], text
-
-
-def assert_names(row: Tag, text: str) -> None:
-    """Check that the document is called what it is, on one line and without quotes."""
-    assert_says(row.attributes.get("document", ""), text.replace('"', "'"), whole=False)
-    assert set(row.attributes) <= {"id", "community", "document"}
-
-
-def assert_says(written: str, text: str, *, whole: bool = True) -> None:
-    """Check that a text is there, or its beginning.
-
-    White space, brackets of tags, and hyphens at the ends of lines may be written otherwise.
-    """
-
-    def letters(words: str) -> str:
-        plain = re.sub("[-\u2010\u00ad]", "", words.replace("&lt;", "<").replace("&gt;", ">"))
-        return "".join(plain.split())
-
-    if whole:
-        assert letters(written) == letters(text)
-    else:
-        assert letters(text).startswith(letters(written).rstrip("\u2026"))
 
 
 # --------------------------------------------------------------------------- what the model is sent
@@ -235,7 +179,7 @@ async def test_hostile_text_stays_inside_its_tag_in_every_prompt(name: str) -> N
     for together in (1, 4):
         await searched(chat, text, together, "auto")
     assert {p.name for p in chat.prompts} == set(SYSTEM)
-    seen = [(prompt.name, assert_is_data(prompt, text)) for prompt in chat.prompts]
+    seen = [(prompt.name, assert_is_data(prompt)) for prompt in chat.prompts]
     assert any("asked" in found for _, found in seen), "a later follow-up is told of those before"
     assert any("graph" in found for _, found in seen)
     for found in (found for name, found in seen if name == "aggregate_reply"):
@@ -265,9 +209,7 @@ def test_any_text_at_all_stays_inside_its_tag() -> None:
             for together in (1, 4):
                 runner.run(searched(chat, text, together, "auto"))
             for prompt in chat.prompts:
-                found = assert_is_data(prompt, text)
-                if "findings" in found:
-                    facts(found["findings"].rows)
+                assert_is_data(prompt)
 
         stays()
 

@@ -15,7 +15,7 @@ from drift.model.limits import Limits
 from drift.model.tree import ANSWERED, Node, Question
 from drift.prompting import budget
 from drift.prompting.batching import Found
-from drift.prompting.elements import Memory
+from drift.prompting.elements import SearchHistory
 from drift.search import executor
 from drift.search.scope import Scope
 from tests.fakes import ScriptedChat, ports, request
@@ -33,10 +33,10 @@ async def read_chunks(
     asked = Question(0, row["question"])
     group = (Found(asked, Evidence(chunks), chunks),)
     retrieved = {chunk.id: chunk for chunk in chunks}
-    handles = budget.RequestHandles().including((), retrieved)
+    handles = budget.RequestHandles().including(retrieved)
     scope = Scope(ports(None, chat), Limits(), request(row["question"]), Deadline.after(30))
 
-    memory = Memory(is_last=True)
+    memory = SearchHistory(is_last=True)
     answers = await executor.answer(scope, group, memory, handles, retrieved)
     nodes = [Node(asked, ANSWERED, answers.by_question[0])]
     prompt, facts = budget.aggregator(row["question"], nodes, retrieved, 16_000)

@@ -19,7 +19,7 @@ from drift.model.graph import Evidence, FollowupQuery
 from drift.model.limits import Limits
 from drift.model.tree import Proposal, Question
 from drift.prompting.batching import Found, Wave
-from drift.search.followups import WAITS_FOR_SIBLINGS_S, Followups
+from drift.search.followups import Followups
 from drift.search.progress import Progress
 from drift.search.scope import Scope
 from tests.fakes import ScriptedChat, StubGraph, chunk, ports, request
@@ -87,60 +87,59 @@ class Timed:
         return self.run.ports.embedder.calls[1:]
 
 
-def test_proposals_are_asked_at_once_when_nobody_else_can_propose() -> None:
-    timed = Timed({FIRST: (2, local(more=[THIRD, FOURTH]))}, primed=(FIRST, SECOND))
-    assert set(states(timed()).values()) == {"answered"}
-    assert timed.waves == [(FIRST, SECOND), (THIRD, FOURTH)]
-    assert timed.searched[THIRD] == timed.searched[FOURTH] == 2
+PRIMED = (FIRST, SECOND)
 
 
-def test_a_parent_that_ends_while_others_wait_joins_them() -> None:
-    answers = {FIRST: (2, local(more=[THIRD])), SECOND: (2.5, local(more=[FOURTH]))}
-    timed = Timed(answers)
-    timed()
-    assert timed.waves == [(FIRST, SECOND), (THIRD, FOURTH)]
-    assert timed.searched[THIRD] == timed.searched[FOURTH] == 2.5
-
-
-def test_none_waits_longer_than_a_second() -> None:
-    answers = {FIRST: (2, local(more=[THIRD])), SECOND: (9, local(more=[FOURTH]))}
-    timed = Timed(answers)
-    timed()
-    assert timed.waves == [(FIRST, SECOND), (THIRD,), (FOURTH,)]
-    assert timed.searched[THIRD] == 2 + WAITS_FOR_SIBLINGS_S
-    assert timed.searched[FOURTH] == 9
-
-
-def test_the_next_that_wait_get_a_second_of_their_own() -> None:
-    primed = ("alpha", "beta", "gamma", "delta", "epsilon")
-    after = (2, 2.75, 3.25, 3.5, 9)
-    answers = {
-        name: (seconds, local(more=[f"new {name}"]))
-        for name, seconds in zip(primed, after, strict=True)
+@pytest.mark.parametrize(
+    ("answers", "primed", "searched"),
+    [
+        ({FIRST: (2, [THIRD, FOURTH])}, PRIMED, {THIRD: 2, FOURTH: 2}),
+        ({FIRST: (2, [THIRD]), SECOND: (2.5, [FOURTH])}, PRIMED, {THIRD: 2.5, FOURTH: 2.5}),
+        ({FIRST: (2, [THIRD]), SECOND: (9, [FOURTH])}, PRIMED, {THIRD: 3, FOURTH: 9}),
+        (
+            {
+                "alpha": (2, ["one"]),
+                "beta": (2.75, ["two"]),
+                "gamma": (3.25, ["three"]),
+                "delta": (3.5, ["four"]),
+                "epsilon": (9, ["five"]),
+            },
+            ("alpha", "beta", "gamma", "delta", "epsilon"),
+            {"one": 3, "two": 3, "three": 4.25, "four": 4.25, "five": 9},
+        ),
+        ({FIRST: (2, [THIRD]), SECOND: (2.5, [])}, PRIMED, {THIRD: 2.5}),
+        ({FIRST: (2, [THIRD]), SECOND: (2.5, None)}, PRIMED, {THIRD: 2.5}),
+        (
+            {FIRST: (2, [THIRD]), SECOND: (4, [FOURTH]), THIRD: (9, [])},
+            PRIMED,
+            {THIRD: 3, FOURTH: 4},
+        ),
+    ],
+    ids=[
+        "at once when nobody else can propose",
+        "a parent that ends meanwhile joins",
+        "no longer than a second",
+        "the next get a second of their own",
+        "one without proposals lets the others go",
+        "and so does a failure",
+        "the last pass is not waited for",
+    ],
+)
+def test_proposals_wait_for_those_of_siblings(
+    answers: dict[str, tuple[float, list[str] | None]],
+    primed: tuple[str, ...],
+    searched: dict[str, float],
+) -> None:
+    gone = ModelUnavailableError("gone")
+    replies = {
+        name: (seconds, gone if more is None else local(more=more))
+        for name, (seconds, more) in answers.items()
     }
-    timed = Timed(answers, primed)
+    timed = Timed(replies, primed)
     timed()
-    asked = [timed.searched[f"new {name}"] for name in primed]
-    assert asked == [3, 3, 4.25, 4.25, 9]
-
-
-@pytest.mark.parametrize("end", [ModelUnavailableError("gone"), local()])
-def test_who_ends_without_proposals_lets_the_others_go(end: Any) -> None:
-    timed = Timed({FIRST: (2, local(more=[THIRD])), SECOND: (2.5, end)})
-    timed()
-    assert timed.searched[THIRD] == 2.5
-
-
-def test_the_last_pass_is_not_waited_for() -> None:
-    answers = {
-        FIRST: (2, local(more=[THIRD])),
-        SECOND: (4, local(more=[FOURTH])),
-        THIRD: (9, local()),
-    }
-    timed = Timed(answers)
-    timed()
-    assert timed.searched[THIRD] == 3
-    assert timed.searched[FOURTH] == 4
+    assert {name: at for name, at in timed.searched.items() if name not in primed} == searched
+    waves = [tuple(n for n in searched if searched[n] == at) for at in sorted({*searched.values()})]
+    assert timed.waves == [primed, *waves]
 
 
 def test_a_later_pass_waits_for_its_siblings_too() -> None:
@@ -165,6 +164,9 @@ def test_the_deadline_ends_those_that_wait() -> None:
         THIRD: "skipped: deadline",
     }
     assert THIRD not in timed.searched
+    assert "before 2 follow-up question(s) were answered" in response.residual_uncertainty
+    assert response.key_facts
+    assert timed.run.sink.phases[-1] == "completed"
 
 
 def test_cancelling_a_request_ends_those_that_wait() -> None:

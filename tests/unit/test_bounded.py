@@ -15,7 +15,7 @@ from drift.model.limits import Limits
 from drift.model.tree import ANSWERED, Answer, Citation, Node, Question
 from drift.prompting import budget
 from drift.prompting.batching import Found
-from drift.prompting.elements import Handles, Memory, RequestHandles
+from drift.prompting.elements import Handles, RequestHandles, SearchHistory
 from drift.prompting.markup import on_line
 from drift.prompting.tokens import cut_to, most_tokens
 from tests.fakes import chunk, community
@@ -40,13 +40,13 @@ def limits(most_tokens: int, chunks: int = 10) -> Limits:
 
 def handles_of(evidence: Evidence, *others: str) -> RequestHandles:
     """Return the handles of a request that has shown nothing before."""
-    return RequestHandles().including((), (*(c.id for c in evidence.chunks), *others))
+    return RequestHandles().including((*(c.id for c in evidence.chunks), *others))
 
 
 def read(
     evidence: Evidence,
     within: Limits,
-    memory: Memory = Memory(),  # noqa: B008 - frozen
+    memory: SearchHistory = SearchHistory(),  # noqa: B008 - frozen
     handles: RequestHandles | None = None,
 ) -> tuple[Prompt, tuple[Chunk, ...]]:
     """Return the prompt of one follow-up and what it shows."""
@@ -90,7 +90,7 @@ def test_no_prompt_is_over_its_bound(
     ]
     handles = handles_of(evidence)
     group = tuple(Found(Question(n, asked), evidence, chunks[n : n + 5]) for n in range(together))
-    memory = Memory(tuple(nodes[:4]), (asked, said), (said, text), is_last=together == 1)
+    memory = SearchHistory(tuple(nodes[:4]), (asked, said), (said, text), is_last=together == 1)
     executor = budget.executor(asked, group, handles, memory, limits(BOUND))
     assert cost(executor.prompt) <= BOUND
     assert executor.shown
@@ -181,7 +181,7 @@ def test_the_graph_is_left_out_first_then_names_and_what_was_asked_then_chunks()
         ),
     )
     settled = tuple(answered(n, prose, Citation("c0", "Said.", "doc")) for n in range(3))
-    memory = Memory(settled, names=tuple(f"{prose} {n}" for n in range(3)))
+    memory = SearchHistory(settled, names=tuple(f"{prose} {n}" for n in range(3)))
 
     kinds: list[tuple[int, ...]] = []
     for most in range(900, 2_600, 20):

@@ -8,7 +8,7 @@ from drift.local.prompt_elements import Element, element
 from drift.model.graph import Community
 from drift.model.tree import ANSWERED, NO_EVIDENCE, Answer, Citation, Node, Question, Verdict
 from drift.prompting import elements
-from drift.prompting.elements import Handles, Memory
+from drift.prompting.elements import Handles, SearchHistory
 from drift.prompting.tokens import cut
 from tests.fakes import chunk
 
@@ -82,13 +82,13 @@ def node(text: str, said: str, *cited: Citation, verdict: Verdict = "answered") 
     return Node(Question(0, text), ANSWERED, answer)
 
 
-def told(memory: Memory, *shown: str) -> list[Element]:
+def told(memory: SearchHistory, *shown: str) -> list[Element]:
     rows = elements.asked_elements(memory, shown, SHOWN)
     return [element(row, "followup") for row in rows]
 
 
 def test_what_was_asked_stands_with_its_answer_and_evidence_or_as_looked_for_in_vain() -> None:
-    memory = Memory(
+    memory = SearchHistory(
         (
             node(
                 "Who?",
@@ -112,7 +112,7 @@ def test_what_was_asked_stands_with_its_answer_and_evidence_or_as_looked_for_in_
 
 def test_evidence_in_a_chunk_that_is_shown_as_well_is_only_named() -> None:
     cited = (Citation("b", "Ann did.", "d", "4"), Citation("a", "Bob did.", "d", "1"))
-    [one] = told(Memory((node("Who?", "Both.", *cited),)), "b")
+    [one] = told(SearchHistory((node("Who?", "Both.", *cited),)), "b")
     assert one.lines() == ["Who?", "Both.", "K2.4", "K1.1 Bob did."]
 
 

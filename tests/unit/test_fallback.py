@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from drift.core.circuit_breaker import CircuitBreaker
 from drift.core.deadline import Deadline
 from drift.core.errors import (
     DeadlineError,
@@ -21,7 +22,7 @@ from drift.ports import Embedder
 from drift.redis.embedding_cache import CachedEmbedder, Space
 from drift.redis.entries import CacheEntries
 from drift.search import fallback
-from drift.search.fallback import FallbackEmbedder, breaker
+from drift.search.fallback import FallbackEmbedder
 
 
 class Provider:
@@ -55,7 +56,9 @@ def soon() -> Deadline:
 def embedder_of(
     provider: Embedder, clock: Clock, model: Embedder | None = None
 ) -> FallbackEmbedder:
-    return FallbackEmbedder(provider, model or provider, LocalEmbedder(), breaker(clock))
+    return FallbackEmbedder(
+        provider, model or provider, LocalEmbedder(), CircuitBreaker("p", clock)
+    )
 
 
 async def asked(
@@ -154,6 +157,6 @@ async def test_a_provider_that_is_silent_for_all_its_time_fails(
 async def test_without_the_local_model_the_providers_error_stays() -> None:
     provider, local = Provider(), Provider()
     provider.error, local.error = ModelUnavailableError("down"), ModelMisconfiguredError("none")
-    embedder = FallbackEmbedder(provider, provider, local, breaker(Clock()))
+    embedder = FallbackEmbedder(provider, provider, local, CircuitBreaker("p", Clock()))
     with pytest.raises(ModelUnavailableError, match="down"):
         await embedder.embed(["a"], soon())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -33,21 +34,21 @@ def groups(lists: Sequence[Sequence[str]], most: int = 8) -> list[list[int]]:
     ]
 
 
-def test_those_that_share_most_are_read_together() -> None:
-    assert groups(["abc", "xyz", "abd"]) == [[1], [0, 2]]
-    assert groups(["abcd", "abce", "abcd"], most=4) == [[1], [0, 2]]
-
-
-def test_those_that_share_too_little_are_read_alone() -> None:
-    assert groups(["abcde", "efghi", "klm"]) == [[0], [1], [2]]
-
-
-def test_a_group_is_not_larger_than_what_a_prompt_shows() -> None:
-    assert groups(["abcd", "abef"], most=5) == [[0], [1]]
-
-
-def test_five_that_found_the_same_are_two_groups() -> None:
-    assert len(groups(["abc"] * 5)) == 2
+@pytest.mark.parametrize(
+    ("lists", "most", "read"),
+    [
+        (["abc", "xyz", "abd"], 8, [[1], [0, 2]]),
+        (["abcd", "abce", "abcd"], 4, [[1], [0, 2]]),
+        (["abcde", "efghi", "klm"], 8, [[0], [1], [2]]),
+        (["abcd", "abef"], 5, [[0], [1]]),
+        (["abc"] * 5, 8, [[2, 3], [4, 0, 1]]),
+    ],
+    ids=["those that share most", "within a prompt", "too little", "too large", "five of one"],
+)
+def test_those_that_share_most_are_read_together(
+    lists: list[str], most: int, read: list[list[int]]
+) -> None:
+    assert groups(lists, most) == read
 
 
 def test_the_chunks_of_a_group_are_taken_in_turns() -> None:

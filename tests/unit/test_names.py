@@ -98,7 +98,7 @@ def test_any_question_and_any_text_can_be_compared(question: str, shown: list[st
 
 @given(st.text("aeinrstœß", min_size=4, max_size=12), st.lists(st.text("aeinrstxœß", max_size=14)))
 def test_no_word_is_left_uncompared_that_is_like_another(word: str, words: list[str]) -> None:
-    compared = {*missing_names._Spellings(words).like(word, missing_names.ALIKE)}
+    compared = {*missing_names.SpeltWords(words).like(word, missing_names.ALIKE)}
     alike = {
         one
         for one in words

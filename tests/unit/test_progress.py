@@ -207,8 +207,3 @@ def test_names_are_listed_once_plain_or_in_brackets() -> None:
 )
 def test_markdown_is_shown_as_it_is_on_one_line(text: str, escaped: str) -> None:
     assert escape_markdown(text) == escaped
-
-
-def test_names_and_excerpts_are_escaped() -> None:
-    assert citation_lines([Citation("1", "a *b*", "x](y)")]) == r'[x\](y)] "a \*b\*"'
-    assert name_list(["a_b"], bracketed=True) == r"[a\_b]"

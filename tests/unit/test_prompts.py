@@ -61,7 +61,7 @@ def every_prompt(text: str) -> list[Prompt]:
         Node(Question(1, f"{text} again"), ANSWERED, replace(answer, citations=())),
         Node(Question(2, f"{text} at last"), NO_EVIDENCE),
     ]
-    memory = elements.Memory(tuple(nodes), (text,), (text,))
+    memory = elements.SearchHistory(tuple(nodes), (text,), (text,))
 
     def executor(asked: int, **known: Any) -> Prompt:
         group = tuple(Found(Question(n, text), evidence, evidence.chunks) for n in range(asked))
@@ -96,18 +96,6 @@ def test_no_text_opens_or_closes_a_tag_of_any_prompt(text: str) -> None:
 def test_the_prompts_use_every_tag_that_is_kept_out_of_their_texts_and_no_other() -> None:
     used = {tag for prompt in every_prompt("x") for tag in re.findall(r"</(\w+)>", prompt.user)}
     assert used == set(TAGS)
-
-
-def test_every_tag_that_a_prompt_opens_is_closed_in_it() -> None:
-    for prompt in every_prompt("x"):
-        opened: list[str] = []
-        for tag in tags(prompt):
-            name = tag.strip("</")
-            if tag.startswith("</"):
-                assert opened.pop() == name
-            else:
-                opened.append(name)
-        assert not opened
 
 
 def test_the_system_text_is_constant_and_says_that_data_is_no_instruction() -> None:

@@ -42,9 +42,10 @@ def asked(depth: str, *include: str) -> Any:
 
 
 # --------------------------------------------------------------------------------------- quick
-async def test_a_quick_answer_takes_one_search_and_one_call() -> None:
+@pytest.mark.parametrize("depth", ["quick", "auto"])
+async def test_a_look_that_settles_the_question_takes_one_search_and_one_call(depth: str) -> None:
     run = looking(quick())
-    response = await run(asked("quick"))
+    response = await run(asked(depth, "locations"))
     assert response.final_answer == "Ada made alpha."
     ((citation,),) = [fact.citations for fact in response.key_facts]
     assert (citation.chunk_id, citation.span) == ("k-one", "Alpha was made by Ada.")
@@ -52,7 +53,8 @@ async def test_a_quick_answer_takes_one_search_and_one_call() -> None:
 
     assert [prompt.name for prompt in run.ports.chat.prompts] == ["quick_reply"]
     assert run.ports.embedder.calls == [(QUESTION,)]
-    assert (len(run.ports.graph.primers), len(run.ports.graph.followups)) == (0, 1)
+    assert len(run.ports.graph.primers) == 0
+    assert [query.located for query in run.ports.graph.followups] == [True]
     assert (response.usage.chat_calls, response.usage.graph_round_trips) == (1, 1)
     assert run.sink.phases == [
         "initializing",
@@ -61,10 +63,7 @@ async def test_a_quick_answer_takes_one_search_and_one_call() -> None:
         "completed",
     ]
 
-
-async def test_the_trace_says_how_far_the_search_went() -> None:
-    response = await looking(quick())(asked("quick"))
-    assert response.trace.depth.model_dump() == {"asked": "quick", "used": "quick", "reason": ""}
+    assert response.trace.depth.model_dump() == {"asked": depth, "used": "quick", "reason": ""}
     (look,) = response.trace.followups
     assert (look.id, look.pass_, look.question, look.state) == (-1, 0, QUESTION, "answered")
     assert (look.verdict, look.chunk_ids) == ("answered", ["k-one", "k-two"])
@@ -112,17 +111,13 @@ async def test_without_evidence_that_holds_nothing_is_found() -> None:
         assert response.key_facts == []
 
 
-async def test_a_project_without_chunks_has_no_data_and_no_model_is_asked() -> None:
-    run = looking(quick(), Evidence())
-    response = await run(asked("quick"))
+@pytest.mark.parametrize("depth", ["quick", "auto"])
+async def test_a_project_without_chunks_has_no_data_and_no_model_reads(depth: str) -> None:
+    run = run_of(StubGraph(PrimerEvidence(), Evidence()), quick_reply=quick())
+    response = await run(asked(depth))
     assert response.no_data_found
-    assert run.ports.chat.prompts == []
-
-
-async def test_locations_are_told_of_a_quick_answer_too() -> None:
-    run = looking(quick())
-    await run(asked("quick", "locations"))
-    assert run.ports.graph.followups[0].located
+    assert response.trace.depth.reason == "no_evidence"
+    assert {prompt.name for prompt in run.ports.chat.prompts} <= {"hypothesis"}
 
 
 async def test_a_quick_reply_that_cannot_be_used_fails_the_request() -> None:
@@ -138,13 +133,6 @@ async def test_what_fails_behind_a_quick_look_fails_the_request() -> None:
 
 
 # ---------------------------------------------------------------------------------------- auto
-async def test_auto_ends_where_one_look_settles_the_question() -> None:
-    run = looking(quick())
-    response = await run(asked("auto"))
-    assert [prompt.name for prompt in run.ports.chat.prompts] == ["quick_reply"]
-    assert response.trace.depth.model_dump() == {"asked": "auto", "used": "quick", "reason": ""}
-
-
 async def test_auto_ends_where_nothing_that_is_found_has_a_name_of_the_question() -> None:
     run = looking(quick(evidence=[], answer="", verdict="not_found", confidence=0.1))
     question = "Was Captain Ahab made in Bonn by Ada?"
@@ -237,13 +225,6 @@ async def test_where_no_community_is_found_the_look_stands() -> None:
     response = await run(asked("auto"))
     assert response.no_data_found is None
     assert response.key_facts
-
-
-async def test_auto_without_any_chunk_has_no_data() -> None:
-    run = run_of(StubGraph(PrimerEvidence(), Evidence()), quick_reply=quick())
-    response = await run(asked("auto"))
-    assert response.no_data_found
-    assert response.trace.depth.reason == "no_evidence"
 
 
 # ---------------------------------------------------------------------------------------- the rule

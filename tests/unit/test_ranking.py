@@ -134,30 +134,22 @@ def mentioning(id_: str, cosine: float, *mentions: Mention) -> Candidate:
     return Candidate(Chunk(id_, "", ""), (1 + cosine) / 2, graph=WALKED, mentions=mentions)
 
 
-def test_a_chunk_about_what_the_best_ones_mention_overtakes_one_that_only_mentions_it() -> None:
-    best = [
-        mentioning(id_, 1.0, Mention(1, 3.0, 0.0), Mention(2, 3.0, 0.0))
-        for id_ in ("s1", "s2", "s3")
-    ]
-    about, beside = (
-        mentioning("about", 0.1, Mention(1, 3.0, 1.0)),
-        mentioning("beside", 0.2, Mention(2, 3.0, 0.0)),
-    )
-    ranked_ids = order(*best, about, beside, mentioning("far", 0.0))
-    assert ranked_ids.index("about") < ranked_ids.index("beside")
-
-
-def test_a_common_entity_leads_less_far_than_a_rare_one() -> None:
-    best = [
-        mentioning(id_, 1.0, Mention(1, 1.0, 0.0), Mention(2, 5.0, 0.0))
-        for id_ in ("s1", "s2", "s3")
-    ]
-    common, rare = (
-        mentioning("common", 0.1, Mention(1, 1.0, 1.0)),
-        mentioning("rare", 0.1, Mention(2, 5.0, 1.0)),
-    )
-    ranked_ids = order(*best, common, rare, mentioning("far", 0.0))
-    assert ranked_ids.index("rare") < ranked_ids.index("common")
+@pytest.mark.parametrize(
+    ("rarities", "gaining", "other"),
+    [
+        ((3.0, 3.0), Mention(1, 3.0, 1.0), Mention(2, 3.0, 0.0)),
+        ((1.0, 5.0), Mention(2, 5.0, 1.0), Mention(1, 1.0, 1.0)),
+    ],
+    ids=["about it, and not only mentioning it", "rare, and not common"],
+)
+def test_a_chunk_gains_by_what_the_best_ones_mention(
+    rarities: tuple[float, float], gaining: Mention, other: Mention
+) -> None:
+    shared = [Mention(number, rarity, 0.0) for number, rarity in enumerate(rarities, start=1)]
+    best = [mentioning(id_, 1.0, *shared) for id_ in ("s1", "s2", "s3")]
+    behind = [mentioning("other", 0.11, other), mentioning("far", 0.0)]
+    ranked_ids = order(*best, mentioning("gaining", 0.1, gaining), *behind)
+    assert ranked_ids.index("gaining") < ranked_ids.index("other")
 
 
 def test_what_the_best_chunks_lead_to_does_not_overtake_them() -> None:

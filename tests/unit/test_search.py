@@ -31,7 +31,6 @@ from tests.unit.searching import (
     script,
     states,
 )
-from tests.virtual_time import in_virtual_time
 
 
 def first_leads_to_third(prompt: Prompt) -> dict[str, Any]:
@@ -212,42 +211,7 @@ async def test_a_primer_proposes_six_follow_ups_at_most_and_a_follow_up_three() 
     assert list(states(response)) == [*many[:6], *more[:3]]
 
 
-# -------------------------------------------------------------------------------------- concurrency
-def test_a_follow_ups_own_follow_up_does_not_wait_for_a_slow_sibling() -> None:
-    child_answered = asyncio.Event()
-
-    async def slow(prompt: Prompt) -> dict[str, Any]:
-        await child_answered.wait()
-        return cites_what_it_sees(prompt)
-
-    def local_reply(prompt: Prompt) -> Any:
-        if asked_in(prompt) == SECOND:
-            return slow(prompt)
-        if asked_in(prompt) == THIRD:
-            child_answered.set()
-        return first_leads_to_third(prompt)
-
-    response = in_virtual_time(run_of(local_reply=local_reply)(TRACED))
-    assert states(response) == {FIRST: "answered", SECOND: "answered", THIRD: "answered"}
-
-
 # ----------------------------------------------------------------------------------------- deadline
-def test_at_three_quarters_of_the_time_the_answer_is_made_from_what_is_there() -> None:
-    async def never() -> None:
-        await asyncio.Event().wait()
-
-    def local_reply(prompt: Prompt) -> Any:
-        return never() if asked_in(prompt) == SECOND else first_leads_to_third(prompt)
-
-    run = run_of(local_reply=local_reply)
-    run.deadline_s = 4
-    response = in_virtual_time(run(TRACED))
-    assert states(response) == {FIRST: "answered", SECOND: "skipped: deadline", THIRD: "answered"}
-    assert "before 1 follow-up question(s) were answered" in response.residual_uncertainty
-    assert response.key_facts
-    assert run.sink.phases[-1] == "completed"
-
-
 @pytest.mark.parametrize("step", ["primer_reply", "aggregate_reply"])
 async def test_a_model_that_never_answers_ends_with_the_deadline(step: str) -> None:
     async def never(_prompt: Prompt) -> None:
@@ -259,24 +223,3 @@ async def test_a_model_that_never_answers_ends_with_the_deadline(step: str) -> N
         await run()
     assert run.sink.phases[-1] == "error"
     assert run.sink.phases.count("error") == 1
-
-
-async def test_a_cancelled_request_cancels_its_calls_and_says_so() -> None:
-    waiting, cancelled = asyncio.Event(), asyncio.Event()
-
-    async def hanging(_prompt: Prompt) -> None:
-        waiting.set()
-        try:
-            await asyncio.Event().wait()
-        finally:
-            cancelled.set()
-
-    run = run_of(local_reply=hanging)
-    task = asyncio.create_task(run())
-    await waiting.wait()
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await task
-    assert cancelled.is_set()
-    assert run.sink.phases[-1] == "error"
-    assert "cancelled" in run.sink.messages[-1]["details_md"]

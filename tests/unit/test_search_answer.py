@@ -38,13 +38,6 @@ async def test_usage_counts_every_call_by_phase() -> None:
     assert 0 <= usage.critical_path_seconds <= usage.wall_seconds
 
 
-async def test_a_hypothesis_that_cannot_be_used_is_a_call_too() -> None:
-    run = run_of(hypothesis=UnusableReplyError("refused"))
-    response = await run(TRACED)
-    assert response.usage.chat_calls == len(run.ports.chat.prompts) == 5
-    assert response.usage.phases["expanding_query"].chat_calls == 1
-
-
 async def test_usage_trace_and_verdict_come_only_when_asked_for() -> None:
     plain = await run_of()()
     assert (plain.usage, plain.trace, plain.verdict) == (None, None, None)

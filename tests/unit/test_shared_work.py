@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from drift.core.circuit_breaker import CircuitBreaker
 from drift.core.errors import ModelUnavailableError
 from drift.core.logs import bound, log
 from drift.core.shared_build import SharedBuild
@@ -15,7 +16,7 @@ from drift.llm.local_embedder import LocalEmbedder
 from drift.redis.entries import RedisEntries
 from drift.redis.progress import RedisProgress
 from drift.redis.server import RedisServer
-from drift.search.fallback import FallbackEmbedder, breaker
+from drift.search.fallback import FallbackEmbedder
 from drift.telemetry import parts
 from tests.unit.test_fallback import Clock, Provider, soon
 
@@ -46,7 +47,7 @@ async def of_entries() -> None:
 async def of_probe() -> None:
     provider = Provider()
     provider.error = ModelUnavailableError("down")
-    embedder = FallbackEmbedder(provider, provider, LocalEmbedder(), breaker(Clock()))
+    embedder = FallbackEmbedder(provider, provider, LocalEmbedder(), CircuitBreaker("p", Clock()))
     await embedder.embed(["a"], soon())
     await embedder.probe.get()
 

@@ -33,12 +33,24 @@ def verdict(response: RetrieveResponse) -> str:
     return response.verdict.verdict
 
 
-@pytest.mark.parametrize("last", [SILENT, EXPLAINED], ids=["silent", "explained"])
-async def test_what_a_follow_up_found_in_part_is_not_voided_by_the_last_call(last: Any) -> None:
-    response = await run_of(local_reply=found("partly"), aggregate_reply=last)(JUDGED)
+@pytest.mark.parametrize(
+    ("followups", "last", "said"),
+    [
+        ("partly", SILENT, "It is open."),
+        ("partly", EXPLAINED, "It is open."),
+        ("answered", SILENT, "what the follow-up questions found stands"),
+        ("answered", UnusableReplyError("content_filter"), "could not be written"),
+        ("answered", "no JSON", "could not be written"),
+    ],
+    ids=["silent", "explained", "silent of answers", "filtered", "no JSON"],
+)
+async def test_what_follow_ups_found_is_not_voided_by_the_last_call(
+    followups: str, last: Any, said: str
+) -> None:
+    response = await run_of(local_reply=found(followups), aggregate_reply=last)(JUDGED)
     assert verdict(response) == "partly"
     assert set(spans(response)) == {f"chunk of {FIRST}", f"chunk of {SECOND}"}
-    assert "It is open." in response.residual_uncertainty
+    assert said in response.residual_uncertainty
 
 
 async def test_links_that_the_last_call_explains_are_near_and_no_answer() -> None:
@@ -47,11 +59,6 @@ async def test_links_that_the_last_call_explains_are_near_and_no_answer() -> Non
     assert "What comes nearest: Only a link is told." in response.residual_uncertainty
     assert [one.chunk_id for one in response.verdict.near] == [f"chunk of {FIRST}"]
     assert (response.references.items, response.references.confidence) == ([], 0.0)
-
-
-async def test_answers_that_the_last_call_says_nothing_of_stand_in_part() -> None:
-    response = await run_of(aggregate_reply=SILENT)(JUDGED)
-    assert (verdict(response), len(spans(response))) == ("partly", 2)
 
 
 @pytest.mark.parametrize(
@@ -73,13 +80,6 @@ async def test_where_no_follow_up_found_anything_nothing_is_claimed() -> None:
     response = await run_of(local_reply=found("not_found"), aggregate_reply=EXPLAINED)(JUDGED)
     assert (response.final_answer, response.key_facts) == (NOTHING, [])
     assert verdict(response) == "not_found"
-
-
-@pytest.mark.parametrize("reply", [UnusableReplyError("content_filter"), "no JSON"])
-async def test_an_unusable_last_call_costs_its_own_step(reply: Any) -> None:
-    response = await run_of(aggregate_reply=reply)(JUDGED)
-    assert (verdict(response), len(spans(response))) == ("partly", 2)
-    assert "could not be written" in response.residual_uncertainty
 
 
 LOOKED = {

@@ -1,0 +1,138 @@
+"""The primer: a vector to search with, the best communities, and the first follow-ups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from drift.contracts.progress import Phase
+from drift.contracts.replies import PrimerReply
+from drift.core.errors import UnusableReplyError
+from drift.evidence.handles import without_handles
+from drift.model.graph import (
+    LocalVector,
+    Position,
+    PrimerEvidence,
+    PrimerQuery,
+    TopicsQuery,
+    Vector,
+)
+from drift.model.tree import Proposal
+from drift.prompting import budget
+from drift.prompting.elements import RequestHandles
+from drift.search.progress import Progress, title_lines
+from drift.search.quick import Look
+from drift.search.scope import Scope
+
+MIN_FOLLOWUPS, MAX_FOLLOWUPS = 2, 6
+"""Follow-ups of the first pass; fewer proposals get the user's own question beside them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Primer:
+    """The steps of a search before its first follow-up; `look` is the one look before them."""
+
+    scope: Scope
+    progress: Progress
+    look: Look | None
+
+    async def embed(self) -> tuple[Vector, bool]:
+        """Return the vector to search with, and whether the project's communities are topics."""
+        hyde = self.scope.limits.hyde
+        vector = await self._embed(is_imagined=True) if hyde == "always" else ()
+        has_topics = await self.scope.has_topics()
+        if not vector:
+            vector = await self._embed(is_imagined=hyde == "auto" and not has_topics)
+        return vector, has_topics
+
+    async def _embed(self, *, is_imagined: bool) -> Vector:
+        """Return the vector of the question, with a hypothesis (HyDE) where one is imagined."""
+        if self.look and self.look.vector and not is_imagined:
+            return self.look.vector
+
+        if is_imagined:
+            hypothesis = await self._imagine()
+        else:
+            hypothesis = ""
+            self.progress.report(Phase.EXPANDING_QUERY, "Searching with the question itself")
+        [vector] = await self.scope.embed([f"{self.scope.question}\n{hypothesis}".strip()])
+        return vector
+
+    async def _imagine(self) -> str:
+        """Return a hypothesis (HyDE); without a usable one, the question alone is searched with."""
+        self.progress.report(Phase.EXPANDING_QUERY, "Imagining an ideal answer to search with")
+        most = self.scope.limits.max_prompt_tokens
+        prompt = budget.hypothesis(self.scope.question, most)
+        try:
+            reply = await self.scope.ports.chat.complete(prompt, self.scope.deadline)
+        except UnusableReplyError as error:
+            self.scope.lose("hypothesis_unusable", reason=error.detail)
+            return ""
+
+        # Characters of a hypothesis that are embedded: an embedding model refuses a longer text.
+        return reply.text[:4000]
+
+    async def find_communities(self, vector: Vector, has_topics: bool) -> PrimerEvidence:
+        """Return the best communities with sample chunks, highest level first."""
+        self.progress.report(Phase.RETRIEVING_COMMUNITIES, "Looking for communities")
+        # Whether a project has second vectors is seen where they are looked at.
+        votes = has_topics and not isinstance(vector, LocalVector)
+        found = await self._find_topics(vector) if votes else PrimerEvidence()
+        if found.is_empty:
+            asked, located = self.scope.request, self.scope.located
+            query = PrimerQuery(asked.project_id, asked.query, vector, asked.top_k, located)
+            found = await self.scope.ports.graph.primer(query, self.scope.deadline)
+
+        self.progress.report(
+            Phase.RETRIEVING_COMMUNITIES,
+            f"Found {len(found.communities)} communities",
+            title_lines(community.summary for community in found.communities),
+        )
+
+        return found
+
+    async def _find_topics(self, vector: Vector) -> PrimerEvidence:
+        """Return the topics that hold the question's best chunks, with these as samples."""
+        scope = self.scope
+        if self.look and self.look.vector == vector:
+            evidence = self.look.evidence
+        else:
+            evidence = await scope.find(scope.question, vector)
+
+        chunks = {chunk.id: chunk for chunk in evidence.chunks}
+        query = TopicsQuery(scope.request.project_id, tuple(chunks), scope.request.top_k)
+        topics = await scope.ports.graph.topics(query, scope.deadline)
+        communities = []
+        for topic in topics:
+            samples = tuple(chunks[id_] for id_ in topic.samples)
+            communities.append(replace(topic.community, samples=samples))
+
+        return PrimerEvidence(tuple(communities))
+
+    async def plan(self, found: PrimerEvidence, handles: RequestHandles) -> PrimerReply:
+        """Return the model's plan from the communities; empty where its reply is unusable."""
+        question, names = self.scope.question, handles.communities
+        prompt = budget.primer(question, found, names, self.scope.limits.max_primer_tokens)
+        try:
+            reply = await self.scope.ask(prompt, PrimerReply)
+        except UnusableReplyError as error:
+            self.scope.lose("primer_unusable", reason=error.detail)
+            return PrimerReply.empty()
+
+        in_prose = dict.fromkeys(names.all_short(), "")
+        said_by = [question, *(community.summary for community in found.communities)]
+        return reply.said(lambda text: without_handles(text, in_prose, said_by))
+
+    def proposals(self, first: PrimerReply, handles: RequestHandles) -> list[Proposal]:
+        """Return the first follow-ups, with the question itself where there are fewer than two."""
+        names = handles.communities
+        proposed = []
+        for asked in first.followups[:MAX_FOLLOWUPS]:
+            targets = names.resolved(asked.target_communities)
+            position = Position(asked.position, asked.document) if asked.position else None
+            proposed.append(Proposal(asked.question, targets, position=position))
+
+        has_begun = self.look is not None and self.look.found
+        if not proposed or (len(proposed) < MIN_FOLLOWUPS and not has_begun):
+            proposed.append(Proposal(self.scope.question, names.keys))
+
+        return proposed
