@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, astuple, dataclass, field, fields
+from dataclasses import astuple, dataclass, field
 from typing import Any, NamedTuple
+
+from pydantic import BaseModel
 
 from drift.model.graph import Vector
 
@@ -49,14 +51,6 @@ class ModelUse:
     cache_write: int = 0
     longest_prompt: int = 0
 
-    def answered(self, tokens: Tokens) -> None:
-        """Add an answer."""
-        self.add(
-            ModelUse(
-                tokens.prompt, tokens.completion, tokens.cached, tokens.cache_write, tokens.prompt
-            )
-        )
-
     def add(self, other: ModelUse) -> None:
         """Add other answers of the same model."""
         self.prompt += other.prompt
@@ -82,7 +76,8 @@ class Spending:
 
     def answered(self, name: ModelName, tokens: Tokens) -> None:
         """Add an answer."""
-        self.models.setdefault(name, ModelUse()).answered(tokens)
+        counts = (tokens.prompt, tokens.completion, tokens.cached, tokens.cache_write)
+        self.models.setdefault(name, ModelUse()).add(ModelUse(*counts, tokens.prompt))
 
     def add(self, other: Spending) -> None:
         """Add what another part took."""
@@ -121,11 +116,10 @@ class Embeddings:
     retries: int = 0
 
 
-@dataclass(slots=True)
-class Cost:
-    """What a part of a request cost; tokens as the provider reported them.
+class PhaseUsage(BaseModel):
+    """What one phase cost; tokens as the provider reported them.
 
-    `waited_s` sums the seconds waited for its calls, repetitions included.
+    Cached and written tokens are part of the prompt's, reasoning tokens of the completion's.
     """
 
     chat_calls: int = 0
@@ -136,6 +130,11 @@ class Cost:
     cache_write_tokens: int = 0
     reasoning_tokens: int = 0
     retries: int = 0
+
+
+class Cost(PhaseUsage):
+    """The cost of a part of a request; `waited_s` sums the waits for its calls, with retries."""
+
     prompts_cut: int = 0
     graph_round_trips: int = 0
     waited_s: float = 0.0
@@ -155,11 +154,9 @@ class Cost:
 
     def add(self, other: Cost) -> None:
         """Add what another part cost."""
-        for one in fields(self):
-            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+        for name in Cost.model_fields:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
 
     def of_models(self) -> dict[str, int]:
         """Return calls, tokens and repetitions of the models, by name."""
-        counts = asdict(self)
-        del counts["graph_round_trips"], counts["waited_s"], counts["prompts_cut"]
-        return counts
+        return self.model_dump(include=set(PhaseUsage.model_fields))

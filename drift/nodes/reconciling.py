@@ -20,9 +20,9 @@ from drift.core.errors import (
     UpstreamError,
 )
 from drift.core.logs import log
-from drift.model.nodes import Embedded, LabelledNode, Taking
+from drift.model.nodes import LabelledNode, Taking
 from drift.nodes.embedding_calls import EmbeddingCalls
-from drift.nodes.node_text import searchable_text, text_hash
+from drift.nodes.node_text import searchable_text
 from drift.nodes.ports import LabelledNodes
 from drift.nodes.writing import NodeRules
 from drift.telemetry import parts
@@ -204,7 +204,7 @@ class NodeReconciling:
 
         is_complete = node.has_vector and node.is_known
         is_missing = bool(text) and not is_complete
-        is_stale = bool(text) and is_complete and node.text_hash != self._hash(text)
+        is_stale = bool(text) and is_complete and node.text_hash != self._rules.hash_of(text)
         report.without_text += not text
         report.missing += is_missing
         report.stale += is_stale
@@ -222,10 +222,7 @@ class NodeReconciling:
         report.prompt_tokens += made.tokens.prompt
         vectors = iter(made.vectors)
         rows = [
-            (node, Embedded(next(vectors), self._rules.model, self._hash(text)) if text else None)
+            (node, self._rules.embedded(text, next(vectors)) if text else None)
             for node, text in waiting
         ]
         report.mended += await self._nodes.put(report.project, rows, deadline)
-
-    def _hash(self, text: str) -> str:
-        return text_hash(text, self._rules.model, self._rules.dimensions)

@@ -15,11 +15,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 
-from drift.contracts.answer import PhaseUsage, UsageOut
+from drift.contracts.answer import UsageOut
 from drift.contracts.progress import Phase
 from drift.core.errors import DriftError, UnusableReplyError
 from drift.core.logs import bound, log
-from drift.model.calls import Cost, Spending
+from drift.model.calls import Cost, PhaseUsage, Spending
 from drift.model.tree import CitationCounts, FollowupState
 from drift.telemetry import otel
 
@@ -78,15 +78,11 @@ class Part:
             phase.value: PhaseUsage(**part.cost.of_models()) for phase, part in self.phases.items()
         }
 
-        return UsageOut.model_validate(
-            {
-                **self.cost.of_models(),
-                "graph_round_trips": self.cost.graph_round_trips,
-                "prompts_cut": self.cost.prompts_cut,
-                "wall_seconds": round(self.duration_s, 4),
-                "critical_path_seconds": round(sum(chains), 4),
-                "phases": phases,
-            }
+        return UsageOut(
+            **self.cost.model_dump(exclude={"waited_s"}),
+            wall_seconds=round(self.duration_s, 4),
+            critical_path_seconds=round(sum(chains), 4),
+            phases=phases,
         )
 
 
