@@ -1,4 +1,4 @@
-"""What goes to the language model and to the embedding model, and what comes back."""
+"""Calls to the language model and to the embedding model, their replies and their cost."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class ModelName(NamedTuple):
 
 @dataclass(slots=True)
 class Spending:
-    """What answers took, by model, and requests whose tokens nobody reported (`uncounted`)."""
+    """Tokens by model, and the number of requests whose tokens nobody reported (`uncounted`)."""
 
     models: dict[ModelName, ModelUse] = field(default_factory=dict)
     uncounted: int = 0
@@ -80,25 +80,25 @@ class Spending:
         self.models.setdefault(name, ModelUse()).add(ModelUse(*counts, tokens.prompt))
 
     def add(self, other: Spending) -> None:
-        """Add what another part took."""
+        """Add the spending of another part."""
         self.uncounted += other.uncounted
         for name, use in other.models.items():
             self.models.setdefault(name, ModelUse()).add(use)
 
 
 TextCallback = Callable[[str], None]
-"""Is told what a model has written so far, each time there is more, and at the end; an empty text
+"""Takes the text that a model has written so far, each time it grows and at the end; an empty text
 takes it all back.
 
-A second attempt begins anew, so what is told need not go on from what was told before.
+A second attempt begins anew, so a text need not begin with the one before.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """What the model wrote, with what it cost; `retries` counts requests beyond the first.
+    """The text of a model with its cost; `retries` counts requests beyond the first.
 
-    `is_prompt_cut` tells that the server was seen to read less than the prompt.
+    `is_prompt_cut` tells that the server was seen to read only a part of the prompt.
     """
 
     text: str
@@ -109,7 +109,7 @@ class ChatReply:
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """One vector a text, in order, with what it cost."""
+    """One vector a text, in order, with their cost."""
 
     vectors: tuple[Vector, ...]
     tokens: Tokens = field(default_factory=Tokens)
@@ -153,7 +153,7 @@ class Cost(PhaseUsage):
         self.prompts_cut += isinstance(reply, ChatReply) and reply.is_prompt_cut
 
     def add(self, other: Cost) -> None:
-        """Add what another part cost."""
+        """Add the cost of another part."""
         for name in Cost.model_fields:
             setattr(self, name, getattr(self, name) + getattr(other, name))
 
