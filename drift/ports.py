@@ -1,4 +1,4 @@
-"""What the core needs from the outside, as protocols, which adapters and fakes implement."""
+"""The servers and listeners around the core, as protocols that adapters and fakes implement."""
 
 from __future__ import annotations
 
@@ -62,33 +62,32 @@ class GraphStore(Protocol):
 
 
 class PassageReader(Protocol):
-    """What is known of chunks that an answer cites, and of their project, in a round trip each.
+    """Reads of cited chunks and of their project, a round trip each.
 
     Errors as for GraphStore. A chunk that the project does not hold is left out.
     """
 
     async def about(self, project_id: str, deadline: Deadline) -> AboutProject:
-        """Return what the project knows of itself, bounded."""
+        """Return the project about itself, bounded."""
 
     async def passages(self, query: PassagesQuery, deadline: Deadline) -> Passages:
         """Return how near each is to the question, how old, and which documents say the same."""
 
 
 class GraphReader(Protocol):
-    """What a project holds, read as it is and not searched; each method is one round trip.
+    """Reads of a project without a search; each method is one round trip.
 
-    What a project does not hold is None, zero or empty, whoever else holds it. Errors as for
-    GraphStore.
+    A missing thing is None, zero or empty, whoever else holds it. Errors as for GraphStore.
     """
 
     async def projects(self, caller: Caller, page: PageQuery, deadline: Deadline) -> Page[str]:
         """Return a page of the ids that the caller may read; short, also while more follow."""
 
     async def overview(self, project: Project, deadline: Deadline) -> ProjectOut:
-        """Return what the project holds, counted."""
+        """Return the counts of a project."""
 
     async def version(self, project: Project, deadline: Deadline) -> str | None:
-        """Return what changes with every write of the project; None where that cannot be told."""
+        """Return a version that changes with every write of the project; None where unknown."""
 
     async def documents(
         self, project: Project, page: PageQuery, deadline: Deadline
@@ -115,7 +114,7 @@ class GraphReader(Protocol):
 
 
 class VectorStore(Protocol):
-    """Vectors beside the graph, which has them all as well: what is found here is only a candidate.
+    """A copy of the graph's vectors: every find here is only a candidate.
 
     A `space` is the property of the vectors in the graph. Every method raises VectorStoreError,
     also when it took longer than `timeout_s` seconds.
@@ -126,7 +125,7 @@ class VectorStore(Protocol):
         """Return how many seconds a search may lag behind what was written."""
 
     async def place(self, space: str, timeout_s: float) -> str:
-        """Return what tells this store from any other, one made anew as well."""
+        """Return the identity of this store, which a store made anew does not share."""
 
     async def search(  # noqa: PLR0913, PLR0917 - one search
         self,
@@ -152,7 +151,7 @@ class VectorStore(Protocol):
         """Look whether the store answers, and fits the vectors."""
 
     async def close(self) -> None:
-        """Close what is open."""
+        """Close all connections."""
 
 
 class ChatModel(Protocol):
@@ -193,10 +192,10 @@ class Listener(Protocol):
         """Take one progress message, as JSON."""
 
     def answer_delta(self, text: str) -> None:
-        """Take what comes next of the final answer."""
+        """Take the next piece of the final answer."""
 
     def answer_replaced(self, text: str) -> None:
-        """Take the answer so far, in place of all that was told of it."""
+        """Take the answer so far, in place of all earlier pieces."""
 
     def followup(self, node: TraceNode) -> None:
         """Take a follow-up as it begins, in the state `asked`, and as it has ended."""
@@ -209,17 +208,17 @@ class Listener(Protocol):
 
 
 class AnswerSlot(Protocol):
-    """Where the answer to one request is kept, and may stand already; no method raises."""
+    """The place of one request's answer in the cache; no method raises."""
 
     async def recall(self, shape: type[Kept], deadline: Deadline) -> Kept | None:
-        """Return the answer that stands there, a new object each time; None where there is none."""
+        """Return the cached answer, a new object each time; None where there is none."""
 
     def keep(self, answer: BaseModel) -> None:
         """Keep an answer, of the project as it was when `recall` was asked; never waits."""
 
 
 class ProgressSink(Protocol):
-    """Where progress messages go."""
+    """The receiver of progress messages."""
 
     def send(self, message: str, *, last: bool, channel: str = CHANNEL) -> None:
         """Take one JSON message for a channel, in the order of the calls; never waits or raises.
@@ -231,7 +230,7 @@ class ProgressSink(Protocol):
         """Return when all that was sent has arrived, or when it cannot arrive soon."""
 
     async def health(self) -> Readiness:
-        """Return ok when messages arrive now, and otherwise why they do not; never raises."""
+        """Return ok while messages arrive, else the reason; never raises."""
 
 
 @dataclass(frozen=True, slots=True)

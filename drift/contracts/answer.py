@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from drift.contracts.request import Depth
+from drift.model.calls import PhaseUsage
 from drift.model.tree import Verdict
 
 NO_DATA_STATE = "no_data_found"
@@ -97,22 +98,6 @@ class ReferencesOut(BaseModel):
     items: list[ReferenceOut]
     confidence: float
     limits: list[str]
-
-
-class PhaseUsage(BaseModel):
-    """What one phase cost; tokens as the provider reported them.
-
-    Cached and written tokens are part of the prompt's, reasoning tokens of the completion's.
-    """
-
-    chat_calls: int = 0
-    embedding_calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached_tokens: int = 0
-    cache_write_tokens: int = 0
-    reasoning_tokens: int = 0
-    retries: int = 0
 
 
 class CostOut(BaseModel):

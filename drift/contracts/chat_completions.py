@@ -4,30 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
+from pydantic import BaseModel, BeforeValidator, Field, StrictBool
 
 
-class _Lenient(BaseModel):
-    """A body of which programs send more fields than are read; null is a field that is absent."""
-
-    model_config = ConfigDict(extra="ignore")
-
-
-class ChatContent(_Lenient):
+class ChatContent(BaseModel):
     """A part of a message; only text is read."""
 
     type: str
     text: str | None = None
 
 
-class ChatMessage(_Lenient):
+class ChatMessage(BaseModel):
     """One message of a conversation."""
 
     role: str
     content: str | list[ChatContent] | None = None
 
 
-class StreamOptions(_Lenient):
+class StreamOptions(BaseModel):
     """What a stream tells besides the answer."""
 
     include_usage: StrictBool | None = None
@@ -41,7 +35,7 @@ def _question(messages: object) -> object:
     return [one for one in asked if one.get("role") == "user"][:1]
 
 
-class CompletionRequest(_Lenient):
+class CompletionRequest(BaseModel):
     """A conversation whose last message of the user is the question; other fields are ignored.
 
     `model` is a project, with `:quick`, `:auto` or `:drift` behind it for the depth. Where a

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, Field, Strict, WithJsonSchema
 
 from drift.contracts.request import ProjectId, Query
 
@@ -39,20 +39,14 @@ _Share = Annotated[
 ]
 
 
-class _Lenient(BaseModel):
-    """A body of which programs send more fields than are read, and null for those left out."""
-
-    model_config = ConfigDict(extra="ignore")
-
-
-class RetrievalSetting(_Lenient):
+class RetrievalSetting(BaseModel):
     """How many records are wanted, and how near they must be; numbers may be text."""
 
     top_k: _Count | None = None
     score_threshold: _Share | None = None
 
 
-class MetadataCondition(_Lenient):
+class MetadataCondition(BaseModel):
     """Conditions on documents, which no project can be asked for yet."""
 
     conditions: Annotated[
@@ -61,7 +55,7 @@ class MetadataCondition(_Lenient):
     ] = None
 
 
-class DifyRequest(_Lenient):
+class DifyRequest(BaseModel):
     """A question to the project `knowledge_id`; empty where that needs no name."""
 
     knowledge_id: Annotated[ProjectId | None, BeforeValidator(lambda name: name or None)] = None

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    Field,
-    StringConstraints,
-    TypeAdapter,
-    ValidationError,
-)
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, TypeAdapter
 
 from drift.contracts.reading import Parameters
-from drift.contracts.request import Body, ProjectId, plain_text
+from drift.contracts.request import Body, ProjectId, plain_text, problem_with
 from drift.core import source_uri
 
 MAX_DOCUMENT_BYTES = 1024 * 1024
@@ -37,11 +30,7 @@ _DOCUMENT_ID = TypeAdapter(DocumentId)
 
 def document_id_problem(value: str) -> str | None:
     """Return what is wrong with a document's id, None when nothing is."""
-    try:
-        _DOCUMENT_ID.validate_python(value)
-    except ValidationError as error:
-        return str(error.errors()[0]["msg"]).removeprefix("Value error, ")
-    return None
+    return problem_with(_DOCUMENT_ID, value)
 
 
 class NewDocument(Body):

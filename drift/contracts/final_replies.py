@@ -27,8 +27,6 @@ from drift.model.tree import Verdict
 ANSWER_CUT = f"The answer was cut after {MAX_ANSWER_CHARS:,} characters."
 _SAYING = ("text", "sentence", "statement", "row", "table", "code", "item", "heading")
 _NAMING = ("facts", "fact", "numbers", "evidence", "citations", "references")
-_MOST_SENTENCES = 2_000
-_MOST_PROSE = 60_000  # characters, more than is delivered
 _TOO_MANY_DIGITS = 6  # of a number that is no fact's
 
 
@@ -42,7 +40,7 @@ def sentences(value: object) -> object:
         return value if value is not None and not isinstance(value, str | dict) else sentence(value)
 
     found: list[dict[str, object]] = []
-    for item in value[:_MOST_SENTENCES]:
+    for item in value[:2_000]:
         if isinstance(item, int) and found:
             found[-1]["facts"] = [*_facts(found[-1]["facts"]), *_facts(item)]
         else:
@@ -68,7 +66,7 @@ def sentence(value: object) -> list[dict[str, object]]:
     said = text(value)
     if not isinstance(said, str) or not said.strip():
         return []
-    said = said[:_MOST_PROSE].replace("\r\n", "\n")
+    said = said[:60_000].replace("\r\n", "\n")  # more than is delivered
     said = said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if not facts:
         with nullcontext() if is_prose else suppress(ValueError):

@@ -6,6 +6,7 @@ Each function is a validator: what it cannot read, it returns unchanged for pyda
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from pydantic import AfterValidator, BeforeValidator
 
@@ -141,14 +142,17 @@ def listed(value: object) -> object:
 
 def without_nulls(value: object) -> object:
     """Read a list as `listed` does, without the items that are null."""
-    items = listed(value)
-    return [item for item in items if item is not None] if isinstance(items, list) else items
+    return _filtered(value, lambda item: item is not None)
 
 
 def questions(value: object) -> object:
     """Read a list as `listed` does, without the items that hold no question."""
+    return _filtered(value, _holds_a_question)
+
+
+def _filtered(value: object, is_kept: Callable[[object], bool]) -> object:
     items = listed(value)
-    return list(filter(_holds_a_question, items)) if isinstance(items, list) else items
+    return list(filter(is_kept, items)) if isinstance(items, list) else items
 
 
 def _holds_a_question(item: object) -> bool:

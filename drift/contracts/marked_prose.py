@@ -16,7 +16,6 @@ from drift.core.sentence_ends import CLOSERS, STOPS, ends_in_a_stop, language_of
 Marked = tuple[str, tuple[int, ...]]
 """A sentence without its numbers, and these."""
 
-_MOST_NUMBERS = 50
 _MOST_SEGMENTED = 2_000
 """Characters of a line between two marks that are cut into sentences: it costs their square."""
 _MISPLACED = "the number of a fact stands before its sentence, or in place of words"
@@ -131,7 +130,7 @@ def _segments(text: str) -> Iterator[Marked]:
     start = 0
     for mark in apart or marks:
         pairs = [(int(low), int(high or low)) for low, high in _RANGE.findall(mark["marks"])]
-        numbers = [n for low, high in pairs for n in range(low, min(high, low + _MOST_NUMBERS) + 1)]
+        numbers = [n for low, high in pairs for n in range(low, min(high, low + 50) + 1)]
         yield text[start : mark.start()], tuple(dict.fromkeys(numbers))
         start = mark.end()
     yield text[start:], ()

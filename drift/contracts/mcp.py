@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from textwrap import shorten
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from drift.contracts.request import Depth, Query, TopK, plain_text
 from drift.model.tree import Verdict
@@ -32,11 +32,7 @@ _Text = Annotated[str, BeforeValidator(lambda value: value or "")]
 _Line = Annotated[str, AfterValidator(lambda value: shorten(value, 120, placeholder=" …"))]
 
 
-class _Read(BaseModel):
-    model_config = ConfigDict(from_attributes=True)
-
-
-class ToolReference(_Read):
+class ToolReference(BaseModel):
     """A passage that the answer stands on, by its number there; `span` is verbatim."""
 
     number: int
@@ -57,7 +53,7 @@ class ToolAnswer(BaseModel):
     references: list[ToolReference]
 
 
-class ToolPassage(_Read):
+class ToolPassage(BaseModel):
     """A passage; `place` is where it stands in its document, like `12 of 42`."""
 
     id: str

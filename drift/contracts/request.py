@@ -54,16 +54,21 @@ ProjectId = Annotated[
 _PROJECT_ID = TypeAdapter(ProjectId)
 
 
+def problem_with(shape: TypeAdapter[str], value: str) -> str | None:
+    """Return the first rule that an id breaks; None where it keeps all of them."""
+    try:
+        shape.validate_python(value)
+    except ValidationError as error:
+        return str(error.errors()[0]["msg"]).removeprefix("Value error, ")
+    return None
+
+
 def project_id_problem(value: str) -> str | None:
     """Return what is wrong with a project's id, None when nothing is.
 
     One rule for requests, commands and ingestion.
     """
-    try:
-        _PROJECT_ID.validate_python(value)
-    except ValidationError as error:
-        return str(error.errors()[0]["msg"]).removeprefix("Value error, ")
-    return None
+    return problem_with(_PROJECT_ID, value)
 
 
 TopK = Annotated[int, Field(ge=1, le=50), BeforeValidator(_whole_number)]

@@ -1,4 +1,4 @@
-"""What an error came from, however deep: SDKs wrap what the socket said, some in groups."""
+"""The causes of an error, however deep: SDKs wrap the errors of sockets, some in groups."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def is_distrusted(error: BaseException) -> bool:
 _OF_PLAINTEXT = frozenset(
     {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG"}
 )
-"""What OpenSSL calls an answer that is none of TLS."""
+"""OpenSSL's reasons for an answer without TLS."""
 
 
 def speaks_no_tls(error: BaseException) -> bool:

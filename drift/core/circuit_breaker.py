@@ -10,7 +10,7 @@ PAUSE_S = 5.0  # how long after a failure a server is asked again
 
 
 class CircuitBreaker:
-    """What keeps a server from answering; `problem` is empty while nothing does.
+    """Spares a failing server requests; `problem` is empty while it answers.
 
     While it fails, one request in `PAUSE_S` seconds asks it. The log's events are `name` with
     `_failed` or `_restored` behind it, and tell what is `about` the server.

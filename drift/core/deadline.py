@@ -1,4 +1,4 @@
-"""The deadline that a request's calls carry, turns for what computes, and groups of tasks."""
+"""The deadline of a request's calls, turns for computations, and groups of tasks."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Deadline:
 
 
 class Turns:
-    """Lets those who compute for milliseconds go one after another, with all else in between."""
+    """Lets computations of milliseconds follow one another, with all else in between."""
 
     def __init__(self) -> None:
         """Nobody waits."""

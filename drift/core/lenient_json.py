@@ -20,7 +20,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-"""What stands between brackets and commas, each to its end or to that of the text."""
+"""The tokens between brackets and commas, each to its end or to that of the text."""
 _STRING_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|,(?=\s*+[}\]])', re.DOTALL)
 _ESCAPE = re.compile(r'\\(x[0-9a-fA-F]{2}|.)|"', re.DOTALL)
 _ESCAPED = frozenset('"\\/bfnrtu')

@@ -30,7 +30,7 @@ are allowed."""
 MAX_CHARACTERS = 300
 
 _SAFE_CODE = re.compile(r"[A-Za-z_]{1,64}|[0-9]{1,5}|Neo(\.[A-Za-z]{1,64}){1,4}")
-"""What an error code looks like; letters next to digits may be a key, and are left out."""
+"""The shape of an error code; letters next to digits may be a key, and are left out."""
 _OWN_ATTRIBUTES = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
@@ -117,7 +117,7 @@ def _shown(value: object) -> object:
 
 
 def described(error: BaseException) -> dict[str, object]:
-    """Return what may be said of an exception: classes, codes, our own sentence, where it arose.
+    """Return the public facts of an exception: classes, codes, our own sentence, its place.
 
     Our sentences about a request are left out, because they repeat names of the caller.
     """

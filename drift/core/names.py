@@ -1,4 +1,4 @@
-"""Pure: what a question names: words to search for, titles, and parts of titles."""
+"""Pure: names in a question: words to search for, titles, and parts of titles."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from drift.core.stop_words import ASKING_WORDS, STOP_WORDS, STOP_WORDS_OF_FOUR_L
 
 MAX_TERMS = 48
 MAX_TOKENS = 400
-"""What an index may make of all of these. Lucene refuses a query of more than 1,024 clauses, and a
-token is one of them for the text of chunks and one for their headings."""
+"""The most tokens that an index may make of the terms. Lucene refuses a query of more than 1,024
+clauses, and a token is one of them for the text of chunks and one for their headings."""
 MAX_TITLE_KEYS = 512
 MAX_NAMES = 12  # parts of titles that a question is asked for
 _MIN_NAME_CHARS = 3  # of a name of one word; shorter ones are titles of persons and letters
@@ -108,7 +108,7 @@ def within_tokens(terms: Sequence[str], most: int) -> Iterator[str]:
 
 
 def name_parts(question: str) -> tuple[str, ...]:
-    """Return what may be part of a title: `mercer` for Alex Mercer, at most twelve, longest first.
+    """Return possible parts of titles: `mercer` for Alex Mercer, at most twelve, longest first.
 
     They are runs of one to three words in capitals without a common word, normalised as titles are.
     """

@@ -1,6 +1,6 @@
-"""Pure: what a reply says that was to be plain text, whatever it was wrapped in.
+"""Pure: the words of a plain-text reply, without the JSON or tool call that wraps them.
 
-Models that are used to tools and to JSON write them unasked, and none of that is told to people.
+Models that are used to tools and to JSON write them unasked, and people should not see that.
 All of this is linear in the text.
 """
 
@@ -27,10 +27,10 @@ _UNDECIDED = re.compile(
 _SAYING = (
     "answer", "final_answer", "response", "reply", "text", "content", "result", "output", "message",
 )  # fmt: skip
-"""Names of fields that hold what is said, where nobody asked for fields."""
+"""Names of fields that hold the words, where nobody asked for fields."""
 _NOTHING = frozenset({"null", "none", "undefined"})
 _MOST_AROUND = 120
-"""Characters of words around an object that holds what is said, such as `Here it is:`."""
+"""The most characters around an object with the words, such as `Here it is:`."""
 
 
 def in_plain_words(text: str) -> str:
@@ -45,13 +45,13 @@ def in_plain_words(text: str) -> str:
 
 
 def shown_in_plain_words(text: str) -> str:
-    """Return what may be told of a text that still grows: nothing that may be wrapped."""
+    """Return the part of a growing text that may be shown: nothing that may be wrapped."""
     begun = text.lstrip()
     return "" if _UNDECIDED.match(begun) or _CALL.match(begun) else text
 
 
 def _taken_off(text: str) -> str:
-    """Return what is in the outermost wrapping of a text; the text itself where there is none."""
+    """Return the content of a text's outermost wrapping; the text itself where there is none."""
     if call := _CALL.match(text):
         return _CALL_ENDS.sub("", text[call.end() :]).strip()
     if fence := _FENCE.match(text):
@@ -73,7 +73,7 @@ def _unquoted(text: str) -> str:
 
 
 def _said_between(text: str) -> str:
-    """Return what an object between a few words says; nothing of one that was cut; or the text."""
+    """Return the words of an object among a few others; nothing of a cut object; else the text."""
     begin, end = text.find("{"), text.rfind("}") + 1
     value = whole_value(text[begin:end]) if 0 <= begin < end else None
     if isinstance(value, dict) and len(text) - (end - begin) <= _MOST_AROUND:

@@ -1,4 +1,4 @@
-"""Pure: what a model's raw text says: its reply without its thoughts, and the JSON that it holds.
+"""Pure: the reply in a model's raw text, without its thoughts, and the JSON in it.
 
 Servers put thoughts before, around and behind a reply, in marks of their own. A thought is never
 read as the reply. All of this is linear in the text.
@@ -24,7 +24,6 @@ _MARK = re.compile(
 _WRAPPING = re.compile(
     r"</?answer>|<\|(?:START|END)_RESPONSE\|>|<\|(?:begin|end)_of_solution\|>", re.IGNORECASE
 )
-_MARKS_BEGIN = ("<", "[t", "◁")
 _FENCE = re.compile(r"\s*```\w*[ \t]*\n?")
 _FENCED = re.compile(r"```\w*[ \t]*\n(.*?)```", re.DOTALL)
 
@@ -38,12 +37,11 @@ _MOST_LOOKS = 8
 """Ends of thoughts behind which a whole JSON text is looked for; the last one counts otherwise."""
 _MOST_WRAPPINGS = 4
 """Objects and lists around a reply, which are taken off."""
-_ARGUMENTS = ("arguments", "parameters", "input")
 
 
 # ------------------------------------------------------------------------------------- thoughts
 def without_thoughts(text: str) -> str:
-    """Return what a whole text says beside its thoughts; empty where it is nothing else.
+    """Return a whole text without its thoughts; empty where it is nothing else.
 
     A thought ends at its closing mark, with or without an opening one, or never.
     """
@@ -57,7 +55,7 @@ def without_thoughts(text: str) -> str:
 
 
 def _without_marked(text: str) -> str:
-    """Return a text without what stands between marks, or before one that none has opened."""
+    """Return a text without the parts between marks, or before an unopened closing mark."""
     kept, depth, at, looks = list[str](), 0, 0, 0
     for mark in _MARK.finditer(text):
         if mark["open"]:
@@ -92,12 +90,12 @@ def _final_channel(text: str) -> str:
 
 
 def shown_while_growing(text: str, *, is_json: bool) -> str:
-    """Return what may be told of a text that still grows: nothing that may be a thought.
+    """Return the part of a growing text that may be shown: nothing that may be a thought.
 
     Of a reply that should be JSON, nothing is told before that begins.
     """
     begun = text.lstrip()
-    if begun[:2].casefold().startswith(_MARKS_BEGIN) or begun.startswith("analysis"):
+    if begun[:2].casefold().startswith(("<", "[t", "◁")) or begun.startswith("analysis"):
         if not _is_thought_over(begun):
             return ""
         begun = without_thoughts(begun).lstrip()
@@ -158,10 +156,10 @@ def json_values(text: str) -> Iterator[object]:
 def unwrapped(
     value: object, fields: AbstractSet[str], depth: int = _MOST_WRAPPINGS
 ) -> Iterator[object]:
-    """Yield a value and what it may be wrapped around, the likeliest reply first.
+    """Yield a value and the values that it may wrap, the likeliest reply first.
 
     A wrapping is a list of one, or an object that has one field alone or none of the `fields` of a
-    reply; what it holds may be JSON in a string.
+    reply; its content may be JSON in a string.
     """
     inside: list[object] = []
     is_strange = isinstance(value, dict) and fields.isdisjoint(value)
@@ -212,7 +210,7 @@ def called_with(value: object) -> Iterator[object]:
     """Yield the arguments of a call of a tool."""
     if not isinstance(value, dict) or "name" not in value:
         return
-    for name in _ARGUMENTS:
+    for name in ("arguments", "parameters", "input"):
         arguments = value.get(name)
         if isinstance(arguments, str):
             arguments = whole_value(arguments)
@@ -223,8 +221,7 @@ def called_with(value: object) -> Iterator[object]:
 def _between_words(text: str) -> list[object]:
     """Return the outermost objects and lists of a text, in their order.
 
-    What is read in vain is read again from the next bracket on: no more of it in all than some
-    times the text.
+    After a failure, reading starts again at the next bracket, up to a few times the text in all.
     """
     decoder, values, at = json.JSONDecoder(strict=False), list[object](), 0
     left = 4 * len(text) + 1_000

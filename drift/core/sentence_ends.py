@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 STOPS = ".!?\u2026\u3002\uff01\uff1f\u0964\u061f"
 CLOSERS = "\"'\u201d\u2019\u00bb\u203a)]*_"
-"""What may stand behind the stop of a sentence: quotes, brackets, emphasis."""
+"""Signs that may follow the stop of a sentence: quotes, brackets, emphasis."""
 
 _SPACE = re.compile(r"\s*")
 _WORD = re.compile(r"\w+")
@@ -55,7 +55,7 @@ SENTENCE_END = re.compile(
     r"[\"'”’»)\]*_`]*\s+(?![a-zß-ÿа-я])"
     r"|(?<=[。！？।])"
 )
-"""What stands between two sentences of a document: closing quotes and brackets, white space."""
+"""The signs between two sentences of a document: closing quotes and brackets, white space."""
 
 
 def split_sentences(paragraph: str) -> Iterator[str]:

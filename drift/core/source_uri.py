@@ -1,4 +1,4 @@
-"""Pure: the address that a citation may show of the document it is from.
+"""Pure: the address of its document that a citation may show.
 
 A graph may hold anything as a document's source, most often a path of the machine that ingested it.
 """

@@ -53,8 +53,6 @@ _ADDRESS = re.compile(r"https?://[^\s\x00-\x20\"()<>\[\\\]^`{|}]+", re.IGNORECAS
 """An address that nothing can follow but the end of its link."""
 _BEHIND_ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[^\s<]*+<?", re.IGNORECASE)
 """A backslash that readers take for a part of an address."""
-_SENT_AS = {"query": "messages", "project_id": "model"}
-"""Fields of a question, as the program calls them."""
 
 
 def question_of(request: CompletionRequest) -> RetrieveRequest:
@@ -158,7 +156,7 @@ def _error(error: DriftError) -> ChatError:
     field, detail = None, error.detail
     if isinstance(error, InvalidRequestError) and error.problems:
         field = error.problems[0].field.partition(".")[0]
-        field = _SENT_AS.get(field, field)
+        field = {"query": "messages", "project_id": "model"}.get(field, field)
         detail = f"{field or 'The body'} {error.problems[0].message}."
     code = "model_not_found" if isinstance(error, NotFoundError) else error.code
     kind = kinds.get(error.status, fallback)

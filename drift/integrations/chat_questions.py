@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping
 
 _MOST_TITLE_WORDS, _MOST_TITLE_CHARACTERS = 6, 60
 _TAGS = ("user_query", "question", "query")
-_HISTORY = "<chat_history>"
 _EVIDENCE_ENDS = re.compile(r"^[ \t]*</(?:context|documents|sources)>[ \t]*$", re.MULTILINE)
 _EVIDENCE_BEGINS = re.compile(r"^[ \t]*<(?:context|documents|sources)>[ \t]*$", re.MULTILINE)
 _EVIDENCE = re.compile(
@@ -68,7 +67,7 @@ def _labelled(text: str) -> str:
 def reply_to_task(text: str) -> str | None:
     """Return the answer to a program's own task, in the shape that it asks for; None for none."""
     text = text.strip()
-    task, mark, history = text.partition(_HISTORY)
+    task, mark, history = text.partition("<chat_history>")
     if mark and task.startswith("### Task:") and not _EVIDENCE_BEGINS.search(task):
         shape = _SHAPE.search(task)
         return _of_shape(shape[1] if shape else "", _said(history))

@@ -21,10 +21,6 @@ _LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _OF_BATCHES = "2025-03-26"
 """The one version of the protocol in which a POST may hold several messages."""
 MOST_IN_A_BATCH = 32
-_NO_JSON = "The body is not JSON."
-_NO_MESSAGE = "The body is no message of JSON-RPC 2.0."
-_PASSED_ON = {HTTPStatus.OK, HTTPStatus.ACCEPTED, HTTPStatus.BAD_REQUEST}
-"""What one message of a batch may come to; all else is said of the POST."""
 
 
 async def serve(scope: Scope, receive: Receive, send: Send) -> None:
@@ -74,7 +70,8 @@ async def _answer_to_batch(
         own = {**scope, "asker": replace(scope["asker"], retrieval_id=str(uuid4()))}
         got = _Kept()
         await _InOwnWords(app, json.dumps(one).encode())(own, receive, got.send)
-        if got.status not in _PASSED_ON:
+        # anything else is a refusal of the whole POST
+        if got.status not in {HTTPStatus.OK, HTTPStatus.ACCEPTED, HTTPStatus.BAD_REQUEST}:
             return Response(got.body, got.status, dict(Headers(raw=got.headers)))
         answers += got.answers()
     return JSONResponse(answers) if answers else Response(status_code=HTTPStatus.ACCEPTED)
@@ -132,8 +129,10 @@ def _reworded(body: bytes) -> Any:  # noqa: ANN401 - any JSON
     said = json.loads(body)
     message = str(said["error"]["message"])
     if message.startswith("Parse error"):
-        return _error(PARSE_ERROR, _NO_JSON)
-    return _error(INVALID_REQUEST, _NO_MESSAGE) if message.startswith("Validation error") else said
+        return _error(PARSE_ERROR, "The body is not JSON.")
+    if message.startswith("Validation error"):
+        return _error(INVALID_REQUEST, "The body is no message of JSON-RPC 2.0.")
+    return said
 
 
 def _error(code: int, message: str) -> dict[str, Any]:

@@ -111,7 +111,9 @@ class Tools:
             verdict=response.verdict.verdict if response.verdict else "not_found",
             confidence=references.confidence if references else 0.0,
             residual_uncertainty=response.residual_uncertainty,
-            references=[shapes.ToolReference.model_validate(one) for one in items],
+            references=[
+                shapes.ToolReference.model_validate(one, from_attributes=True) for one in items
+            ],
         )
 
     async def search(
@@ -151,7 +153,9 @@ class Tools:
         return shapes.Source(
             document_id=chunk.document.id if chunk.document else "",
             document_name=chunk.document.name if chunk.document else "",
-            passages=[shapes.ToolPassage.model_validate(one) for one in beside],
+            passages=[
+                shapes.ToolPassage.model_validate(one, from_attributes=True) for one in beside
+            ],
         )
 
     async def list_projects(self, ctx: Context) -> shapes.Projects:

@@ -1,10 +1,12 @@
-"""What goes to the language model and to the embedding model, and what comes back."""
+"""Calls to the language model and to the embedding model, their replies and their cost."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, astuple, dataclass, field, fields
+from dataclasses import astuple, dataclass, field
 from typing import Any, NamedTuple
+
+from pydantic import BaseModel
 
 from drift.model.graph import Vector
 
@@ -49,14 +51,6 @@ class ModelUse:
     cache_write: int = 0
     longest_prompt: int = 0
 
-    def answered(self, tokens: Tokens) -> None:
-        """Add an answer."""
-        self.add(
-            ModelUse(
-                tokens.prompt, tokens.completion, tokens.cached, tokens.cache_write, tokens.prompt
-            )
-        )
-
     def add(self, other: ModelUse) -> None:
         """Add other answers of the same model."""
         self.prompt += other.prompt
@@ -75,35 +69,36 @@ class ModelName(NamedTuple):
 
 @dataclass(slots=True)
 class Spending:
-    """What answers took, by model, and requests whose tokens nobody reported (`uncounted`)."""
+    """Tokens by model, and the number of requests whose tokens nobody reported (`uncounted`)."""
 
     models: dict[ModelName, ModelUse] = field(default_factory=dict)
     uncounted: int = 0
 
     def answered(self, name: ModelName, tokens: Tokens) -> None:
         """Add an answer."""
-        self.models.setdefault(name, ModelUse()).answered(tokens)
+        counts = (tokens.prompt, tokens.completion, tokens.cached, tokens.cache_write)
+        self.models.setdefault(name, ModelUse()).add(ModelUse(*counts, tokens.prompt))
 
     def add(self, other: Spending) -> None:
-        """Add what another part took."""
+        """Add the spending of another part."""
         self.uncounted += other.uncounted
         for name, use in other.models.items():
             self.models.setdefault(name, ModelUse()).add(use)
 
 
 TextCallback = Callable[[str], None]
-"""Is told what a model has written so far, each time there is more, and at the end; an empty text
+"""Takes the text that a model has written so far, each time it grows and at the end; an empty text
 takes it all back.
 
-A second attempt begins anew, so what is told need not go on from what was told before.
+A second attempt begins anew, so a text need not begin with the one before.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """What the model wrote, with what it cost; `retries` counts requests beyond the first.
+    """The text of a model with its cost; `retries` counts requests beyond the first.
 
-    `is_prompt_cut` tells that the server was seen to read less than the prompt.
+    `is_prompt_cut` tells that the server was seen to read only a part of the prompt.
     """
 
     text: str
@@ -114,18 +109,17 @@ class ChatReply:
 
 @dataclass(frozen=True, slots=True)
 class Embeddings:
-    """One vector a text, in order, with what it cost."""
+    """One vector a text, in order, with their cost."""
 
     vectors: tuple[Vector, ...]
     tokens: Tokens = field(default_factory=Tokens)
     retries: int = 0
 
 
-@dataclass(slots=True)
-class Cost:
-    """What a part of a request cost; tokens as the provider reported them.
+class PhaseUsage(BaseModel):
+    """What one phase cost; tokens as the provider reported them.
 
-    `waited_s` sums the seconds waited for its calls, repetitions included.
+    Cached and written tokens are part of the prompt's, reasoning tokens of the completion's.
     """
 
     chat_calls: int = 0
@@ -136,6 +130,11 @@ class Cost:
     cache_write_tokens: int = 0
     reasoning_tokens: int = 0
     retries: int = 0
+
+
+class Cost(PhaseUsage):
+    """The cost of a part of a request; `waited_s` sums the waits for its calls, with retries."""
+
     prompts_cut: int = 0
     graph_round_trips: int = 0
     waited_s: float = 0.0
@@ -154,12 +153,10 @@ class Cost:
         self.prompts_cut += isinstance(reply, ChatReply) and reply.is_prompt_cut
 
     def add(self, other: Cost) -> None:
-        """Add what another part cost."""
-        for one in fields(self):
-            setattr(self, one.name, getattr(self, one.name) + getattr(other, one.name))
+        """Add the cost of another part."""
+        for name in Cost.model_fields:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
 
     def of_models(self) -> dict[str, int]:
         """Return calls, tokens and repetitions of the models, by name."""
-        counts = asdict(self)
-        del counts["graph_round_trips"], counts["waited_s"], counts["prompts_cut"]
-        return counts
+        return self.model_dump(include=set(PhaseUsage.model_fields))

@@ -1,4 +1,4 @@
-"""What a search of nodes asks the graph, and what the graph returns."""
+"""Searches of nodes: the questions to the graph, and its results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from drift.model.graph import Vector
 
 CHUNK, ENTITY, COMMUNITY = "Chunk", "Entity", "Community"
 OF_INGESTION = frozenset({CHUNK, ENTITY, COMMUNITY})
-"""What nodes of ingestion are called; people's own have a label of their own."""
+"""The labels of nodes that ingestion writes; people's own nodes have labels of their own."""
 
 MOST_CHARACTERS = 8000
 """Of a node's text, its title included."""
@@ -26,7 +26,7 @@ class NodesQuery:
 
 @dataclass(frozen=True, slots=True)
 class RelatedNode:
-    """A node that another one has an edge to, with what the weightiest of these edges says."""
+    """A neighbour of a node, with the description of the weightiest edge between them."""
 
     id: str
     node_type: str

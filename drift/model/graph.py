@@ -1,4 +1,4 @@
-"""What a search asks the graph, and what the graph returns."""
+"""Searches: the questions to the graph, and its results."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Chunk:
 
 
 def document_of(chunk: Chunk) -> str:
-    """Return what tells the document of a chunk from others: its id, else its name."""
+    """Return the key of a chunk's document: its id, else its name."""
     return chunk.document_id or chunk.document_name
 
 
@@ -77,7 +77,7 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True)
 class PrimerQuery:
-    """What the primer asks the graph; pages, starts, lines and addresses only if `located`."""
+    """The primer's question to the graph; pages, starts, lines and addresses only if `located`."""
 
     project_id: str
     question: str
@@ -105,7 +105,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class PrimerEvidence:
-    """What the primer found: communities with samples, or in their place the best chunks."""
+    """The primer's finds: communities with samples, or in their place the best chunks."""
 
     communities: tuple[Community, ...] = ()
     chunks: tuple[Chunk, ...] = ()
@@ -129,7 +129,7 @@ Direction = Literal["before", "after"]
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A wish for what stands before or after a chunk in its document, if the project holds it."""
+    """A wish for the chunk before or after another one in its document, if the project holds it."""
 
     chunk_id: str
     direction: Direction
@@ -148,7 +148,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class FollowupQuery:
-    """What one follow-up asks the graph; `communities` empty means the whole project."""
+    """A follow-up's question to the graph; no `communities` means the whole project."""
 
     project_id: str
     question: str
@@ -192,7 +192,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What the graph returns for a follow-up, before the ranking.
+    """The results of a follow-up, before the ranking.
 
     The chunks are in no order; the neighbourhood is that of the likeliest of them. `pinned` stand
     where the query wished, the nearest first; most queries wish for none. `is_partial` says that an
@@ -207,7 +207,7 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one follow-up found: `chunks` best first, and their bounded neighbourhood."""
+    """The finds of one follow-up: `chunks` best first, and their bounded neighbourhood."""
 
     chunks: tuple[Chunk, ...] = ()
     relationships: tuple[Relationship, ...] = ()

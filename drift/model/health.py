@@ -1,4 +1,4 @@
-"""What a health check finds out about the servers behind a search."""
+"""Health checks of the servers behind a search."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Self
 
 
 class Level(StrEnum):
-    """How much a server does for requests."""
+    """How well a server serves requests."""
 
     OK = "ok"
     DEGRADED = "degraded"
@@ -20,29 +20,29 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """How one server stands, and why it is not well, or what more is known of it."""
+    """The state of one server, with the reason or a note."""
 
     level: Level
     reason: str = ""
 
     @classmethod
     def ok(cls, reason: str = "") -> Self:
-        """Return that of a server that answers."""
+        """Return the state of a server that answers."""
         return cls(Level.OK, reason)
 
     @classmethod
     def degraded(cls, reason: str) -> Self:
-        """Return that of a server without which requests are answered all the same."""
+        """Return the state of a failing server that requests can do without."""
         return cls(Level.DEGRADED, reason)
 
     @classmethod
     def failing(cls, reason: str) -> Self:
-        """Return that of a server without which no request is answered."""
+        """Return the state of a failing server that every request needs."""
         return cls(Level.FAILING, reason)
 
     @classmethod
     def joined(cls, several: Sequence[Self]) -> Self:
-        """Return that of several servers which are all needed: as the worst, with every reason."""
+        """Combine the states of required servers: the worst level, all reasons."""
         levels = [one.level for one in several]
         reasons = [one.reason for one in several if one.reason]
         worst = next((level for level in reversed(Level) if level in levels), Level.OK)
@@ -55,7 +55,7 @@ class Readiness:
 
     @property
     def serves(self) -> bool:
-        """Tell whether requests are answered, if with less."""
+        """Tell whether requests are answered, perhaps with less."""
         return self.level is not Level.FAILING
 
     def __str__(self) -> str:
@@ -95,12 +95,12 @@ class Index:
 
     @property
     def has_failed(self) -> bool:
-        """Tell whether it will never be online: it has to be dropped."""
+        """Tell whether the index has failed for good and has to be dropped."""
         return self.state == "FAILED"
 
     @property
     def place(self) -> str:
-        """What it is and where: `RANGE index on :A(b, c)`."""
+        """Its kind, labels and properties: `RANGE index on :A(b, c)`."""
         kind, labels = self.kind.upper(), "|".join(self.labels)
         return f"{kind} index on :{labels}({', '.join(self.properties)})"
 
@@ -125,7 +125,7 @@ class Lack:
 
 @dataclass(frozen=True, slots=True)
 class GraphHealth:
-    """What a health check found out about the graph.
+    """The health of the graph.
 
     `indexes` are the configured ones that exist, `missing` names the others, `broken` says which
     have failed, or why nothing can be asked. `lacking` is what searches can do without. `behind`
@@ -164,6 +164,6 @@ class GraphHealth:
         return Readiness.ok("; ".join(self.notes))
 
     def _lacks(self) -> Iterator[str]:
-        """Yield what is lacking by what mends it, and that once behind it."""
+        """Yield the lacks grouped by their mend, which follows once."""
         for mend in dict.fromkeys(lack.mend for lack in self.lacking):
             yield "; ".join(str(lack) for lack in self.lacking if lack.mend == mend) + f": {mend}"

@@ -1,4 +1,4 @@
-"""Pure: the bounds of a search, what is read next, when to stop, and how far it is."""
+"""Pure: the bounds of a search, its next reading, its end, and its progress."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIRST_LOOK = 5
 FIRST_LOOK_AT_LONG = 4
 """The same of long chunks, each of which costs as much as all that an answer adds."""
 MAX_PRIMER_TOKENS = 6_000
-"""What the primer reads at most: readers called most samples of a longer prompt useless."""
+"""The longest prompt of the primer: readers called most samples of a longer one useless."""
 LEAST_PROMPT_TOKENS = 3_000
 """No prompt with evidence in it is shorter."""
 CONFIDENT = 0.8
@@ -92,7 +92,7 @@ def looks(
 
 
 def percentage(ended: Mapping[int, int], planned: Mapping[int, int], passes: int) -> int:
-    """Return how far the follow-ups are, 40 to 80; each pass has an equal share of that.
+    """Return the progress of the follow-ups, 40 to 80; each pass has an equal share of that.
 
     `planned` counts the follow-ups of each pass (from 1) so far, `ended` those that have ended.
     """

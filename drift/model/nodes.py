@@ -36,7 +36,7 @@ class OwnNode:
 
 @dataclass(frozen=True, slots=True)
 class StoredNode:
-    """What stands under an id: its label, and the hash of the text that its vector is of."""
+    """A stored node: its label, and the hash of the text that its vector is of."""
 
     label: str
     text_hash: str = ""

@@ -1,4 +1,4 @@
-"""What is read of the passages that an answer cites, to say how sure they are."""
+"""The facts about cited passages that their confidence is made of."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from drift.model.found_nodes import ScoreThreshold
 from drift.model.graph import Vector
 
 MOST_PASSAGES = 100
-"""Chunks that are looked at for one answer; of further ones nothing is known."""
+"""The most chunks that are looked at for one answer."""
 MOST_WITNESSES = 5
 """Other documents that are counted for one passage."""
 
@@ -24,7 +24,7 @@ class PassagesQuery:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What a graph knows of a cited chunk; None where it knows nothing of the kind.
+    """A cited chunk in its graph; None where the graph does not say.
 
     `similarity` is the raw cosine, -1 to 1, of its vector and the question's. `updated_at` is when
     its document last changed, in milliseconds since 1970. `witnesses` are the ids of up to

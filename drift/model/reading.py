@@ -1,4 +1,4 @@
-"""What is read of a project outside of a search, and the pages that lists come in."""
+"""Reading a project outside of a search: pages of lists, and the project about itself."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Generic, TypeVar
 from drift.model.graph import Chunk
 
 Key = str | int | float
-"""What a node is found by, in its stored type: ids of some graphs are numbers."""
+"""The key of a node, in its stored type: ids of some graphs are numbers."""
 
 Position = tuple[Key | None, ...]
-"""Behind what a page begins: the keys of the last row before it."""
+"""The start of a page: the keys of the last row before it."""
 
 _Row_co = TypeVar("_Row_co", covariant=True)
 
@@ -34,23 +34,22 @@ class Page(Generic[_Row_co]):
 
 
 ABOUT_PROJECT = "About this project"
-"""How citations call the document of what a project knows of itself, which no graph holds."""
+"""The document name in citations of a project's own facts, which no graph holds."""
 MOST_NAMED = 100
 """Documents that it names, and the largest communities that it tells of."""
 MOST_TOLD = 12
 _LINE_CHARACTERS = 190
 """Of a line at most: it is cited as one sentence, and three in a row fit into one span."""
-_NAME_CHARACTERS = 80
 
 
 def about_id(project_id: str) -> str:
-    """Return the reserved id of the chunk that tells what a project knows of itself."""
+    """Return the reserved id of the chunk in which a project tells about itself."""
     return f"project:{project_id}"
 
 
 @dataclass(frozen=True, slots=True)
 class AboutProject:
-    """What a project knows of itself: its counts, names of documents, its largest communities.
+    """A project about itself: its counts, names of documents, its largest communities.
 
     `names` are up to MOST_NAMED of its documents', `largest` the titles and summaries of up to
     MOST_TOLD communities that are in no other, the largest first.
@@ -82,7 +81,7 @@ class AboutProject:
 
     def _documents(self) -> Iterator[str]:
         """Yield lines of a few names each, and one that tells how many are not named."""
-        names = sorted((_short(name, _NAME_CHARACTERS) for name in self.names), key=str.casefold)
+        names = sorted((_short(name, 80) for name in self.names), key=str.casefold)
         whole, first = self.documents, 1
         for group in _packed(names):
             last = first + len(group) - 1

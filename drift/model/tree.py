@@ -54,12 +54,12 @@ class Citation:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What makes two citations one: their chunk and its words."""
+        """The identity of a citation: its chunk and its words."""
         return self.chunk_id, self.span
 
     @property
     def document(self) -> str:
-        """What tells its document from others: its id, else its name."""
+        """The key of its document: its id, else its name."""
         return self.document_id or self.document_name
 
 
@@ -75,7 +75,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class CitationCounts:
-    """What became of citations: kept, repaired to verbatim text, or dropped, by reason."""
+    """Citations by result: kept, repaired to verbatim text, or dropped, by reason."""
 
     total: int = 0
     kept: int = 0
@@ -151,7 +151,7 @@ class Node:
 
 @dataclass(slots=True)
 class Tree:
-    """What one request has found; `nodes` are the follow-ups that have ended, by their numbers."""
+    """The finds of one request; `nodes` are the follow-ups that have ended, by their numbers."""
 
     nodes: dict[int, Node] = field(default_factory=dict)
     retrieved: dict[str, Chunk] = field(default_factory=dict)

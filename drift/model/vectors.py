@@ -14,7 +14,7 @@ OWN = "own"
 
 @dataclass(frozen=True)
 class VectorRow:
-    """A node with its vector: its `kind` and `label`, its id as text, and what was embedded."""
+    """A node with its vector: its `kind` and `label`, its id as text, and the embedded text."""
 
     project_id: str
     kind: str
@@ -25,16 +25,16 @@ class VectorRow:
 
     @property
     def key(self) -> str:
-        """What tells it from every other row of the store."""
+        """The key of the row in the store."""
         return hashed(self.project_id, self.kind, self.node_id)
 
     @cached_property
     def digest(self) -> str:
-        """What changes with its vector, label or text."""
+        """A hash of its vector, label and text."""
         packed = struct.pack(f"<{len(self.vector)}f", *self.vector)
         return hashed(packed.hex(), self.label, self.text)[:32]
 
 
 def hashed(*parts: str) -> str:
-    """Return 64 hexadecimal digits that tell these parts: no id can end a store's filter."""
+    """Return a SHA-256 hash of these parts, in which no id can end a store's filter."""
     return hashlib.sha256("\x00".join(parts).encode(errors="surrogatepass")).hexdigest()

@@ -23,14 +23,12 @@ from drift.telemetry import parts
 
 KEPT_S = 3600.0
 AGAIN_S = 60.0
-"""After how long it is tried again where a server failed; what was too slow is so for an hour."""
+"""The wait after a failed server; a measurement that was too slow waits for an hour."""
 MAX_PROJECTS = 1000
 PATIENCE_S = 1.0
-"""What a question waits for it at most; without it no threshold is kept to."""
-MEASURED_S = 60.0
-"""How long it may take beside the answers."""
+"""The longest wait of a question; without a threshold all nodes are near enough."""
 AT_ONCE = 4
-"""Searches of one measurement that are in flight; one project is measured after another."""
+"""Searches in flight of one measurement; projects are measured one after another."""
 
 
 async def nearness_of_unrelated(
@@ -60,7 +58,7 @@ class Measured:
 
 
 class Measuring:
-    """What a process has measured, by project; it belongs to one finder."""
+    """The thresholds that a process has measured, by project; it belongs to one finder."""
 
     def __init__(
         self, finder: NodeFinder, embedder: Embedder, clock: Callable[[], float] = time.monotonic
@@ -75,10 +73,10 @@ class Measuring:
         self._turn = asyncio.Lock()
 
     async def score(self, project_id: str, dimensions: int, deadline: Deadline) -> Measured:
-        """Return the project's threshold as far as it is known; who asks does not wait for long.
+        """Return the project's threshold as far as it is known, after a short wait at most.
 
-        It is measured once for all who ask meanwhile, and goes on beside their answers. One that
-        cannot be measured costs no question; DeadlineError when its own time is used up.
+        A measurement is shared by all questions meanwhile, and goes on beside their answers. Its
+        failure costs no question; DeadlineError when the question's own time is used up.
         """
         key, left = (project_id, dimensions), deadline.require()
         if known := self._known.get(key):
@@ -103,7 +101,8 @@ class Measuring:
             del self._builds[key]
 
     async def _measured(self, project_id: str, dimensions: int) -> Measured:
-        deadline, finder, score = Deadline.after(MEASURED_S), self._finder, None
+        # a minute beside the answers, which do not wait for it
+        deadline, finder, score = Deadline.after(60.0), self._finder, None
         try:
             # One pair: a question needs the number of texts, and no cosines of theirs.
             found = await finder.sample(project_id, dimensions, pairs(1), LEAST_TEXTS, deadline)

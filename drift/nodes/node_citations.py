@@ -1,7 +1,6 @@
-"""Pure: `[Node 3]` in an answer: what names a node stays, in one form; the rest is taken out.
+"""Pure: citations such as `[Node 3]`: those of known nodes stay, in one form; others are removed.
 
-An answer can be read while it grows. What is given of its beginning is the beginning of what is
-given of the whole.
+An answer can be cleaned while it grows: a cleaned beginning is a prefix of the cleaned whole.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 NOT_ENOUGH = "I don't have enough information"
-"""What is answered where the nodes do not carry an answer; seed 002 has the words."""
+"""The answer where the nodes carry none; seed 002 has the words."""
 
 _NUMBERS = r"#?\s{0,3}\d[^\[\]【】\n]*"
 _CITATION = re.compile(
@@ -20,10 +19,8 @@ _BEGUN = re.compile(
     rf"[\[【]\s{{0,3}}(?:no?|nod|nodes?\s{{0,3}}(?:#\s{{0,3}}|{_NUMBERS}|[xn]\s{{0,3}})?)?\Z",
     re.IGNORECASE,
 )
-_OPENING = "[【"
 _PART = re.compile(r"\d+|[^\W\d_]+|[^\w\s]")
 _BETWEEN = frozenset({",", ";", "&", "#", "and", "node", "nodes"})
-_DASHES = frozenset({"-", "–", "—", "to"})
 _LONGEST_NUMBER = 4
 _LONGEST_RANGE = 20
 
@@ -51,8 +48,8 @@ def cited(text: str) -> frozenset[int]:
 
 
 def _without_a_begun_one(text: str) -> str:
-    """Return a text without a citation that its end cuts, and without brackets that may be one."""
-    while (at := max(text.rfind(sign) for sign in _OPENING)) >= 0 and _BEGUN.match(text, at):
+    """Return a text without an unfinished citation, or a bracket that may begin one, at its end."""
+    while (at := max(text.rfind(sign) for sign in "[【")) >= 0 and _BEGUN.match(text, at):
         text = text[:at]
     return text
 
@@ -68,7 +65,7 @@ def _named(numbers: str) -> Iterator[int]:
                 yield from range(before + 1, number)
             yield number
             before, is_range = number, False
-        elif part in _DASHES:
+        elif part in {"-", "–", "—", "to"}:
             is_range = True
         elif part not in _BETWEEN:
             return

@@ -1,4 +1,4 @@
-"""Pure: the nodes that were found as the numbered context of a prompt, within a bound of tokens."""
+"""Pure: found nodes as the numbered context of a prompt, within a token budget."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from drift.prompting.tokens import cut, cut_to, most_tokens
 MAX_CONTEXT_TOKENS = 100_000
 """Of the whole prompt."""
 MAX_TITLE_CHARACTERS = 300
-MAX_RELATION_CHARACTERS = 300
-MAX_TYPE_CHARACTERS = 100
 _FORGED = re.compile(r"[\[【](?=\s*nodes?\b)", re.IGNORECASE)
 
 
@@ -25,8 +23,8 @@ def asked_of(
 ) -> tuple[Prompt, tuple[FoundNode, ...]]:
     """Return the prompt, and the nodes that stand in it: [Node 1] is the first of them.
 
-    Of nodes that are too many for the bound, those of the lowest score are left out. The best one
-    stands in it in any case, with as much of its text as fits.
+    Nodes of the lowest score are left out until the prompt fits. The best node always stays, with
+    as much of its text as fits.
     """
     question = cut_question(question, bound)
     shown = tuple(sorted(nodes, key=lambda node: -node.score))
@@ -50,19 +48,19 @@ def _shortened(question: str, node: FoundNode, most: int) -> Prompt:
 
 
 def _element(number: int, node: FoundNode, text: str | None = None) -> str:
-    """Return a node as seed 002 writes it; its own words number no other one."""
+    """Return a node as seed 002 writes it; its own words cannot pose as another node."""
     title = on_line(cut(_unforged(node.title), MAX_TITLE_CHARACTERS))
     said = indented(_unforged(node.text if text is None else text).strip())
     lines = [f"[Node {number}] {title}: {said}".rstrip()]
     if node.related:
         lines.append(f"Related: {'; '.join(map(_related, node.related))}")
-    kind = cut(_unforged(node.node_type), MAX_TYPE_CHARACTERS)
+    kind = cut(_unforged(node.node_type), 100)
     return element("node", "\n".join(lines), type=kind)
 
 
 def _related(node: RelatedNode) -> str:
     title = on_line(cut(_unforged(node.title), MAX_TITLE_CHARACTERS))
-    relation = on_line(cut(_unforged(node.relation), MAX_RELATION_CHARACTERS))
+    relation = on_line(cut(_unforged(node.relation), 300))
     return f"{title} ({relation})" if relation else title
 
 

@@ -24,7 +24,7 @@ def searchable_text(properties: Mapping[str, object]) -> str:
 
 
 def text_hash(text: str, model: str, dimensions: int) -> str:
-    """Return what tells whether a stored vector is that of a text, by this model."""
+    """Return a hash of a text and its model, stored beside the vector."""
     named = [model, dimensions, text]
     return hashlib.sha256(json.dumps(named).encode()).hexdigest()
 

@@ -1,6 +1,6 @@
-"""What questions to the nodes and people's own nodes need of the graph, as protocols.
+"""The graph as questions to nodes and people's own nodes need it, as protocols.
 
-Errors are those of drift.ports.GraphStore, and what a method names beside them.
+Errors are those of drift.ports.GraphStore, and those that a method names.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class NodeStore(Protocol):
     """
 
     async def find_node(self, project: Project, node_id: str, deadline: Deadline) -> StoredNode:
-        """Return what stands under an id."""
+        """Return the node of an id."""
 
     async def create_node(
         self, project: Project, node: OwnNode, embedded: Embedded | None, deadline: Deadline
@@ -60,8 +60,7 @@ class NodeStore(Protocol):
     ) -> bool:
         """Give a node these properties and no others; tell whether it was written.
 
-        Where `kept` is a hash, the vector of this hash stays, and nothing is written where the node
-        has it no longer.
+        Where `kept` is a hash, the vector of this hash stays; a node that lost it is not written.
         """
 
     async def remove_node(self, project: Project, node_id: str, deadline: Deadline) -> None:
@@ -81,7 +80,7 @@ class LabelledNodes(Protocol):
         """Return the projects that have nodes of a label of people's own, by id."""
 
     def labelled(self, project_id: str, label: str, taking: Taking) -> AsyncGenerator[LabelledNode]:
-        """Yield the project's nodes of a label that are to be looked at."""
+        """Yield the project's nodes of a label, as far as `taking` includes them."""
 
     async def require_free(self, project_id: str) -> None:
         """Raise ProjectHeldError while an ingest holds the project."""
@@ -92,7 +91,7 @@ class LabelledNodes(Protocol):
         nodes: Sequence[tuple[LabelledNode, Embedded | None]],
         deadline: Deadline,
     ) -> int:
-        """Give nodes their vectors, or take away what is of no text; return how many it were.
+        """Write vectors, and remove those of nodes without a text; return the number of nodes.
 
         A node that has changed meanwhile is left as it is. Raises ProjectHeldError.
         """

@@ -28,7 +28,7 @@ _SHORTER = "\n\nReply in a few sentences."
 
 @dataclass(frozen=True, slots=True)
 class RagRules:
-    """What is searched by which embedding model; a `threshold` replaces each project's own."""
+    """The labels and the embedding model of a search; a `threshold` replaces each project's own."""
 
     labels: tuple[str, ...] = (CHUNK, ENTITY, COMMUNITY)
     threshold: float | None = None
@@ -40,7 +40,7 @@ class RagRules:
 class _Nearest:
     """The nearest nodes, the nearest first; without a threshold all of them are near enough.
 
-    `is_settled` says that it is known whether there is one.
+    `is_settled` is false while the project's threshold is still being measured.
     """
 
     nodes: tuple[FoundNode, ...] = ()
@@ -133,7 +133,7 @@ class RagSearch:
     async def _threshold(
         self, query: NodesQuery, found: FoundNodes, deadline: Deadline
     ) -> Measured:
-        """Return that of the settings, else what was measured of the project, else measure it."""
+        """Return the threshold of the settings, else the project's stored one, else measure it."""
         if self._rules.threshold is not None:
             return Measured(self._rules.threshold, is_known=True)
         dimensions, kept = len(query.vector), found.threshold
@@ -158,7 +158,7 @@ class RagSearch:
         return RagResponse(answer=answer, sources=sources)
 
     async def _asked(self, prompt: Prompt, shown: int, deadline: Deadline, telling: Telling) -> str:
-        """Return the model's answer; one that is empty or cut is asked for once more."""
+        """Return the model's answer; an empty or cut one is asked for once more."""
         hear = telling.hear(lambda reply: cleaned(reply, shown))
         try:
             try:

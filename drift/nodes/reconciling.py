@@ -1,7 +1,7 @@
-"""People's nodes and their vectors: what is missing or stale is named and embedded, in batches.
+"""People's nodes and their vectors: missing and stale ones are named and embedded, in batches.
 
-The commands and the function's timer do the same. What is done stays done, so that a run that broke
-off goes on where it was.
+The commands and the function's timer do the same. Finished batches stay, so that an interrupted run
+can continue.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ from drift.core.errors import (
     UpstreamError,
 )
 from drift.core.logs import log
-from drift.model.nodes import Embedded, LabelledNode, Taking
+from drift.model.nodes import LabelledNode, Taking
 from drift.nodes.embedding_calls import EmbeddingCalls
-from drift.nodes.node_text import searchable_text, text_hash
+from drift.nodes.node_text import searchable_text
 from drift.nodes.ports import LabelledNodes
 from drift.nodes.writing import NodeRules
 from drift.telemetry import parts
 
 BATCH = 128
 NAMED = 10
-"""So many of the nodes that differ are named by their ids."""
+"""The most nodes that a report names by their ids."""
 UNFINISHED = "unfinished"
 """The outcome of a run that stopped at its deadline."""
 
 
 @dataclass(slots=True)
 class NodesReport:
-    """What was found of a label in a project, and how much of it is mended.
+    """The state of a label in a project, and how many of its nodes were mended.
 
     `missing` had no vector, `stale` one of another text or model, `without_text` lack a title or a
-    description and are not searched, and `foreign` are another program's, which nothing was done
-    to. `examples` are ids of the first nodes that were mended or were to be.
+    description and are not searched, and `foreign` are another program's and left alone.
+    `examples` are the ids of the first nodes that were mended or were to be.
     """
 
     project: str
@@ -57,18 +57,18 @@ class NodesReport:
 
     @property
     def differs(self) -> int:
-        """How many nodes were not as they should be."""
+        """The number of missing and stale nodes."""
         return self.missing + self.stale
 
     def counts(self) -> dict[str, object]:
-        """Return what the log says of it."""
+        """Return the counts for the log."""
         said = ("seen", "missing", "stale", "without_text", "mended", "prompt_tokens", "examples")
         return {name: getattr(self, name) for name in said}
 
 
 @dataclass(slots=True)
 class Summary:
-    """What became of all labels in all projects: how many were looked at, and how each ended."""
+    """The result for all labels in all projects: how many were looked at, and how each ended."""
 
     looked_at: int = 0
     mended: int = 0
@@ -119,7 +119,7 @@ class NodeReconciling:
     async def _one(
         self, summary: Summary, project_id: str, label: str, deadline: Deadline
     ) -> NodesReport:
-        """Look at one label; what ends the whole run becomes the summary's outcome."""
+        """Look at one label; a reason to end the whole run becomes the summary's outcome."""
         report = NodesReport(project_id, label)
         summary.looked_at += 1
         try:
@@ -147,11 +147,11 @@ class NodeReconciling:
         taking: Taking = "marked",
         tell: Tell = lambda _: None,
     ) -> NodesReport:
-        """Look at every node of a label in a project, and embed what is missing or stale.
+        """Look at every node of a label in a project, and embed missing and stale ones.
 
-        What is taken beside the marked nodes becomes the project's, and marked. `tell` hears of
-        each batch. At the deadline the run ends by itself, and says so. What was done stays, also
-        after an error.
+        Unmarked nodes that are taken become the project's, and marked. `tell` hears of each batch.
+        At the deadline the run ends by itself, and says so. Finished batches stay, also after an
+        error.
         """
         report = NodesReport(project_id, label)
         await self._measured(report, deadline, taking, tell)
@@ -196,7 +196,7 @@ class NodeReconciling:
             await self._mend(report, waiting, deadline)
 
     def _differs(self, report: NodesReport, node: LabelledNode, text: str) -> bool:
-        """Count a node; tell whether something of it is to be mended."""
+        """Count a node; tell whether it has to be mended."""
         report.seen += 1
         if node.is_foreign:
             report.foreign += 1
@@ -204,7 +204,7 @@ class NodeReconciling:
 
         is_complete = node.has_vector and node.is_known
         is_missing = bool(text) and not is_complete
-        is_stale = bool(text) and is_complete and node.text_hash != self._hash(text)
+        is_stale = bool(text) and is_complete and node.text_hash != self._rules.hash_of(text)
         report.without_text += not text
         report.missing += is_missing
         report.stale += is_stale
@@ -222,10 +222,7 @@ class NodeReconciling:
         report.prompt_tokens += made.tokens.prompt
         vectors = iter(made.vectors)
         rows = [
-            (node, Embedded(next(vectors), self._rules.model, self._hash(text)) if text else None)
+            (node, self._rules.embedded(text, next(vectors)) if text else None)
             for node, text in waiting
         ]
         report.mended += await self._nodes.put(report.project, rows, deadline)
-
-    def _hash(self, text: str) -> str:
-        return text_hash(text, self._rules.model, self._rules.dimensions)

@@ -34,7 +34,6 @@ UNRELATED = (
     "Who may vote in a general election?",
 )
 """Questions of twenty subjects. A project may be about some of them, and not about most."""
-SHARE_OF_UNRELATED = 0.85
 LEAST_TEXTS = 100
 """Of fewer texts the nearest pair of a hundred is an accident: they have no threshold."""
 
@@ -52,7 +51,7 @@ def _two_shares(at: int) -> tuple[float, float]:
 
 def unrelated(nearest: Iterable[float]) -> float | None:
     """Return the cosine that 17 of 20 of UNRELATED do not exceed to their nearest node."""
-    return reached(nearest, SHARE_OF_UNRELATED)
+    return reached(nearest, 0.85)
 
 
 def reached(cosines: Iterable[float], share: float) -> float | None:

@@ -10,6 +10,7 @@ from drift.contracts.nodes import NewNode, NodeOut
 from drift.core.deadline import Deadline
 from drift.core.errors import ConflictError, FieldProblem, InvalidRequestError
 from drift.model.found_nodes import OF_INGESTION
+from drift.model.graph import Vector
 from drift.model.nodes import Embedded, OwnNode, Properties
 from drift.nodes.node_text import DESCRIPTION, TITLES, searchable_text, text_hash, title_of
 from drift.nodes.ports import NodeStore
@@ -27,6 +28,14 @@ class NodeRules:
     model: str
     dimensions: int
     embeds: bool = True
+
+    def hash_of(self, text: str) -> str:
+        """Return the hash of a text that its vector is stored with."""
+        return text_hash(text, self.model, self.dimensions)
+
+    def embedded(self, text: str, vector: Vector) -> Embedded:
+        """Return the vector of a text as it is stored."""
+        return Embedded(vector, self.model, self.hash_of(text))
 
     @property
     def own_labels(self) -> tuple[str, ...]:
@@ -81,7 +90,7 @@ class NodeWriting:
             InvalidRequestError, ConflictError, ProjectHeldError, UpstreamError: as for `create`.
         """
         text = _required_text(properties)
-        wanted = text_hash(text, self._rules.model, self._rules.dimensions)
+        wanted = self._rules.hash_of(text)
         for _ in range(ATTEMPTS):
             stored = await self._store.find_node(project, node_id, deadline)
             is_same = stored.text_hash == wanted
@@ -102,8 +111,7 @@ class NodeWriting:
         if not self._rules.embeds:
             return None
         made = await self._embedder.embed([text], deadline)
-        named = text_hash(text, self._rules.model, self._rules.dimensions)
-        return Embedded(made.vectors[0], self._rules.model, named)
+        return self._rules.embedded(text, made.vectors[0])
 
 
 def _required_text(properties: Properties) -> str:

@@ -1,1 +1,1 @@
-"""What an operator sees of a request: its parts, their cost, log lines, spans and metrics."""
+"""Telemetry of a request: its parts, their cost, log lines, spans and metrics."""

@@ -105,7 +105,7 @@ def outgoing() -> dict[str, str]:
 
 
 class Invocation(Protocol):
-    """What the platform says of one call; it may also have a `trace_context`."""
+    """One call as the platform describes it; it may also have a `trace_context`."""
 
     @property
     def invocation_id(self) -> str:

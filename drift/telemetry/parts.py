@@ -1,7 +1,7 @@
-"""What an operator sees of a request: each part is timed, counted, logged, and becomes a span.
+"""The parts of a request: each is timed, counted and logged, and becomes a span.
 
-A part is a `with` block. Calls inside it add what they cost to it, and it adds that to the part
-around it, so that usage, log lines, spans and metrics read the same counts.
+A part is a `with` block. Calls inside add their cost to it, and it adds that to the part around it,
+so that usage, log lines, spans and metrics read the same counts.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 
-from drift.contracts.answer import PhaseUsage, UsageOut
+from drift.contracts.answer import UsageOut
 from drift.contracts.progress import Phase
 from drift.core.errors import DriftError, UnusableReplyError
 from drift.core.logs import bound, log
-from drift.model.calls import Cost, Spending
+from drift.model.calls import Cost, PhaseUsage, Spending
 from drift.model.tree import CitationCounts, FollowupState
 from drift.telemetry import otel
 
@@ -61,7 +61,7 @@ class Part:
         self.client_s[kind] = self.client_s.get(kind, 0.0) + seconds
 
     def receive(self, inner: Part) -> None:
-        """Add what an inner part cost."""
+        """Add the cost of an inner part."""
         self.cost.add(inner.cost)
         self.spending.add(inner.spending)
 
@@ -69,7 +69,7 @@ class Part:
             self.spend(kind, seconds)
 
     def usage(self) -> UsageOut:
-        """Return what an ended retrieval cost, as callers read it."""
+        """Return the cost of an ended retrieval, as callers read it."""
         chains = (
             part.cost.waited_s if part.critical_path_s is None else part.critical_path_s
             for part in self.phases.values()
@@ -78,15 +78,11 @@ class Part:
             phase.value: PhaseUsage(**part.cost.of_models()) for phase, part in self.phases.items()
         }
 
-        return UsageOut.model_validate(
-            {
-                **self.cost.of_models(),
-                "graph_round_trips": self.cost.graph_round_trips,
-                "prompts_cut": self.cost.prompts_cut,
-                "wall_seconds": round(self.duration_s, 4),
-                "critical_path_seconds": round(sum(chains), 4),
-                "phases": phases,
-            }
+        return UsageOut(
+            **self.cost.model_dump(exclude={"waited_s"}),
+            wall_seconds=round(self.duration_s, 4),
+            critical_path_seconds=round(sum(chains), 4),
+            phases=phases,
         )
 
 
@@ -140,7 +136,7 @@ def outcome_of(error: BaseException) -> str:
 
 @contextmanager
 def measured() -> Iterator[Cost]:
-    """Sum what a block costs, for an account of ours: without a span and without a log line."""
+    """Sum the cost of a block for our own account, without a span or a log line."""
     part = Part({})
     token = _current.set(part)
     try:
@@ -151,15 +147,14 @@ def measured() -> Iterator[Cost]:
 
 # ------------------------------------------------------------------------------- parts of a request
 def retrieval(retrieval_id: str, project_id: str) -> AbstractContextManager[Part]:
-    """Measure a whole retrieval; its last line holds what its phases counted, and its cost."""
+    """Measure a whole retrieval; its last line holds the counts of its phases, and its cost."""
     ended = partial(_request_ended, "drift.retrievals", "drift.retrieval.duration")
-    return _part(
-        "retrieve", "retrieval_ended", ended, retrieval_id=retrieval_id, project_id=project_id
-    )
+    ids = {"retrieval_id": retrieval_id, "project_id": project_id}
+    return _part("retrieve", "retrieval_ended", ended, **ids)
 
 
 def rag(retrieval_id: str, project_id: str) -> AbstractContextManager[Part]:
-    """Measure a whole question to the nodes; its last line holds what it counted, and its cost."""
+    """Measure a whole question to the nodes; its last line holds its counts and its cost."""
     ended = partial(_request_ended, "drift.rag.queries", "drift.rag.duration")
     return _part("rag query", "rag_ended", ended, retrieval_id=retrieval_id, project_id=project_id)
 
@@ -172,7 +167,7 @@ def _request_ended(counter: str, histogram: str, part: Part) -> Mapping[str, obj
 
 
 def reconciling(project_id: str, label: str) -> AbstractContextManager[Part]:
-    """Measure a look at one label in one project; its line holds what differed."""
+    """Measure a look at one label in one project; its line holds the differences."""
 
     def ended(part: Part) -> Mapping[str, object]:
         otel.count("drift.nodes.reconciled", 1, {"outcome": part.outcome})
@@ -203,7 +198,7 @@ def refused(code: str) -> None:
 
 
 def phase(which: Phase) -> AbstractContextManager[Part]:
-    """Measure a phase of a retrieval; what it counts is part of the retrieval's last line too."""
+    """Measure a phase of a retrieval; its counts are part of the retrieval's last line too."""
     whole = _current.get()
 
     def ended(part: Part) -> Mapping[str, object]:
@@ -223,7 +218,7 @@ def phase(which: Phase) -> AbstractContextManager[Part]:
 
 
 def followup(number: int, depth: int) -> AbstractContextManager[Part]:
-    """Measure what finding the evidence of one follow-up takes, by its number in the tree."""
+    """Measure the search for the evidence of one follow-up, by its number in the tree."""
     return _part("followup", None, lambda _part: {}, followup=number, depth=depth)
 
 
@@ -233,7 +228,7 @@ def reading(followups: int) -> AbstractContextManager[Part]:
 
 
 def count_followups(part: Part, states: Iterable[FollowupState], citations: CitationCounts) -> None:
-    """Count how the follow-ups of a phase have ended, and what became of their citations."""
+    """Count the ends of a phase's follow-ups, and the results of their citations."""
     by_state = Counter(states)
     by_kind: Counter[str] = Counter()
     for state, number in by_state.items():
@@ -256,7 +251,7 @@ def count_followups(part: Part, states: Iterable[FollowupState], citations: Cita
 
 @contextmanager
 def waiting() -> Iterator[Cost]:
-    """Add the seconds of a call to the part around it; the call counts itself in what is given."""
+    """Add the seconds of a call to the part around it; the call counts itself in the given cost."""
     part = _current.get()
     cost = part.cost if part else Cost()
     start = time.monotonic()

@@ -1,4 +1,4 @@
-"""What an operator sees of requests to servers: a span, a duration, and what they cost the part."""
+"""Requests to servers: a span, a duration, and their cost in the part around them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,11 @@ from drift.telemetry.parts import current
 
 Operation = Literal["chat", "embeddings"]
 Statement = Literal["read", "write"]
-_SECONDS_OF = {"chat": "chat_s", "embeddings": "embedding_s", "graph": "graph_s"}
 
 
 @dataclass(slots=True)
 class ServerCall:
-    """A request to a server while it runs; `tokens` and `model` are what its answer says."""
+    """A request to a server while it runs; `tokens` and `model` are those of its answer."""
 
     tokens: Tokens = field(default_factory=Tokens)
     model: str = ""
@@ -35,10 +34,10 @@ def model_call(operation: Operation, model: str, provider: str) -> Iterator[Serv
         "gen_ai.request.model": model,
     }
     call = ServerCall()
+    kind = "chat" if operation == "chat" else "embedding"
+    duration = "gen_ai.client.operation.duration"
     with (
-        _client(
-            f"{operation} {model}", operation, "gen_ai.client.operation.duration", about
-        ) as span,
+        _client(f"{operation} {model}", kind, duration, about) as span,
         _spending(call, operation, model),
     ):
         yield call
@@ -64,7 +63,7 @@ def model_call(operation: Operation, model: str, provider: str) -> Iterator[Serv
 
 @contextmanager
 def _spending(call: ServerCall, operation: Operation, model: str) -> Iterator[None]:
-    """Add what a request took to the part around it; one that broke off may be billed."""
+    """Add the tokens of a request to the part around it; an interrupted one may be billed."""
     part = current()
     spending, cost = (part.spending, part.cost) if part else (Spending(), Cost())
     try:
@@ -111,7 +110,7 @@ def _client(name: str, kind: str, metric: str, about: dict[str, str]) -> Iterato
         spent = time.monotonic() - start
         otel.record(metric, spent, {**about, **failure})
         if part := current():
-            part.spend(_SECONDS_OF[kind], spent)
+            part.spend(f"{kind}_s", spent)
 
 
 def _kind(error: BaseException) -> str:

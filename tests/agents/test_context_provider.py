@@ -53,6 +53,12 @@ PARTS: dict[str, dict[str, Any]] = {
 }
 
 
+def by_words(filings: Filings, **config: Any) -> Neo4jContextProvider:
+    """Return a provider that searches the filings by their words."""
+    login = filings.connection
+    return Neo4jContextProvider(index_type="fulltext", index_name=WORDS, **config, **login)
+
+
 async def context_of(
     provider: Neo4jContextProvider, *messages: Message, before: Any = None, agent: Any = None
 ) -> str:
@@ -161,12 +167,7 @@ async def test_orders_in_a_text_are_data(filings: Filings) -> None:
         return JSONResponse(obeying(await request.json()))
 
     routes = [Route("/v1/chat/completions", complete, methods=["POST"])]
-    provider = Neo4jContextProvider(
-        index_type="fulltext",
-        index_name=WORDS,
-        retrieval_query=QUERY,
-        **filings.connection,
-    )
+    provider = by_words(filings, retrieval_query=QUERY)
     async with (
         listening(Starlette(routes=routes), 0) as url,
         AsyncOpenAI(base_url=f"{url}/v1", api_key="any") as own,
@@ -186,9 +187,7 @@ async def test_orders_in_a_text_are_data(filings: Filings) -> None:
 
 # -------------------------------------------------------------------------------- the conversation
 async def test_the_newest_messages_of_both_sides_make_the_query(filings: Filings) -> None:
-    provider = Neo4jContextProvider(
-        index_type="fulltext", index_name=WORDS, message_history_count=2, **filings.connection
-    )
+    provider = by_words(filings, message_history_count=2)
     history = InMemoryHistoryProvider()
     agent = SimpleNamespace(context_providers=[history, provider])
     before = {
@@ -258,9 +257,7 @@ def test_a_query_of_another_shape_is_refused_at_once(query: str, told: str) -> N
 async def test_a_query_that_does_more_than_read_is_refused(
     filings: Filings, query: str, told: str
 ) -> None:
-    provider = Neo4jContextProvider(
-        index_type="fulltext", index_name=WORDS, retrieval_query=query, **filings.connection
-    )
+    provider = by_words(filings, retrieval_query=query)
     with pytest.raises(GraphMisconfiguredError, match=told):
         async with provider:
             pass
@@ -271,13 +268,7 @@ async def test_a_query_that_does_not_end_is_ended(filings: Filings) -> None:
         "MATCH (a), (b), (c), (d), (e), (f), (g), (h), (i) WITH node, score, count(*) AS n "
         "RETURN toString(n) AS text, score ORDER BY score DESC"
     )
-    async with Neo4jContextProvider(
-        index_type="fulltext",
-        index_name=WORDS,
-        retrieval_query=endless,
-        timeout_s=1,
-        **filings.connection,
-    ) as provider:
+    async with by_words(filings, retrieval_query=endless, timeout_s=1) as provider:
         with pytest.raises(GraphTimeoutError):
             await context_of(provider, said("barges"))
 

@@ -59,23 +59,18 @@ async def test_it_answers_to_its_own_names_and_pages_alone(
 
 
 async def test_metadata_tells_where_to_sign_in(bare_url: str, serve: Serve) -> None:
-    serve(fake_service(ports(StubGraph(PrimerEvidence()), object())), **EASYAUTH)
+    own = fake_service(ports(StubGraph(PrimerEvidence()), object()))
+    serve(own, **EASYAUTH, MCP_HOSTS="custom.example")
+    answer = await call(bare_url, "GET", METADATA)
+    assert answer.json()["resource"] == "https://custom.example/mcp"
+
+    serve(own, **EASYAUTH)
     answer = await call(bare_url, "GET", METADATA)
     told = ProtectedResourceMetadata.model_validate_json(answer.body)
     assert str(told.resource) == f"https://{OWN}/mcp"
     (server,) = told.authorization_servers
     assert str(server).rstrip("/") == f"https://login.microsoftonline.com/{TENANT}/v2.0"
     assert told.scopes_supported == [SCOPE, "openid"]
-
-
-async def test_a_custom_domain_is_the_one_that_metadata_names(bare_url: str, serve: Serve) -> None:
-    serve(
-        fake_service(ports(StubGraph(PrimerEvidence()), None)),
-        **EASYAUTH,
-        MCP_HOSTS="custom.example",
-    )
-    answer = await call(bare_url, "GET", METADATA)
-    assert answer.json()["resource"] == "https://custom.example/mcp"
 
 
 async def test_who_is_not_known_is_led_to_the_metadata(bare_url: str, serve: Serve) -> None:

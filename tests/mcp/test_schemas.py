@@ -21,9 +21,12 @@ REFUSED = {"anyOf", "allOf", "oneOf", "not", "$ref", "$defs", "if", "patternProp
 """What Foundry's catalogue, and other readers of schemas, do not take."""
 
 
+SERVER = build_server(nobody)
+
+
 @pytest.fixture
 async def tools() -> dict[str, Tool]:
-    return {one.name: one for one in await build_server(nobody).list_tools()}
+    return {one.name: one for one in await SERVER.list_tools()}
 
 
 def parts_of(schema: Any) -> Iterator[dict[str, Any]]:
@@ -70,11 +73,10 @@ async def test_no_tool_writes_or_leaves_the_projects(tools: dict[str, Tool]) -> 
 
 
 async def test_models_are_told_how_to_choose_and_that_texts_are_data() -> None:
-    server = build_server(nobody)
-    said = server.instructions or ""
+    said = SERVER.instructions or ""
     assert all(name in said for name in TOOLS)
     assert "never instructions" in said
-    for one in await server.list_tools():
+    for one in await SERVER.list_tools():
         words = " ".join((one.description or "").split())
         assert one.name == "list_projects" or "never instructions" in words
 

@@ -96,11 +96,17 @@ class Visit:
         if ready:
             await self.page.wait_for_selector("html[data-ready]")
 
-    async def ask(self, question: str, depth: str = "quick") -> None:
-        """Ask, and do not wait."""
+    async def ask(
+        self, question: str, depth: str = "quick", *, project: str = "", until: str = ""
+    ) -> None:
+        """Ask, of a project that is chosen before, and wait for what is to be seen."""
+        if project:
+            await self.page.select_option("#project", project)
         await self.page.fill("#question", question)
         await self.page.check(f"input[value={depth}]", force=True)
         await self.page.click("#send")
+        if until:
+            await self.page.wait_for_selector(until)
 
     async def answered(self) -> None:
         """Return when the newest question has come to an end."""

@@ -72,17 +72,25 @@ async def visits(
     browser: Browser,
     model_server: ModelServerControl,  # noqa: ARG001 - without faults
 ) -> AsyncIterator[Visits]:
-    """Makes tabs, each of another browser profile; at the end none may have complained."""
+    """Makes tabs at an address of the page, each of another browser profile.
+
+    Without an address nothing is opened yet. At the end no tab may have complained.
+    """
     made: list[Visit] = []
     async with AsyncExitStack() as until_the_end:
 
-        async def visit(**options: Any) -> Visit:
+        async def visit(
+            address: str | None = "", *, refusals: bool = False, **options: Any
+        ) -> Visit:
             context = await browser.new_context(**{**ON_A_DESK, **options})
             until_the_end.push_async_callback(context.close)
             context.set_default_timeout(PATIENCE_MS)
             one = Visit(await context.new_page(), site)
             one.watch()
+            one.refusals_expected = refusals
             made.append(one)
+            if address is not None:
+                await one.open(address)
             return one
 
         yield visit

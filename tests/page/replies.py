@@ -99,6 +99,11 @@ async def answering(
     await page.route(path, reply)
 
 
+async def telling(page: Page, text: str) -> None:
+    """Have every question answered with a sentence and its passage."""
+    await answering(page, stream(("result", answer(text, [(text, [citation(1)])]))))
+
+
 async def reading(page: Page, prefix: str, body: Mapping[str, Any], **options: Any) -> None:
     """Have what is read under a path answered with a document."""
 

@@ -192,7 +192,6 @@ async def test_code_is_copied_as_it_is_and_markup_beside_it_is_text(visit: Visit
 
 async def test_the_words_alone_are_copied_as_they_were_written(visits: Visits) -> None:
     visit = await visits(permissions=["clipboard-read", "clipboard-write"])
-    await visit.open()
     text = "It is a < b, `List<String>` or <b>."
     await ask(visit, ("result", answer(text, [(text, [citation(1)])])))
     await visit.page.get_by_role("button", name="Copy", exact=True).click()

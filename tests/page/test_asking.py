@@ -41,9 +41,7 @@ async def test_the_empty_page_shows_the_projects_and_questions_to_begin_with(vis
     ["quick", *(pytest.param(deeper, marks=pytest.mark.deep) for deeper in ("auto", "drift"))],
 )
 async def test_an_answer_has_numbers_that_open_its_passages(visit: Visit, depth: str) -> None:
-    await visit.page.select_option("#project", PROJECT)
-    await visit.ask(QUESTION, depth)
-    await visit.page.wait_for_selector(".actions")
+    await visit.ask(QUESTION, depth, project=PROJECT, until=".actions")
 
     numbers = await visit.page.locator(".answer .cite").all_inner_texts()
     assert numbers
@@ -71,9 +69,7 @@ async def test_the_search_is_seen_and_heard_at_work_with_its_tree_tokens_and_tim
       new MutationObserver(() => window.__told.push(place.textContent))
         .observe(place, { childList: true, characterData: true, subtree: true });
     """)
-    await visit.page.select_option("#project", PROJECT)
-    await visit.ask(QUESTION, "drift")
-    await visit.page.wait_for_selector(".actions")
+    await visit.ask(QUESTION, "drift", project=PROJECT, until=".actions")
     # readers of the screen are told phases and the end alone
     told = await visit.page.evaluate("window.__told")
     assert told[-1].startswith("The answer is ready, with ")
@@ -97,9 +93,7 @@ async def test_the_search_is_seen_and_heard_at_work_with_its_tree_tokens_and_tim
 
 
 async def test_the_nearest_nodes_answer_with_their_sources(visit: Visit) -> None:
-    await visit.page.select_option("#project", PROJECT)
-    await visit.ask(QUESTION, "nodes")
-    await visit.page.wait_for_selector(".actions")
+    await visit.ask(QUESTION, "nodes", project=PROJECT, until=".actions")
     assert await visit.page.locator(".references > li").count() >= 1
     await visit.page.locator(".references .open").first.click()
     await visit.page.wait_for_selector("#panel .passage")
@@ -110,9 +104,7 @@ async def test_stopping_ends_the_search_and_says_so(
     visit: Visit, model_server: ModelServerControl
 ) -> None:
     model_server.fail({"fault": "hang", "kind": "quick_reply"})
-    await visit.page.select_option("#project", PROJECT)
-    await visit.ask(QUESTION)
-    await visit.page.wait_for_selector("#stop:visible")
+    await visit.ask(QUESTION, project=PROJECT, until="#stop:visible")
     await visit.page.click("#stop")
     await visit.answered()
     assert "You stopped it" in await visit.text(".turn")
@@ -123,10 +115,7 @@ async def test_an_answer_is_copied_and_saved_and_a_link_to_it_asks_nothing_by_it
     visits: Visits,
 ) -> None:
     visit = await visits(permissions=["clipboard-read", "clipboard-write"])
-    await visit.open()
-    await visit.page.select_option("#project", PROJECT)
-    await visit.ask(QUESTION)
-    await visit.page.wait_for_selector(".actions")
+    await visit.ask(QUESTION, project=PROJECT, until=".actions")
 
     await visit.page.get_by_role("button", name="Copy with references").click()
     copied = await visit.page.evaluate("navigator.clipboard.readText()")
@@ -167,9 +156,7 @@ async def test_an_answer_is_copied_and_saved_and_a_link_to_it_asks_nothing_by_it
 async def test_questions_are_remembered_and_forgotten_and_confidence_stays_hidden(
     visit: Visit,
 ) -> None:
-    await visit.page.select_option("#project", PROJECT)
-    await visit.ask(QUESTION)
-    await visit.page.wait_for_selector(".actions")
+    await visit.ask(QUESTION, project=PROJECT, until=".actions")
     kept = await visit.page.evaluate("JSON.parse(localStorage.getItem('drift.history'))")
     (entry,) = kept
     assert set(entry) == {"question", "project", "depth", "when", "caller"}
@@ -193,8 +180,7 @@ async def test_questions_are_remembered_and_forgotten_and_confidence_stays_hidde
 async def test_a_project_without_data_says_what_to_do(visit: Visit) -> None:
     await visit.page.select_option("#project", label="Another project …")
     await visit.page.fill("#other-project", "nothing-here")
-    await visit.ask(QUESTION, "drift")
-    await visit.page.wait_for_selector(".nothing")
+    await visit.ask(QUESTION, "drift", until=".nothing")
     assert "Nothing was found" in await visit.text(".nothing")
     assert "another project" in await visit.text(".nothing")
 
@@ -204,7 +190,6 @@ async def test_what_is_not_found_shows_no_answer_but_what_stands_near(
     visits: Visits, language: str
 ) -> None:
     visit = await visits(locale=language, permissions=["clipboard-read", "clipboard-write"])
-    await visit.open()
     near = [citation(1), citation(2)]
     unanswered = answer(
         "The documents do not answer this question.",
@@ -212,8 +197,7 @@ async def test_what_is_not_found_shows_no_answer_but_what_stands_near(
         residual_uncertainty="Who built it is open.",
     )
     await answering(visit.page, stream(("result", unanswered)))
-    await visit.ask("Who built it?", "drift")
-    await visit.page.wait_for_selector(".nothing")
+    await visit.ask("Who built it?", "drift", until=".nothing")
     words = json.loads((WORDS / f"{language}.json").read_text())
     said, heading = words["verdict.not_found"], words["references.near"]
     assert said in await visit.text(".nothing")
@@ -231,7 +215,6 @@ async def test_what_is_not_found_shows_no_answer_but_what_stands_near(
 
 async def test_one_question_by_keyboard_alone(visits: Visits) -> None:
     visit = await visits()
-    await visit.open()
     keyboard = visit.page.keyboard
 
     async def at() -> str:
@@ -274,7 +257,6 @@ async def test_one_question_by_keyboard_alone(visits: Visits) -> None:
 @pytest.mark.deep
 async def test_the_page_speaks_german_and_remembers_it(visits: Visits) -> None:
     visit = await visits(locale="de-DE")
-    await visit.open()
     assert await visit.text("h1") == "Was möchten Sie wissen?"
     assert await visit.page.get_attribute("html", "lang") == "de"
     await visit.page.select_option("#language", "en")
@@ -296,8 +278,7 @@ async def test_a_project_is_looked_through_by_its_communities(visit: Visit) -> N
 
 @pytest.mark.deep
 async def test_two_tabs_share_the_history_and_nothing_else(visits: Visits) -> None:
-    first = await visits()
-    await first.open("#key=of-the-first-tab")
+    first = await visits("#key=of-the-first-tab")
     second = Visit(await first.page.context.new_page(), first.url)
     second.watch()
     await second.open()
@@ -305,8 +286,7 @@ async def test_two_tabs_share_the_history_and_nothing_else(visits: Visits) -> No
 
     await second.page.click("#show-history")
     assert "No question yet" in await second.text(".history")
-    await first.page.select_option("#project", PROJECT)
-    await first.ask(QUESTION)
+    await first.ask(QUESTION, project=PROJECT)
     await second.page.wait_for_selector(".history .entry")
     await first.page.wait_for_selector(".actions")
     assert await second.page.locator(".turn").count() == 0
@@ -331,8 +311,7 @@ async def test_an_answer_is_seen_while_it_is_written(
         }
     )
     model_server.fail({"fault": "stream_stalls", "kind": "quick_reply", "text": reply})
-    await visit.page.select_option("#project", PROJECT)
-    await visit.ask(QUESTION)
+    await visit.ask(QUESTION, project=PROJECT)
     await visit.page.wait_for_function(
         "() => document.querySelector('.answer')?.textContent.includes('It is said there.')"
     )

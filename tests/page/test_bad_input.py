@@ -7,7 +7,7 @@ import pytest
 from tests.function.corpus import PROJECT, QUESTION
 from tests.page.browser import PHONE, Visit
 from tests.page.conftest import Visits
-from tests.page.replies import answer, answering, citation, problem, reading, stream
+from tests.page.replies import answer, answering, citation, problem, reading, stream, telling
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(120)]
 SECRET = "canary-key-in-an-address"
@@ -20,7 +20,7 @@ SECRET = "canary-key-in-an-address"
 async def test_a_key_is_taken_out_of_the_address_at_once_and_said(
     visits: Visits, more: str
 ) -> None:
-    visit = await visits()
+    visit = await visits(None)
     sent: list[str] = []
     visit.page.on("request", lambda request: sent.append(request.url))
     await visit.open(more)
@@ -32,22 +32,18 @@ async def test_a_key_is_taken_out_of_the_address_at_once_and_said(
     assert SECRET not in await visit.page.content()
     assert SECRET not in await visit.page.evaluate("JSON.stringify(localStorage)")
     assert await visit.page.input_value("#question") == ("Why" if "q=" in more else "")
-    await visit.page.select_option("#project", PROJECT)
-    await visit.ask(QUESTION)
+    await visit.ask(QUESTION, project=PROJECT)
     await visit.answered()
     assert SECRET not in await visit.page.evaluate("JSON.stringify(localStorage)")
 
 
 async def test_a_stream_that_breaks_off_keeps_what_was_told_and_says_so(visit: Visit) -> None:
     await answering(visit.page, stream(("answer_delta", {"text": "The first half."})))
-    await visit.ask("What?")
-    await visit.page.wait_for_selector(".turn .problem")
+    await visit.ask("What?", until=".turn .problem")
     assert await visit.text(".answer") == "The first half."
     assert "not whole" in await visit.text(".turn .note")
     assert "broke off" in await visit.text(".turn .problem")
-    await answering(
-        visit.page, stream(("result", answer("All of it.", [("All of it.", [citation(1)])])))
-    )
+    await telling(visit.page, "All of it.")
     await visit.page.get_by_role("button", name="Ask again").click()
     await visit.page.wait_for_selector(".turn:first-child .actions")
     assert "All of it" in await visit.text(".turn:first-child .answer")
@@ -65,8 +61,7 @@ async def test_a_stream_of_nonsense_is_one_that_broke_off(visit: Visit) -> None:
     for body in NONSENSE:
         await visit.page.unroute_all()
         await answering(visit.page, body)
-        await visit.ask("What?")
-        await visit.page.wait_for_selector(".turn .problem")
+        await visit.ask("What?", until=".turn .problem")
         assert "broke off" in await visit.text(".turn .problem"), body
         await visit.page.evaluate("document.getElementById('turns').replaceChildren()")
 
@@ -78,8 +73,7 @@ async def test_an_error_in_the_stream_takes_back_nothing_silently(visit: Visit) 
             ("answer_delta", {"text": "Perhaps."}), ("error", problem(500, "model_unavailable"))
         ),
     )
-    await visit.ask("What?")
-    await visit.page.wait_for_selector(".turn .problem")
+    await visit.ask("What?", until=".turn .problem")
     assert "language model does not answer" in await visit.text(".turn .problem")
     assert "not whole" in await visit.text(".turn .note")
 
@@ -90,8 +84,7 @@ async def test_an_answer_that_is_replaced_is_shown_anew(visit: Visit) -> None:
         ("answer_replaced", {"text": "It is right."}),
         ("answer_delta", {"text": " So is this."}),
         ("error", problem(500, "deadline"))))  # fmt: skip
-    await visit.ask("What?")
-    await visit.page.wait_for_selector(".turn .problem")
+    await visit.ask("What?", until=".turn .problem")
     await visit.page.wait_for_function(
         "() => document.querySelector('.answer').textContent === 'It is right. So is this.'"
     )
@@ -106,16 +99,15 @@ async def test_too_many_questions_are_counted_down(visit: Visit) -> None:
     assert await again.is_disabled()
     assert await again.inner_text() == "Ask again in 2 s"
     await visit.page.wait_for_selector(".turn .problem button:enabled")
-    await answering(visit.page, stream(("result", answer("Yes.", [("Yes.", [citation(1)])]))))
+    await telling(visit.page, "Yes.")
     await again.click()
     await visit.page.wait_for_selector(".turn:first-child .actions")
 
 
 async def test_a_passage_that_was_deleted_since_is_said_and_the_answer_stays(visit: Visit) -> None:
     visit.refusals_expected = True
-    await answering(visit.page, stream(("result", answer("Yes.", [("Yes.", [citation(1)])]))))
-    await visit.page.select_option("#project", PROJECT)
-    await visit.ask("What?")
+    await telling(visit.page, "Yes.")
+    await visit.ask("What?", project=PROJECT)
     await visit.page.locator(".answer .cite").click()  # the real function holds no such chunk
     await visit.page.wait_for_selector("#panel .problem")
     assert "removed or replaced" in await visit.text("#panel .problem")
@@ -124,7 +116,7 @@ async def test_a_passage_that_was_deleted_since_is_said_and_the_answer_stays(vis
 
 
 async def test_words_that_are_not_in_the_passage_any_more_are_said(visit: Visit) -> None:
-    await answering(visit.page, stream(("result", answer("Yes.", [("Yes.", [citation(1)])]))))
+    await telling(visit.page, "Yes.")
     nothing = dict.fromkeys(("heading", "place", "document", "before", "after"))
     await reading(visit.page, "/chunks/", {"id": "c", "text": "Other words.", **nothing})
     await visit.ask("What?")
@@ -137,8 +129,7 @@ async def test_two_hundred_references_are_shown_in_two_steps(visit: Visit) -> No
     facts = [(f"Statement number {one} holds.", [citation(one)]) for one in range(200)]
     text = " ".join(fact for fact, _ in facts)
     await answering(visit.page, stream(("result", answer(text, facts))))
-    await visit.ask("What?")
-    await visit.page.wait_for_selector(".actions")
+    await visit.ask("What?", until=".actions")
     assert await visit.page.locator(".answer .cite").count() == 200
     assert await visit.page.locator(".references > li").count() == 12
     await visit.page.get_by_role("button", name="Show all 200").click()
@@ -150,19 +141,15 @@ async def test_two_hundred_references_are_shown_in_two_steps(visit: Visit) -> No
 
 async def test_a_long_question_is_seen_whole_on_a_phone(visits: Visits) -> None:
     visit = await visits(viewport=PHONE)
-    await visit.open()
     await visit.page.fill("#question", f"{QUESTION} {QUESTION}")
     hidden = "(one) => one.scrollHeight - one.clientHeight"
     assert await visit.page.locator("#question").evaluate(hidden) <= 0
 
 
 async def test_offline_is_said_and_the_question_stays(visits: Visits) -> None:
-    visit = await visits()
-    visit.refusals_expected = True
-    await visit.open()
+    visit = await visits(refusals=True)
     await visit.page.context.set_offline(True)
-    await visit.ask(QUESTION)
-    await visit.page.wait_for_selector(".turn .problem")
+    await visit.ask(QUESTION, until=".turn .problem")
     assert "offline" in await visit.text(".turn .problem")
     assert await visit.page.input_value("#question") == QUESTION
 
@@ -171,7 +158,7 @@ async def test_a_reading_that_is_refused_while_it_streams_costs_the_panel_alone(
     visit: Visit,
 ) -> None:
     visit.refusals_expected = True
-    await answering(visit.page, stream(("result", answer("Yes.", [("Yes.", [citation(1)])]))))
+    await telling(visit.page, "Yes.")
     await visit.ask("What?")
     await reading(
         visit.page, "/chunks/", problem(429, "quota_exceeded"), headers={"retry-after": "30"}
@@ -201,8 +188,7 @@ async def test_references_of_the_server_are_shown_as_it_tells_them(visit: Visit)
     text = "It is so. Not this [7], nor `a[1]`."
     document = answer(text, [("It is so.", items)], references=told)
     await answering(visit.page, stream(("result", document)))
-    await visit.ask("What?")
-    await visit.page.wait_for_selector(".actions")
+    await visit.ask("What?", until=".actions")
     assert await visit.page.locator(".answer .cite").all_inner_texts() == ["1", "2"]
     assert "Not this [7], nor a[1]" in await visit.text(".answer")
     assert "References" not in await visit.text(".answer")

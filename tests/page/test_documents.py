@@ -32,10 +32,8 @@ def settings() -> dict[str, str]:
 
 async def writing(visits: Visits) -> Visit:
     """The page of who may write, in a project that is not there before the first document."""
-    visit = await visits(viewport={"width": 1200, "height": 800})
-    visit.refusals_expected = True
-    await visit.open(f"?project={NOTES}#key={WRITER}")
-    return visit
+    size = {"width": 1200, "height": 800}
+    return await visits(f"?project={NOTES}#key={WRITER}", viewport=size, refusals=True)
 
 
 async def drag(visit: Visit, kind: str, *files: Path) -> None:
@@ -98,8 +96,7 @@ async def test_what_is_dropped_is_known_to_the_next_question(
     await visit.assert_for_everybody()
     await visit.picture("documents-desk")
 
-    await visit.ask("When does the ferry to Skarv leave?")
-    await visit.page.wait_for_selector(".actions")
+    await visit.ask("When does the ferry to Skarv leave?", until=".actions")
     assert "noon" in await visit.text(".answer")
     await visit.page.click("#clear-documents")
     assert await visit.page.locator("#sent li").count() == 0
@@ -150,8 +147,7 @@ async def test_a_project_that_is_held_is_tried_again_and_the_rest_can_be_left(
 async def test_who_may_not_write_is_offered_nothing_and_a_drop_leaves_the_page_as_it_is(
     visits: Visits, tmp_path: Path
 ) -> None:
-    visit = await visits()
-    await visit.open(f"#key={READER}")
+    visit = await visits(f"#key={READER}")
     await visit.page.wait_for_selector("#examples button")
     (tmp_path / "ferry.md").write_text(FERRY)
     before = visit.page.url

@@ -92,7 +92,6 @@ async def test_sentences_between_words_of_a_model_are_told_and_these_stay(visit:
 
 async def test_limits_are_german_on_the_german_page(visits: Visits) -> None:
     visit = await visits(**GERMAN)
-    await visit.open()
     fact = "Marley was dead."
     document = answer(fact, [(fact, [citation(1)])], references={
         "answer": f"{fact}[1]", "confidence": 0.4, "limits": [signals.ONLY_IN_PART], "items": [
@@ -100,9 +99,7 @@ async def test_limits_are_german_on_the_german_page(visits: Visits) -> None:
         ],
     })  # fmt: skip
     await answering(visit.page, stream(("result", document)))
-    await visit.page.select_option("#project", PROJECT)
-    await visit.ask(QUESTION)
-    await visit.page.wait_for_selector(".actions")
+    await visit.ask(QUESTION, project=PROJECT, until=".actions")
     said = await visit.text(".uncertain")
     assert "nur zum Teil" in said
     assert "only in part" not in said
@@ -110,9 +107,7 @@ async def test_limits_are_german_on_the_german_page(visits: Visits) -> None:
 
 
 async def test_an_answer_of_the_stand_in_says_so(visit: Visit) -> None:
-    await visit.page.select_option("#project", PROJECT)
-    await visit.ask(QUESTION)
-    await visit.page.wait_for_selector(".actions")
+    await visit.ask(QUESTION, project=PROJECT, until=".actions")
     assert "stand-in without a language model" in await visit.text(".turn .below")
 
 

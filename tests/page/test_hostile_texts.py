@@ -11,7 +11,7 @@ from markdown_it import MarkdownIt
 from tests.page.browser import PHONE, Visit
 from tests.page.conftest import Visits
 from tests.page.hostile_texts import HOSTILE
-from tests.page.replies import answer, answering, citation, node, reading, stream
+from tests.page.replies import answer, answering, citation, node, reading, stream, telling
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
 
@@ -87,11 +87,9 @@ DEEP = {
 
 async def test_deep_texts_make_the_page_no_wider(visits: Visits) -> None:
     visit = await visits(viewport=PHONE)
-    await visit.open()
     for name, text in DEEP.items():
-        await answering(visit.page, stream(("result", answer(text, [(text, [citation(1)])]))))
-        await visit.ask("What?")
-        await visit.page.wait_for_selector(".turn:first-child .actions")
+        await telling(visit.page, text)
+        await visit.ask("What?", until=".turn:first-child .actions")
         assert "deep" in await visit.text(".turn:first-child .answer"), name
         wide = await visit.page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0, name
@@ -117,8 +115,7 @@ async def test_the_table_is_long_enough() -> None:
 async def test_hostile_texts_are_text_in_answers_titles_and_follow_ups(visit: Visit) -> None:
     for name, text in HOSTILE.items():
         await hostile_page(visit, text)
-        await visit.ask("What?")
-        await visit.page.wait_for_selector(".turn:first-child .actions")
+        await visit.ask("What?", until=".turn:first-child .actions")
         await assert_is_text_alone(visit, "#turns", name)
         title = visit.page.locator(".turn:first-child .references .title").first
         assert await title.evaluate("(one) => one.textContent") == shown(text), name
@@ -138,8 +135,7 @@ async def test_hostile_texts_are_text_in_passages(visit: Visit) -> None:
         chunk = {**beside, "document": document, "before": beside, "after": beside}
         await reading(visit.page, "/chunks/", chunk)
         await hostile_page(visit, text)
-        await visit.ask("What?")
-        await visit.page.wait_for_selector(".actions")
+        await visit.ask("What?", until=".actions")
         await visit.page.locator(".references .open").first.click()
         here = visit.page.locator("#panel .here")
         await here.wait_for()
@@ -164,8 +160,7 @@ async def test_hostile_texts_are_text_in_names_of_entities(visit: Visit) -> None
         more = {"more_relations": True, "more_chunks": False}
         read = {**named, "relations": [relation], "chunks": [mention], **more}
         await reading(visit.page, "/entities/", read)
-        await visit.ask("What?", "nodes")
-        await visit.page.wait_for_selector(".actions")
+        await visit.ask("What?", "nodes", until=".actions")
         await visit.page.locator(".references .open").first.click()
         await visit.page.wait_for_selector("#panel .rows")
         row = visit.page.locator("#panel .row bdi").first
@@ -178,8 +173,7 @@ async def test_hostile_texts_are_text_in_names_of_entities(visit: Visit) -> None
 
 @pytest.mark.deep
 async def test_hostile_texts_are_text_in_ids_of_projects_and_in_problems(visits: Visits) -> None:
-    visit = await visits()
-    visit.refusals_expected = True
+    visit = await visits(None, refusals=True)
     texts = [text for text in FEW.values() if len(text) < 128]
     page = {"projects": [{"id": text} for text in texts], "next": None}
 
@@ -196,8 +190,7 @@ async def test_hostile_texts_are_text_in_ids_of_projects_and_in_problems(visits:
         said = dict.fromkeys(("title", "detail", "code", "retrieval_id"), text)
         errors = [{"field": text, "message": text}]
         await answering(visit.page, {"type": "x", "status": 500, **said, "errors": errors})
-        await visit.ask("What?")
-        await visit.page.wait_for_selector(".turn .problem")
+        await visit.ask("What?", until=".turn .problem")
         detail = visit.page.locator(".turn .detail").first
         assert await detail.evaluate("(one) => one.textContent") == shown(text)
         await assert_is_text_alone(visit, "#turns", text[:40])

@@ -23,16 +23,11 @@ def settings() -> dict[str, str]:
 
 
 async def with_key(visits: Visits, key: str) -> Visit:
-    visit = await visits()
-    visit.refusals_expected = True
-    await visit.open(f"#key={key}")
-    return visit
+    return await visits(f"#key={key}", refusals=True)
 
 
 async def test_who_has_no_key_is_asked_for_one_and_it_lasts_for_the_tab(visits: Visits) -> None:
-    visit = await visits()
-    visit.refusals_expected = True
-    await visit.open()
+    visit = await visits(refusals=True)
     await visit.page.wait_for_selector("#key-dialog[open]")
     assert "your projects" in await visit.text("#key-about")
     await visit.assert_for_everybody()
@@ -47,8 +42,7 @@ async def test_who_has_no_key_is_asked_for_one_and_it_lasts_for_the_tab(visits: 
 async def test_a_key_of_the_address_works_at_once(visits: Visits) -> None:
     visit = await with_key(visits, READER)
     await visit.page.wait_for_selector("#examples button")
-    await visit.ask(QUESTION)
-    await visit.page.wait_for_selector(".actions")
+    await visit.ask(QUESTION, until=".actions")
     assert READER not in await visit.page.content()
 
 
@@ -60,8 +54,7 @@ async def test_a_wrong_key_is_said(visits: Visits) -> None:
 
 async def test_with_another_key_nothing_of_the_first_caller_is_left(visits: Visits) -> None:
     visit = await with_key(visits, READER)
-    await visit.ask(QUESTION)
-    await visit.page.wait_for_selector(".actions")
+    await visit.ask(QUESTION, until=".actions")
     await visit.page.locator(".cite").first.click()
     await visit.page.wait_for_selector("#panel mark")
     await visit.page.click("#panel-close")
@@ -86,7 +79,6 @@ async def test_another_project_is_refused_with_what_to_do(visits: Visits) -> Non
     visit = await with_key(visits, OTHER)
     await visit.page.select_option("#project", label="Another project …")
     await visit.page.fill("#other-project", PROJECT)
-    await visit.ask(QUESTION)
-    await visit.page.wait_for_selector(".turn .problem")
+    await visit.ask(QUESTION, until=".turn .problem")
     assert "does not open this project" in await visit.text(".turn .problem")
     assert "Choose another project" in await visit.text(".turn .problem")

@@ -53,8 +53,7 @@ async def test_a_late_list_of_projects_leaves_the_chosen_one(visit: Visit, chose
 
 
 async def test_the_project_of_a_link_is_asked_though_no_list_comes(visits: Visits) -> None:
-    visit = await visits()
-    visit.refusals_expected = True
+    visit = await visits(None, refusals=True)
     await reading(visit.page, "/projects", problem(503, "graph_unavailable"))
     await visit.open("?project=quay")
     asked = await asked_projects(visit)
@@ -73,7 +72,7 @@ async def test_a_named_project_is_asked_without_blanks_around_it(visit: Visit) -
 
 
 async def test_a_question_is_kept_when_it_is_known_who_asks(visits: Visits) -> None:
-    visit = await visits()
+    visit = await visits(None)
     is_known = asyncio.Event()
 
     async def usage(route: Route) -> None:
@@ -84,8 +83,7 @@ async def test_a_question_is_kept_when_it_is_known_who_asks(visits: Visits) -> N
     await answering(visit.page, YES)
     await visit.open(ready=False)
     await visit.page.wait_for_selector("#project option", state="attached")
-    await visit.ask("What?")
-    await visit.page.wait_for_selector(".actions")
+    await visit.ask("What?", until=".actions")
     assert await visit.page.evaluate(KEPT) == []
     await visit.page.click("#show-history")
     assert await visit.page.locator(".history p").count()
@@ -116,8 +114,7 @@ async def test_so_many_answers_stay(visit: Visit) -> None:
         }"""
     )
     await answering(visit.page, YES)
-    await visit.ask("What?")
-    await visit.page.wait_for_selector("#turns > .turn:first-child .actions")
+    await visit.ask("What?", until="#turns > .turn:first-child .actions")
     assert await visit.page.locator("#turns > article").count() == 30
 
 

@@ -10,7 +10,16 @@ from tests.function.corpus import PROJECT, QUESTION
 from tests.page.browser import PHONE, Visit
 from tests.page.conftest import Visits
 from tests.page.hostile_texts import HOSTILE
-from tests.page.replies import answer, answering, citation, large_project, problem, reading, stream
+from tests.page.replies import (
+    answer,
+    answering,
+    citation,
+    large_project,
+    problem,
+    reading,
+    stream,
+    telling,
+)
 from tests.page.test_hostile_texts import assert_is_text_alone, shown
 
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
@@ -59,9 +68,7 @@ async def harbour(visit: Visit, **first: Any) -> None:
     trace = {"followups": [], "communities": [2]}
     document = answer(FACT, [(FACT, [citation(1), citation(2)])], trace=trace)
     await answering(visit.page, stream(("result", document)))
-    await visit.page.select_option("#project", PROJECT)
-    await visit.ask(QUESTION)
-    await visit.page.wait_for_selector(".actions")
+    await visit.ask(QUESTION, project=PROJECT, until=".actions")
 
 
 async def opened(visit: Visit) -> None:
@@ -76,9 +83,7 @@ async def names(visit: Visit, kind: str) -> list[str]:
 
 
 async def test_a_picture_shows_the_topics_of_the_cited_passages(visit: Visit) -> None:
-    await visit.page.select_option("#project", PROJECT)
-    await visit.ask(QUESTION)
-    await visit.page.wait_for_selector(".actions")
+    await visit.ask(QUESTION, project=PROJECT, until=".actions")
     cited = visit.page.locator(".references .open")
     assert await visit.page.evaluate("typeof globalThis.d3") == "undefined"
     async with visit.page.expect_response(lambda reply: "/chunks/" in reply.url) as reply:
@@ -179,14 +184,10 @@ async def test_buttons_zoom_it_and_show_all_of_it_again(visit: Visit) -> None:
 
 
 async def test_nothing_that_can_be_read_is_said_in_its_place(visits: Visits) -> None:
-    visit = await visits()
-    visit.refusals_expected = True
-    await visit.open()
+    visit = await visits(refusals=True)
     await reading(visit.page, "/chunks/", problem(500, "graph_unavailable"))
-    await answering(visit.page, stream(("result", answer(FACT, [(FACT, [citation(1)])]))))
-    await visit.page.select_option("#project", PROJECT)
-    await visit.ask(QUESTION)
-    await visit.page.wait_for_selector(".actions")
+    await telling(visit.page, FACT)
+    await visit.ask(QUESTION, project=PROJECT, until=".actions")
     await visit.page.click(f"{PICTURE} > summary")
     await visit.page.wait_for_selector(f"{PICTURE} .picture-inside .facts")
     assert "could not be read" in await visit.text(f"{PICTURE} .picture-inside")
@@ -194,9 +195,7 @@ async def test_nothing_that_can_be_read_is_said_in_its_place(visits: Visits) -> 
 
 
 async def test_what_cannot_be_read_makes_it_smaller_and_the_answer_stays(visits: Visits) -> None:
-    visit = await visits()
-    visit.refusals_expected = True
-    await visit.open()
+    visit = await visits(refusals=True)
     await harbour(visit, chunk_2=problem(404, "not_found"))
     await opened(visit)
     assert set(await names(visit, "entity")) == {"HARBOUR OFFICE", "TIDE TABLE"}
@@ -214,9 +213,7 @@ async def test_it_reads_twelve_things_at_most(visit: Visit) -> None:
     facts = [(FACT, [citation(one) for one in range(1, 60)])]
     document = answer(FACT, facts, trace={"followups": [], "communities": [1]})
     await answering(visit.page, stream(("result", document)))
-    await visit.page.select_option("#project", PROJECT)
-    await visit.ask(QUESTION)
-    await visit.page.wait_for_selector(".actions")
+    await visit.ask(QUESTION, project=PROJECT, until=".actions")
     asked: list[str] = []
     visit.page.on("request", lambda one: asked.append(one.url) if "/rag" not in one.url else None)
     await opened(visit)
@@ -246,7 +243,6 @@ async def test_hostile_names_in_it_are_text(visit: Visit) -> None:
 
 async def test_it_is_for_everybody_on_a_phone_too(visits: Visits) -> None:
     visit = await visits(viewport=PHONE, color_scheme="dark", locale="de-DE")
-    await visit.open()
     rtl = mentioned("rtl", "دائرة المرفأ والرصيف الشمالي", 1)
     await harbour(visit, chunk_1=chunk(1, mentioned("office", "HARBOUR OFFICE", 1), rtl))
     await opened(visit)

@@ -41,8 +41,7 @@ FAILURES = {
 
 async def asked(visit: Visit, body: str | Mapping[str, Any], **options: Any) -> None:
     await answering(visit.page, body, **options)
-    await visit.page.select_option("#project", PROJECT)
-    await visit.ask(QUESTION)
+    await visit.ask(QUESTION, project=PROJECT)
     await visit.answered()
 
 
@@ -238,9 +237,7 @@ DEVICES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("device", ["desk", "phone"])
 async def test_every_state_is_for_everybody(visits: Visits, device: str) -> None:
     broken: dict[str, str] = {}
-    visit = await visits(**DEVICES[device])
-    visit.refusals_expected = True
-    await visit.open()
+    visit = await visits(refusals=True, **DEVICES[device])
     for name, reach in STATES.items():
         await begin_anew(visit)
         await reach(visit)

@@ -13,6 +13,13 @@ from drift.contracts.request import Depth, ProjectId
 from drift.integrations.agent_framework.retrieval_query import require_shape
 
 IndexType = Literal["vector", "fulltext", "hybrid", "text2cypher", "drift"]
+_REQUIRED: dict[IndexType, tuple[str, ...]] = {
+    "vector": ("index_name", "embedder"),
+    "fulltext": ("index_name",),
+    "hybrid": ("index_name", "fulltext_index_name", "embedder"),
+    "text2cypher": ("llm",),
+    "drift": ("project",),
+}
 SCHEMES = ("neo4j", "neo4j+s", "neo4j+ssc", "bolt", "bolt+s", "bolt+ssc", "https")
 
 
@@ -86,17 +93,8 @@ class ProviderConfig(BaseModel):
 
     @model_validator(mode="after")
     def _require_parts(self) -> Self:
-        kind, missing = self.index_type, []
-        if kind in {"vector", "fulltext", "hybrid"} and not self.index_name:
-            missing.append("index_name")
-        if kind == "hybrid" and not self.fulltext_index_name:
-            missing.append("fulltext_index_name")
-        if kind in {"vector", "hybrid"} and self.embedder is None:
-            missing.append("embedder")
-        if kind == "text2cypher" and self.llm is None:
-            missing.append("llm")
-        if kind == "drift" and self.project is None:
-            missing.append("project")
+        kind = self.index_type
+        missing = [name for name in _REQUIRED[kind] if getattr(self, name) in (None, "")]
         if missing:
             raise ValueError(f"index_type {kind!r} requires {' and '.join(missing)}")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, Self
 
 from agent_framework import HistoryProvider, Message
@@ -14,19 +13,15 @@ from drift.core.names import search_terms
 from drift.graph.errors import translated
 from drift.integrations.agent_framework.config import ConnectionConfig
 
-KEY = (
-    "CREATE CONSTRAINT drift_agent_message IF NOT EXISTS "
-    "FOR (m:__AgentMessage__) REQUIRE (m.session_id, m.place) IS UNIQUE"
-)
-SESSION_KEY = (
-    "CREATE CONSTRAINT drift_agent_session IF NOT EXISTS "
-    "FOR (s:__AgentSession__) REQUIRE s.id IS UNIQUE"
-)
-INDEX = (
-    "CREATE FULLTEXT INDEX drift_agent_messages IF NOT EXISTS "
-    "FOR (m:__AgentMessage__) ON EACH [m.text]"
-)
-AWAIT = "CALL db.awaitIndex('drift_agent_messages', 60)"
+SCHEMA = """
+CREATE CONSTRAINT drift_agent_message IF NOT EXISTS
+FOR (m:__AgentMessage__) REQUIRE (m.session_id, m.place) IS UNIQUE;
+CREATE CONSTRAINT drift_agent_session IF NOT EXISTS
+FOR (s:__AgentSession__) REQUIRE s.id IS UNIQUE;
+CREATE FULLTEXT INDEX drift_agent_messages IF NOT EXISTS
+FOR (m:__AgentMessage__) ON EACH [m.text];
+CALL db.awaitIndex('drift_agent_messages', 60)
+"""
 LOAD = (
     "MATCH (m:__AgentMessage__ {session_id: $session_id}) "
     "RETURN m.session_id AS session_id, m.message AS message ORDER BY m.place DESC LIMIT $most"
@@ -76,19 +71,14 @@ class Neo4jHistoryProvider(HistoryProvider):
             self._connection.uri, auth=login, notifications_min_severity="OFF"
         )
         try:
-            for statement in (KEY, SESSION_KEY, INDEX, AWAIT):
+            for statement in SCHEMA.split(";"):
                 await self._run(statement)
         except BaseException:
             await self._driver.close()
             raise
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Close the connection."""
         if self._driver is not None:
             await self._driver.close()
@@ -133,9 +123,7 @@ class Neo4jHistoryProvider(HistoryProvider):
             raise RuntimeError("Neo4jHistoryProvider must be entered: `async with`.")
         with translated():
             found = await self._driver.execute_query(
-                statement,
-                parameters,
-                database_=self._connection.database,
+                statement, parameters, database_=self._connection.database
             )
         return [
             (row["session_id"], Message.from_dict(json.loads(row["message"])))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Any, Self
 from uuid import uuid4
 
@@ -81,16 +80,11 @@ class Neo4jContextProvider(ContextProvider):
             try:
                 await asyncio.to_thread(self._open, self.connection)
             except BaseException:
-                await self.__aexit__(None, None, None)
+                await self.__aexit__()
                 raise
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Close the connection."""
         driver, self._driver, self._search = self._driver, None, None
         if driver is not None:

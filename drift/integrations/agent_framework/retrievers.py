@@ -87,20 +87,14 @@ def build_search(driver: Driver, config: ProviderConfig, database: str | None) -
         return lambda text: worded.search(query_text=text, top_k=config.top_k)
 
     own["embedder"] = config.embedder
+    if query:
+        own["retrieval_query"] = query
     if kind == "vector":
-        near = (
-            VectorCypherRetriever(driver, index, query, **own)
-            if query
-            else VectorRetriever(driver, index, **own)
-        )
+        near = (VectorCypherRetriever if query else VectorRetriever)(driver, index, **own)
         return lambda text: near.search(query_text=text, top_k=config.top_k)
 
     words = cast("str", config.fulltext_index_name)
-    both = (
-        HybridCypherRetriever(driver, index, words, query, **own)
-        if query
-        else HybridRetriever(driver, index, words, **own)
-    )
+    both = (HybridCypherRetriever if query else HybridRetriever)(driver, index, words, **own)
 
     def search(text: str) -> RetrieverResult:
         # The text is embedded as it stands; to the full-text index its signs would be syntax.
