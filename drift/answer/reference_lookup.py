@@ -5,19 +5,17 @@ A failure here costs no more than the signals that it would give.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from drift.answer.conclusion import Conclusion
-from drift.answer.references import Known, build_references, cited_chunks
-from drift.contracts.answer import ReferencesOut
+from drift.answer.references import Known
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import UpstreamError
 from drift.core.logs import log
-from drift.model.graph import Chunk, LocalVector, Vector
+from drift.model.graph import LocalVector, Vector
 from drift.model.passages import Passages, PassagesQuery
 from drift.ports import Ports
 
@@ -28,14 +26,8 @@ NO_GRAPH = (
     "How near, how new and how well borne out the passages are is not known: the graph failed."
 )
 BY_LOCAL = "The embedding model did not answer: a smaller one says how near the passages are."
-_UNREAD = frozenset({NO_TIME, NO_VECTOR, NO_GRAPH, BY_LOCAL})
 Clock = Callable[[], datetime]
 Answer = TypeVar("Answer")
-
-
-def is_unread(references: ReferencesOut) -> bool:
-    """Tell whether a failure, or the time, took something from the references."""
-    return not _UNREAD.isdisjoint(references.limits)
 
 
 def utc_now() -> datetime:
@@ -54,28 +46,17 @@ class ReferenceLookup:
     model: str = ""
     clock: Clock = utc_now
 
-    async def references(
-        self,
-        request: ProjectRequest,
-        concluded: Conclusion,
-        retrieved: Mapping[str, Chunk],
-        vector: Vector,
-        deadline: Deadline,
-    ) -> ReferencesOut:
-        """Return the references of an answer over these chunks; an empty `vector` is asked for."""
-        chunk_ids = cited_chunks(concluded.statements)
-        known = await self.known(request.project_id, request.query, chunk_ids, vector, deadline)
-        return build_references(concluded, retrieved, known)
-
     async def known(
         self,
-        project_id: str,
-        question: str,
+        request: ProjectRequest,
         chunk_ids: tuple[str, ...],
         vector: Vector,
         deadline: Deadline,
     ) -> Known:
-        """Return the signals of these chunks; never raises an error of a server."""
+        """Return the signals of these chunks; an empty `vector` is asked for.
+
+        A server that fails costs its signals: no error is raised for it.
+        """
         now = int(1000 * self.clock().timestamp())
         if not chunk_ids:
             return Known(now=now)
@@ -87,7 +68,7 @@ class ReferenceLookup:
         patience = Deadline.after(min(PATIENCE_S, left), deadline.clock)
         unread: tuple[str, ...] = ()
         if not vector:
-            asked = self.ports.embedder.embed([question], patience)
+            asked = self.ports.embedder.embed([request.query], patience)
             embedded = await _within(patience, asked)
             vector = embedded.vectors[0] if embedded else ()
             unread = () if vector else (NO_VECTOR,)
@@ -96,7 +77,7 @@ class ReferenceLookup:
 
         found: Passages | None = Passages()  # of a graph that only searches
         if reader := self.ports.passages:
-            query = PassagesQuery(project_id, chunk_ids, vector)
+            query = PassagesQuery(request.project_id, chunk_ids, vector)
             found = await _within(patience, reader.passages(query, patience))
         if found is None:
             return Known(now=now, unread=(NO_GRAPH,))

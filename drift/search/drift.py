@@ -11,7 +11,8 @@ from typing import Literal
 
 from drift.answer import conclusion
 from drift.answer.conclusion import Conclusion
-from drift.answer.reference_lookup import Clock, ReferenceLookup, is_unread, utc_now
+from drift.answer.reference_lookup import Clock, ReferenceLookup, utc_now
+from drift.answer.references import build_references, cited_chunks
 from drift.answer.response import (
     Searched,
     build_response,
@@ -181,11 +182,8 @@ class _Retrieval:
             parts.count_followups(part, (node.state for node in tree.nodes.values()), tree.counts)
             followups.require_answers()
 
-        self.progress.report(
-            Phase.AGGREGATING_RESULTS,
-            "Putting the answer together",
-            name_list(citations.document_names(tree.citations()), bracketed=False),
-        )
+        names = name_list(citations.document_names(tree.citations()), bracketed=False)
+        self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together", names)
         with parts.phase(Phase.AGGREGATING_RESULTS) as part:
             concluded = await self.conclude(tree, found)
             part.add(facts=len(concluded.statements))
@@ -277,11 +275,11 @@ class _Retrieval:
         answered = build_response(concluded, searched, self.request.include)
         if "references" in self.request.include:
             self.telling.ended(answered.final_answer)
-            retrieved, vector = searched.tree.retrieved, self.look.vector if self.look else ()
-            references = await self.lookup.references(
-                self.request, concluded, retrieved, vector, self.scope.deadline
-            )
-            self.is_whole = self.is_whole and not is_unread(references)
+            vector = self.look.vector if self.look else ()
+            chunk_ids = cited_chunks(concluded.statements)
+            known = await self.lookup.known(self.request, chunk_ids, vector, self.scope.deadline)
+            references = build_references(concluded, searched.tree.retrieved, known)
+            self.is_whole = self.is_whole and not known.unread
             answered = with_references(answered, concluded, references)
 
         return self.tell(answered)

@@ -23,9 +23,7 @@ async def find_passages(scope: Scope, lookup: ReferenceLookup) -> EvidenceRespon
 
     chunks = evidence.chunks[: scope.request.top_k]
     ids = tuple(chunk.id for chunk in chunks)
-    known = await lookup.known(
-        scope.request.project_id, scope.question, ids, vector, scope.deadline
-    )
+    known = await lookup.known(scope.request, ids, vector, scope.deadline)
     return EvidenceResponse(passages=[_passage(chunk, known) for chunk in chunks])
 
 

@@ -18,8 +18,6 @@ from drift.ports import Embedder, Ports
 
 PROVIDER_S = 20.0
 """The provider gets no more of a request's time than this, and no more than half of it."""
-ASKED = "ready?"
-"""The text of a probe of the provider."""
 
 
 class FallbackEmbedder:
@@ -60,7 +58,7 @@ class FallbackEmbedder:
 
     async def _ask(self, model: Embedder) -> None:
         try:
-            await model.embed([ASKED], Deadline.after(PROVIDER_S))
+            await model.embed(["ready?"], Deadline.after(PROVIDER_S))
         except DriftError as error:
             self.breaker.fail(error.detail)
         else:

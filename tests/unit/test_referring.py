@@ -204,7 +204,7 @@ async def test_a_request_without_time_is_not_held_up() -> None:
 
     deadline = Deadline(30, late, 0)
     ports = World().ports
-    known = await ReferenceLookup(ports).known("p", QUESTION, ("k",), (), deadline)
+    known = await ReferenceLookup(ports).known(request(QUESTION), ("k",), (), deadline)
     assert known.unread == (NO_TIME,)
 
 

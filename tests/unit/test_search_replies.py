@@ -205,18 +205,3 @@ async def test_a_chunk_of_another_follow_up_cannot_be_cited_before_it_is_settled
     first, second, *_ = response.trace.followups
     assert (first.verdict, second.verdict) == ("answered", "not_found")
     assert response.trace.citations.dropped == {"unmatched_chunk_id": 1}
-
-
-async def test_every_span_of_the_answer_is_text_of_its_chunk() -> None:
-    def local_reply(prompt: Prompt) -> dict[str, Any]:
-        seen = chunks_of(prompt)[0]["id"]
-        words = ["IT SAYS a   thing", "Made up entirely!"]
-        return {**local(), "citations": [{"chunk_id": seen, "words": w} for w in words]}
-
-    response = await run_of(local_reply=local_reply, aggregate_reply=aggregated(1, 2))(TRACED)
-    cited = [one for fact in response.key_facts for one in fact.citations]
-    assert len(cited) == 2
-    for one in cited:
-        assert one.span in chunk(one.chunk_id).text
-        assert "It says a thing" in one.span
-    assert response.trace.citations.dropped == {"span_mismatch": 2}
