@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
@@ -84,14 +85,11 @@ class CitationCounts:
 
     def __add__(self, other: CitationCounts) -> CitationCounts:
         """Sum of both."""
-        reasons = {**self.dropped}
-        for reason, count in other.dropped.items():
-            reasons[reason] = reasons.get(reason, 0) + count
         return CitationCounts(
             self.total + other.total,
             self.kept + other.kept,
             self.repaired + other.repaired,
-            reasons,
+            Counter(self.dropped) + Counter(other.dropped),
         )
 
 

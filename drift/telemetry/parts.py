@@ -229,17 +229,16 @@ def reading(followups: int) -> AbstractContextManager[Part]:
 
 def count_followups(part: Part, states: Iterable[FollowupState], citations: CitationCounts) -> None:
     """Count the ends of a phase's follow-ups, and the results of their citations."""
-    by_state = Counter(states)
-    by_kind: Counter[str] = Counter()
-    for state, number in by_state.items():
-        by_kind[state.kind] += number
-        if state.kind == "failed":
-            otel.count("drift.followups.failed", number, {"code": state.reason})
+    ended = tuple(states)
+    by_kind = Counter[str](state.kind for state in ended)
+    failed = Counter(state.reason for state in ended if state.kind == "failed")
+    for code, number in failed.items():
+        otel.count("drift.followups.failed", number, {"code": code})
 
     for reason, number in citations.dropped.items():
         otel.count("drift.citations.dropped", number, {"reason": reason})
 
-    part.add(followups=by_state.total())
+    part.add(followups=len(ended))
     part.add(**{f"followups_{kind}": by_kind[kind] for kind in _STATES_COUNTED})
     part.add(
         citations=citations.total,

@@ -62,12 +62,9 @@ class Neo4jContextProvider(ContextProvider):
         self.connection: ConnectionConfig | None = None
         if self.config.index_type != "drift":
             given = {"uri": uri, "username": username, "password": password, "database": database}
-            known = settings.model_dump(include=set(given)) | {
-                name: value for name, value in given.items() if value is not None
-            }
-            self.connection = ConnectionConfig(
-                **{name: value for name, value in known.items() if value is not None}
-            )
+            known = settings.model_dump(include=set(given), exclude_none=True)
+            known |= {name: value for name, value in given.items() if value is not None}
+            self.connection = ConnectionConfig(**known)
         self._driver: Driver | None = None
         self._search: Search | None = None
         self._service = ServiceProvider()
