@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from textwrap import shorten
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
@@ -86,15 +85,3 @@ class Projects(BaseModel):
     projects: list[ToolProject]
     further: list[str]
     more: bool
-
-
-def inlined(part: Any, defined: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 - any JSON
-    """Return a schema with its definitions in place of references, which catalogues refuse."""
-    if isinstance(part, list):
-        return [inlined(one, defined) for one in part]
-    if not isinstance(part, dict):
-        return part
-    defined = part.get("$defs", defined) or {}
-    if "$ref" in part:
-        return inlined(defined[part["$ref"].rpartition("/")[2]], defined)
-    return {name: inlined(one, defined) for name, one in part.items() if name != "$defs"}

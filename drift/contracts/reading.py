@@ -221,18 +221,9 @@ class ChunkRead(ChunkText):
         chunk = about.chunk()
         if chunk is None:
             return None
-        return cls(
-            id=chunk.id,
-            heading=None,
-            place=None,
-            text=chunk.text,
-            document=None,
-            before=None,
-            after=None,
-            entities=(),
-            communities=(),
-            more_entities=False,
-        )
+        lists = {"entities": (), "communities": (), "more_entities": False}
+        own = {"id": chunk.id, "text": chunk.text}
+        return cls.model_validate({**dict.fromkeys(cls.model_fields), **own, **lists})
 
 
 class RelationOut(BaseModel):

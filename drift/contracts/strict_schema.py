@@ -1,4 +1,4 @@
-"""A reply's shape as OpenAI's strict mode wants it."""
+"""JSON schemas without references, and a reply's shape as OpenAI's strict mode wants it."""
 
 from __future__ import annotations
 
@@ -19,16 +19,12 @@ def strict_schema(reply: type[BaseModel]) -> Mapping[str, Any]:
 
     Source: the "Structured outputs" guide of the OpenAI API, section "Supported schemas".
     """
-    schema = reply.model_json_schema()
-    definitions = schema.pop("$defs", {})
 
     def strict(node: Any) -> Any:  # noqa: ANN401 - any JSON value
         if isinstance(node, list):
             return [strict(item) for item in node]
         if not isinstance(node, dict):
             return node
-        if "$ref" in node:
-            return strict(definitions[node["$ref"].rsplit("/", 1)[-1]])
 
         kept = {key: value for key, value in node.items() if key in _SUPPORTED_IN_STRICT}
         if "properties" in node:
@@ -43,5 +39,17 @@ def strict_schema(reply: type[BaseModel]) -> Mapping[str, Any]:
 
         return {key: strict(value) for key, value in kept.items()}
 
-    made: Mapping[str, Any] = strict(schema)
+    made: Mapping[str, Any] = strict(inlined(reply.model_json_schema()))
     return made
+
+
+def inlined(part: Any, defined: Mapping[str, Any] | None = None) -> Any:  # noqa: ANN401 - any JSON
+    """Return a schema with its definitions in place of references, which catalogues refuse."""
+    if isinstance(part, list):
+        return [inlined(one, defined) for one in part]
+    if not isinstance(part, dict):
+        return part
+    defined = part.get("$defs", defined) or {}
+    if "$ref" in part:
+        return inlined(defined[part["$ref"].rpartition("/")[2]], defined)
+    return {name: inlined(one, defined) for name, one in part.items() if name != "$defs"}

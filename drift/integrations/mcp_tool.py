@@ -13,7 +13,7 @@ from mcp.server.mcpserver.tools import Tool
 from mcp_types import ToolAnnotations
 from pydantic import ValidationError
 
-from drift.contracts.mcp import inlined
+from drift.contracts.strict_schema import inlined
 from drift.core.errors import NotFoundError
 from drift.http import http
 
