@@ -28,7 +28,7 @@ class Rank(IntEnum):
     CODE = 203
 
 
-class _Line(NamedTuple):
+class _LineStart(NamedTuple):
     """The beginning of a line: the line breaks before it, its marker, and its rank."""
 
     breaks: int
@@ -67,7 +67,7 @@ class Layout:
     def __init__(self) -> None:
         """Begin with nothing."""
         self.text = ""
-        self._lines: list[_Line] = []
+        self._lines: list[_LineStart] = []
         self._written = -1
         """The last line of which something is written."""
 
@@ -95,7 +95,7 @@ class Layout:
         if goes_on and (before == Rank.TEXT or in_item):
             return PlacedText(words, before, len(self._lines) - 1, begins_line=False)
 
-        self._lines.append(_Line(min(space.count("\n"), 2), marker, rank))
+        self._lines.append(_LineStart(min(space.count("\n"), 2), marker, rank))
         return PlacedText(words, rank, len(self._lines) - 1, begins_line=True)
 
     def write(self, part: PlacedText) -> str:

@@ -77,7 +77,7 @@ def unseen_name(question: str, shown: Iterable[str]) -> str:
     word with the same beginning, no similar word and not its initials stand in the texts, while
     most of the other words of the question do.
     """
-    return _first(question, shown, _names(question), _COMMON, _Texts.hold)
+    return _first(question, shown, _names(question), _COMMON, _ShownWords.hold)
 
 
 def lacking_name(question: str, shown: Iterable[str]) -> str:
@@ -88,7 +88,7 @@ def lacking_name(question: str, shown: Iterable[str]) -> str:
     `unseen_name`, and less is another spelling.
     """
     names = _names(question, in_titles=False)
-    return _first(question, shown, names, frozenset(), _Texts.hold_end)
+    return _first(question, shown, names, frozenset(), _ShownWords.hold_end)
 
 
 def _first(
@@ -96,14 +96,14 @@ def _first(
     shown: Iterable[str],
     names: Iterable[_Name],
     apart: frozenset[str],
-    hold: Callable[[_Texts, _Name], bool],
+    hold: Callable[[_ShownWords, _Name], bool],
 ) -> str:
     """Return the first of the names that the texts do not hold, if they speak one language."""
     asked = list(islice(names, 12))
     if not asked:
         return ""
 
-    texts = _Texts(shown)
+    texts = _ShownWords(shown)
     if not _is_in_their_language(question, asked, texts.words, apart):
         return ""
     return next((" ".join(name.words) for name in asked if not hold(texts, name)), "")
@@ -178,7 +178,7 @@ def _is_too_common(name: _Name) -> bool:
 # ------------------------------------------------------------------------------- what texts hold
 
 
-class _Texts:
+class _ShownWords:
     """The words of the shown texts, in which names are looked up."""
 
     def __init__(self, shown: Iterable[str]) -> None:

@@ -68,7 +68,7 @@ async def _answer_to_batch(
     answers: list[Any] = []
     for one in messages:
         own = {**scope, "asker": replace(scope["asker"], retrieval_id=str(uuid4()))}
-        got = _Kept()
+        got = _BufferedReply()
         await _InOwnWords(app, json.dumps(one).encode())(own, receive, got.send)
         # anything else is a refusal of the whole POST
         if got.status not in {HTTPStatus.OK, HTTPStatus.ACCEPTED, HTTPStatus.BAD_REQUEST}:
@@ -77,7 +77,7 @@ async def _answer_to_batch(
     return JSONResponse(answers) if answers else Response(status_code=HTTPStatus.ACCEPTED)
 
 
-class _Kept:
+class _BufferedReply:
     """What an app sends, kept."""
 
     def __init__(self) -> None:

@@ -20,7 +20,7 @@ _BEING_WRITTEN = "d.chunks IS NULL AND coalesce(d.content_hash = '', false)"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class NodeSubqueries:
     """Bodies of subqueries, for one schema. Keys are typed: texts come first, numbers behind them.
 
     `chunk`, `document` and `entity` give the node of `$asked.ids`, at most one. `documents` and
@@ -96,7 +96,7 @@ CALL (entities_built, entities_settled, communities_built, communities_settled) 
   RETURN entities_built + entities_settled AS entities,
     communities_built + communities_settled AS communities"""
 
-WITH_PROJECTS = Finding(
+WITH_PROJECTS = NodeSubqueries(
     chunk=_by_id("ch", "__Chunk__", DEFAULT.project_chunk("ch")),
     document=_by_id(
         "d", "__Document__", f"d.project_id = $asked.project_id AND NOT ({_BEING_WRITTEN})"
@@ -143,11 +143,11 @@ UNION
 
 
 @cache
-def _without_projects(s: Schema) -> Finding:
+def _without_projects(s: Schema) -> NodeSubqueries:
     documents = f"""MATCH (ch:{s.chunk})
   {s.document}
   WITH DISTINCT d"""
-    return Finding(
+    return NodeSubqueries(
         chunk=one_by_id(s, "ch", "__Chunk__"),
         document=f"""{documents}
   WHERE {s.document_id("d")} = $asked.id
@@ -179,6 +179,6 @@ CALL () {{
     )
 
 
-def finding(s: Schema) -> Finding:
+def finding(s: Schema) -> NodeSubqueries:
     """Return how a schema's nodes are found."""
     return WITH_PROJECTS if s.has_projects else _without_projects(s)

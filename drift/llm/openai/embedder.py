@@ -128,7 +128,7 @@ class OpenAIEmbedder:
         cuts = self._limits.cuts
         try:
             return await self._request(batch, deadline)
-        except _RefusedError as refused:
+        except _BatchRefusedError as refused:
             if len(batch) == 1:
                 return await self._embed_shorter(batch[0], refused, deadline)
 
@@ -143,7 +143,7 @@ class OpenAIEmbedder:
         return _joined([await self._embed(batch[at : at + size], deadline) for at in starts])
 
     async def _embed_shorter(
-        self, text: str, refused: _RefusedError, deadline: Deadline
+        self, text: str, refused: _BatchRefusedError, deadline: Deadline
     ) -> Embeddings:
         """Embed the beginning of a text that is too long for the model, and remember how long."""
         shorter = text
@@ -156,7 +156,7 @@ class OpenAIEmbedder:
             )
             try:
                 embeddings = await self._request([shorter], deadline)
-            except _RefusedError as again:
+            except _BatchRefusedError as again:
                 refused = again
             else:
                 self._limits.cuts += 1
@@ -189,7 +189,7 @@ class OpenAIEmbedder:
         """Send one request; another one with `dimensions` where that may bring the right size.
 
         Raises:
-            _RefusedError: a smaller one might be taken.
+            _BatchRefusedError: a smaller one might be taken.
         """
         sends = self._limits.dimensions
         if sends is None and self.model in DEFAULT_DIMENSIONS:
@@ -211,7 +211,7 @@ class OpenAIEmbedder:
         """Return vectors of the size that is asked for; None from a server that has no others."""
         try:
             response, retries = await self._send(batch, deadline, with_dimensions=True)
-        except _RefusedError:
+        except _BatchRefusedError:
             return None
 
         found = vectors(response.data, len(batch))
@@ -252,7 +252,7 @@ class OpenAIEmbedder:
                 raise
             if is_known(cause) and not is_too_long(cause):
                 raise
-            raise _RefusedError(cause, error) from cause
+            raise _BatchRefusedError(cause, error) from cause
 
     async def _post(self, request: dict[str, Any]) -> VectorsAnswer:
         return read(await self.client.post(_PATH, cast_to=httpx2.Response, body=request))
@@ -269,7 +269,7 @@ class OpenAIEmbedder:
         )
 
 
-class _RefusedError(DriftError):
+class _BatchRefusedError(DriftError):
     """A request was refused that might be taken in parts; `ours` is what it means otherwise."""
 
     def __init__(self, error: APIStatusError, ours: DriftError) -> None:

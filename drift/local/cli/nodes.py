@@ -92,7 +92,7 @@ async def reconcile(
 
 
 @dataclass(frozen=True, slots=True)
-class _Tools:
+class _NodeTools:
     nodes: LabelledNodes
     reconciling: NodeReconciling
     labels: tuple[str, ...]
@@ -130,7 +130,7 @@ class _Tools:
 
 
 @asynccontextmanager
-async def _tools(values: Settings) -> AsyncIterator[_Tools]:
+async def _tools(values: Settings) -> AsyncIterator[_NodeTools]:
     from drift.http import wiring
     from drift.http.service import node_rules
     from drift.local.wiring import closing
@@ -144,7 +144,7 @@ async def _tools(values: Settings) -> AsyncIterator[_Tools]:
         await nodes.prepare(rules.dimensions)
         embedder = EmbeddingCalls(model.of_passages, rules.dimensions)
         reconciling = NodeReconciling(nodes, embedder, rules)
-        yield _Tools(nodes, reconciling, rules.own_labels, graph.connection, model.of_passages)
+        yield _NodeTools(nodes, reconciling, rules.own_labels, graph.connection, model.of_passages)
 
 
 def _telling() -> Tell:

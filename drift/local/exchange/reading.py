@@ -64,7 +64,7 @@ class ExportedFolder:
 
     def check(self) -> None:
         """Read all of it; IngestError for what no export writes, with its file and line."""
-        found = _Found()
+        found = _ReadSoFar()
         for _ in self.nodes(found.node):
             pass
         for _ in self.edges(found.edge):
@@ -97,7 +97,7 @@ class ExportedFolder:
 
 
 @dataclass(slots=True)
-class _Found:
+class _ReadSoFar:
     """What was read of a folder so far, to compare what comes with it."""
 
     nodes: set[tuple[str, object]] = field(default_factory=set)

@@ -102,7 +102,7 @@ class AsWritten:
         await self._app(scope, receive, send)
 
 
-class Arriving:
+class UntilStopped:
     """Hands on requests as they come; told to stop, it refuses those that are not there whole."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -155,7 +155,7 @@ async def serving(
         LocalStackError: when the port is taken.
     """
     dispatcher = dispatcher or build_dispatcher()
-    app = Arriving(build_app(dispatcher))
+    app = UntilStopped(build_app(dispatcher))
 
     async def told_to_end() -> None:
         app.stop()

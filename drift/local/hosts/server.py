@@ -55,7 +55,7 @@ async def listening(
         # longer than clients keep one: a request into a connection that is being closed is lost
         timeout_keep_alive=KEEP_ALIVE_S,
     )
-    server = _Server(config)
+    server = _SignalFreeServer(config)
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         while not server.started and not task.done():  # noqa: ASYNC110 - uvicorn offers a flag, no event
@@ -79,7 +79,7 @@ async def listening(
         listener.close()
 
 
-class _Server(uvicorn.Server):
+class _SignalFreeServer(uvicorn.Server):
     """Leaves signals to the command that runs it."""
 
     @contextmanager

@@ -78,7 +78,7 @@ class _Region:
             self.tag = tag if self._depth else ""
 
 
-class _Reader(HTMLParser):
+class _PageReader(HTMLParser):
     """Reads one page; `has_bars` says whether navigation and bars are told from the text."""
 
     def __init__(self, *, has_bars: bool) -> None:
@@ -294,7 +294,7 @@ def html_to_markdown(html: str) -> tuple[str, str, Sequence[Link]]:
     return text, next(filter(_has_words, titles), ""), reader.links
 
 
-def _read(html: str, *, has_bars: bool) -> tuple[_Reader, str]:
-    reader = _Reader(has_bars=has_bars)
+def _read(html: str, *, has_bars: bool) -> tuple[_PageReader, str]:
+    reader = _PageReader(has_bars=has_bars)
     reader.feed(html)
     return reader, reader.finish()

@@ -47,7 +47,7 @@ def identify(source: Source, hashes: Mapping[str, str], state: ProjectState) -> 
         IngestError: most documents of a new source are those of another one, at the same paths, and
             stand there as well: they would be in the project twice.
     """
-    claims = _Claims(source, hashes, state)
+    claims = _ClaimedPaths(source, hashes, state)
     claims.claim_same_files()
     claims.claim_moved_files()
     gone = claims.without_file()
@@ -99,7 +99,7 @@ def _covers(wide: str, narrow: str) -> bool:
 
 
 @dataclass(slots=True)
-class _Claims:
+class _ClaimedPaths:
     """Which stored documents were read, by path; each is claimed once."""
 
     source: Source

@@ -29,7 +29,7 @@ GRACE_S = 1
 """Seconds that running requests get when the server is stopped."""
 
 
-class _Server(uvicorn.Server):
+class _AnnouncingServer(uvicorn.Server):
     """Announces itself once it listens."""
 
     def announce(self, url: str) -> None:
@@ -71,7 +71,7 @@ def serve(app: Starlette, port: int, *, with_parent: bool) -> int:
         lifespan="off",
         timeout_graceful_shutdown=GRACE_S,
     )
-    server = _Server(config)
+    server = _AnnouncingServer(config)
     server.announce(f"http://{HOST}:{listening.getsockname()[1]}")
     if with_parent:
         threading.Thread(target=_end_with_stdin, args=(server,), daemon=True).start()

@@ -31,7 +31,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class TextCount:
     """How many texts there are, how many of them lack a vector, and about how long those are."""
 
     number: int = 0
@@ -52,12 +52,12 @@ class Filling:
     project_id: str | None = None
     means: bool = False
 
-    async def texts(self, label: str) -> Texts:
+    async def texts(self, label: str) -> TextCount:
         """Count the texts of a label; errors as for any read."""
         everywhere = self.project_id is None
         text = statements.count_texts(self.schema, label, self.version, everywhere=everywhere)
         row = (await self._rows(text, longest=MAX_EMBEDDED_CHARS))[0]
-        return Texts(row["texts"], row["lacking"], row["characters"])
+        return TextCount(row["texts"], row["lacking"], row["characters"])
 
     async def bare(self, label: str) -> list[list[str]]:
         """Return what lacks a vector, in batches; what is below another topic comes before it."""

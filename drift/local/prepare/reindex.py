@@ -20,7 +20,7 @@ from drift.local.ingest.neo4j.document_vectors import fill_documents
 from drift.local.ingest.neo4j.schema import create_missing, wait_until_online
 from drift.local.ingest.report import Report
 from drift.local.prepare import vector_statements as statements
-from drift.local.prepare.filling import Filling, Texts
+from drift.local.prepare.filling import Filling, TextCount
 from drift.local.prepare.kinds import every_text
 from drift.local.say import Say
 
@@ -51,7 +51,7 @@ class Reindexing:
 
     async def count(
         self, version: VectorVersion, project_id: str | None = None
-    ) -> dict[str, Texts]:
+    ) -> dict[str, TextCount]:
         """Return what there is to embed, by label, of a project or of all; errors as for reads."""
         filling = Filling(self.connection, self.schema, version, project_id)
         return {label: await filling.texts(label) for label in every_text(self.schema)}
