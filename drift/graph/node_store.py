@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -21,8 +20,9 @@ from drift.graph.cypher import node_writing as statements
 from drift.graph.cypher import vector_copy
 from drift.graph.cypher.legs import PERSONAL
 from drift.graph.indexes import NODE_INDEX, WantedIndex, create_best
+from drift.graph.stored_nodes import labelled_row, stored_properties
 from drift.graph.vector_copy import VectorCopy
-from drift.graph.versions import FIRST, OwnVectors, VectorVersion, read_known_format, require_known
+from drift.graph.versions import OwnVectors, VectorVersion, read_known_format, require_known
 from drift.model.nodes import Embedded, LabelledNode, OwnNode, StoredNode, Taking
 
 _T = TypeVar("_T")
@@ -75,7 +75,7 @@ class Neo4jNodeStore:
                     f"The project has a node {node.id!r} already: change it by PUT."
                 )
 
-            stored = _stored(project, node, embedded, version)
+            stored = stored_properties(project, node, embedded, version)
             values = {"properties": stored, "label": node.label}
             await run(statements.CREATE, {"project_id": project.id, **values})
 
@@ -98,7 +98,7 @@ class Neo4jNodeStore:
             if kept and stored.text_hash != kept:
                 return False
 
-            properties = _stored(project, node, embedded, version)
+            properties = stored_properties(project, node, embedded, version)
             values = {"project_id": project.id, "id": node.id, "keeps": bool(kept)}
             await run(statements.REPLACE, {**values, "properties": properties})
             return True
@@ -157,7 +157,7 @@ class Neo4jNodeStore:
         """Give nodes their vectors, or take them away."""
         first_of = {node.id: (node, embedded) for node, embedded in reversed(nodes)}
         version = await self._own.version()
-        rows = [_row(node, embedded, version) for node, embedded in first_of.values()]
+        rows = [labelled_row(node, embedded, version) for node, embedded in first_of.values()]
         about = {"project_id": project_id, "id": "", **_names(version)}
 
         async def work(run: Statement) -> int:
@@ -276,31 +276,3 @@ def _require_writable(row: Mapping[str, Any], project_id: str) -> None:
 
 def _names(version: VectorVersion) -> dict[str, str]:
     return {"vector": version.vector, "text_hash": version.named("embedding_hash")}
-
-
-def _stored(
-    project: Project, node: OwnNode, embedded: Embedded | None, version: VectorVersion
-) -> dict[str, Any]:
-    """Return all properties that the node has in the graph, but for its time."""
-    stored = {**node.properties, "id": node.id, "project_id": project.id}
-    return stored | _embedded(embedded, version) if embedded else stored
-
-
-def _embedded(embedded: Embedded | None, version: VectorVersion) -> dict[str, Any]:
-    """Return the properties of a vector; without one they are null."""
-    stored: dict[str, Any] = {
-        version.vector: list(embedded.vector) if embedded else None,
-        version.named("embedding_hash"): embedded.text_hash if embedded else None,
-    }
-    if version == FIRST:
-        stored["embedding_model"] = embedded.model if embedded else None
-    return stored
-
-
-def _row(node: LabelledNode, embedded: Embedded | None, version: VectorVersion) -> dict[str, Any]:
-    return {
-        "element_id": node.element_id,
-        "texts": dict(node.texts),
-        "new_id": str(uuid.uuid4()),
-        "embedded": _embedded(embedded, version),
-    }

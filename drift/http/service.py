@@ -33,7 +33,7 @@ from drift.nodes.node_context import MAX_CONTEXT_TOKENS
 from drift.nodes.ports import LabelledNodes, NodeFinder, NodeStore
 from drift.nodes.query import RagRules, RagSearch
 from drift.nodes.reconciling import NodeReconciling
-from drift.nodes.writing import NodeRules, NodeWriting
+from drift.nodes.writing import NodeWriting
 from drift.ports import (
     AnswerSlot,
     Embedder,
@@ -251,7 +251,7 @@ class Service:
         if self.graph is None or self.graph.store is None:
             raise NotConfiguredError(_NO_PROJECTS)
         model = self.embedding_model or self.ports.embedder
-        return NodeWriting(self.graph.store, model, node_rules(self.settings))
+        return NodeWriting(self.graph.store, model, self.settings.node_rules)
 
     def require_indexing(self) -> None:
         """Raise NotFoundError unless the settings open what is written over HTTP."""
@@ -278,7 +278,7 @@ class Service:
         """Return what mends the vectors of people's nodes; no cache stands before the model."""
         if self.graph is None or self.graph.labelled is None:
             raise NotConfiguredError(_NO_PROJECTS)
-        rules = node_rules(self.settings)
+        rules = self.settings.node_rules
         calls = EmbeddingCalls(self.embedding_model or self.ports.embedder, rules.dimensions)
         return NodeReconciling(self.graph.labelled, calls, rules)
 
@@ -294,13 +294,3 @@ class Service:
             self._readers.close()
         for close in self.closers:
             await close()
-
-
-def node_rules(settings: Settings) -> NodeRules:
-    """Return what written nodes hold to."""
-    return NodeRules(
-        settings.searched_labels,
-        settings.oai_embed_model_name,
-        settings.vector_index_dimensions,
-        embeds=settings.enable_rag_search,
-    )

@@ -16,6 +16,7 @@ from drift.http.settings_base import SettingsGroup
 from drift.http.settings_graph import GraphSettings, RedisSettings
 from drift.http.settings_search import ModelSettings, NodeSettings, SearchSettings
 from drift.model.found_nodes import OF_INGESTION
+from drift.nodes.writing import NodeRules
 
 _S = TypeVar("_S", bound=SettingsGroup)
 
@@ -56,6 +57,16 @@ class Settings(
     def searched_labels(self) -> tuple[str, ...]:
         """The labels of nodes that are searched, as people write them."""
         return tuple(self.rag_labels.split(","))
+
+    @property
+    def node_rules(self) -> NodeRules:
+        """The rules of written nodes."""
+        return NodeRules(
+            self.searched_labels,
+            self.oai_embed_model_name,
+            self.vector_index_dimensions,
+            embeds=self.enable_rag_search,
+        )
 
     @property
     def of_answers(self) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from typing import Any, NamedTuple
 
@@ -114,6 +114,15 @@ class Embeddings:
     vectors: tuple[Vector, ...]
     tokens: Tokens = field(default_factory=Tokens)
     retries: int = 0
+
+    @classmethod
+    def of_calls(cls, calls: Sequence[Embeddings]) -> Embeddings:
+        """Return those of several calls as if one had made them."""
+        return cls(
+            tuple(vector for one in calls for vector in one.vectors),
+            Tokens(prompt=sum(one.tokens.prompt for one in calls)),
+            sum(one.retries for one in calls),
+        )
 
 
 class PhaseUsage(BaseModel):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from drift.core.deadline import Deadline, task_group
 from drift.core.errors import ModelMisconfiguredError
-from drift.model.calls import Embeddings, Tokens
+from drift.model.calls import Embeddings
 from drift.ports import Embedder
 
 TEXTS_A_CALL = 64
@@ -38,12 +38,7 @@ class EmbeddingCalls:
         async with task_group() as group:
             calls = [group.create_task(self._call(part, deadline)) for part in parts]
 
-        replies = [call.result() for call in calls]
-        return Embeddings(
-            tuple(vector for reply in replies for vector in reply.vectors),
-            Tokens(prompt=sum(reply.tokens.prompt for reply in replies)),
-            sum(reply.retries for reply in replies),
-        )
+        return Embeddings.of_calls([call.result() for call in calls])
 
     async def _call(self, texts: Sequence[str], deadline: Deadline | None) -> Embeddings:
         async with self._in_flight:

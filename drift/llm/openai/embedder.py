@@ -32,7 +32,7 @@ from drift.llm.openai.vectors import (
 )
 from drift.llm.reply_limits import Limit, limited
 from drift.llm.retry import Failure
-from drift.model.calls import Embeddings, Tokens
+from drift.model.calls import Embeddings
 from drift.prompting.tokens import cut_to, most_tokens
 from drift.telemetry import parts
 
@@ -112,7 +112,7 @@ class OpenAIEmbedder:
         with parts.waiting() as cost:
             async with task_group() as group:
                 tasks = [group.create_task(embedded(batch)) for batch in batches]
-            embeddings = _joined([task.result() for task in tasks])
+            embeddings = Embeddings.of_calls([task.result() for task in tasks])
             cost.embedding_calls += 1
             cost.replied(embeddings)
 
@@ -140,7 +140,9 @@ class OpenAIEmbedder:
 
     async def _embed_in_parts(self, batch: list[str], size: int, deadline: Deadline) -> Embeddings:
         starts = range(0, len(batch), size)
-        return _joined([await self._embed(batch[at : at + size], deadline) for at in starts])
+        return Embeddings.of_calls(
+            [await self._embed(batch[at : at + size], deadline) for at in starts]
+        )
 
     async def _embed_shorter(
         self, text: str, refused: _BatchRefusedError, deadline: Deadline
@@ -260,13 +262,11 @@ class OpenAIEmbedder:
     def _limited(self, texts: int) -> AbstractContextManager[None]:
         """Limit the answer to what the vectors of so many texts can take."""
         size = most_bytes(texts, self.dimensions)
-        return limited(
-            Limit(
-                size,
-                f"The embedding model's answer is longer than the vectors asked for can be "
-                f"({size:,} bytes): check OAI_BASE_URL and OAI_EMBED_DEPLOYMENT_NAME.",
-            )
+        detail = (
+            f"The embedding model's answer is longer than the vectors asked for can be "
+            f"({size:,} bytes): check OAI_BASE_URL and OAI_EMBED_DEPLOYMENT_NAME."
         )
+        return limited(Limit(size, detail))
 
 
 class _BatchRefusedError(DriftError):
@@ -291,14 +291,6 @@ def _share(error: APIStatusError) -> float:
     if len(numbers) == 2:  # noqa: PLR2004 - how many are taken, and how many came
         return min(max(numbers[0] / numbers[1] * 0.95, 0.5), 0.9)
     return 0.5
-
-
-def _joined(several: Sequence[Embeddings]) -> Embeddings:
-    return Embeddings(
-        vectors=tuple(vector for one in several for vector in one.vectors),
-        tokens=Tokens(prompt=sum(one.tokens.prompt for one in several)),
-        retries=sum(one.retries for one in several),
-    )
 
 
 def _log_failed(batch: Sequence[str], error: DriftError) -> None:

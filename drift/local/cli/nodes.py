@@ -132,12 +132,11 @@ class _NodeTools:
 @asynccontextmanager
 async def _tools(values: Settings) -> AsyncIterator[_NodeTools]:
     from drift.http import wiring
-    from drift.http.service import node_rules
     from drift.local.wiring import closing
     from drift.nodes.embedding_calls import EmbeddingCalls
     from drift.nodes.reconciling import NodeReconciling
 
-    rules = node_rules(values)
+    rules = values.node_rules
     chat, model = wiring.build_models(values)
     async with aclosing(chat), closing(wiring.build_graph(values)) as graph:
         nodes = graph.node_store()
