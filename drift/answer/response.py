@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from drift.answer.conclusion import Conclusion
 from drift.answer.references import numbered, numbers_of, page_of, without_references
@@ -155,7 +155,7 @@ def _trace(searched: Searched) -> TraceOut:
         rationale=searched.first.rationale,
         communities=[community.id for community in searched.found.communities],
         followups=[traced(node) for node in searched.tree.in_order()],
-        citations=CitationCountsOut(**asdict(searched.tree.counts)),
+        citations=CitationCountsOut.model_validate(searched.tree.counts, from_attributes=True),
     )
 
 

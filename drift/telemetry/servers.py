@@ -34,10 +34,10 @@ def model_call(operation: Operation, model: str, provider: str) -> Iterator[Serv
         "gen_ai.request.model": model,
     }
     call = ServerCall()
-    kind = "chat" if operation == "chat" else "embedding"
+    spent = "chat_s" if operation == "chat" else "embedding_s"
     duration = "gen_ai.client.operation.duration"
     with (
-        _client(f"{operation} {model}", kind, duration, about) as span,
+        _client(f"{operation} {model}", spent, duration, about) as span,
         _spending(call, operation, model),
     ):
         yield call
@@ -89,13 +89,13 @@ def graph_call(operation: Statement, database: str | None) -> Iterator[None]:
     if database:
         about["db.namespace"] = database
     with _client(
-        f"{operation} {database or 'neo4j'}", "graph", "db.client.operation.duration", about
+        f"{operation} {database or 'neo4j'}", "graph_s", "db.client.operation.duration", about
     ):
         yield
 
 
 @contextmanager
-def _client(name: str, kind: str, metric: str, about: dict[str, str]) -> Iterator[otel.Span]:
+def _client(name: str, seconds: str, metric: str, about: dict[str, str]) -> Iterator[otel.Span]:
     failure: dict[str, str] = {}
     start = time.monotonic()
     try:
@@ -110,7 +110,7 @@ def _client(name: str, kind: str, metric: str, about: dict[str, str]) -> Iterato
         spent = time.monotonic() - start
         otel.record(metric, spent, {**about, **failure})
         if part := current():
-            part.spend(f"{kind}_s", spent)
+            part.spend(seconds, spent)
 
 
 def _kind(error: BaseException) -> str:

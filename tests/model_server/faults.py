@@ -44,7 +44,7 @@ Fault = Literal[
     "invalid_json", "prose", "fenced", "invented_ids", "invented_spans", "missing_fields",
     "endless", "bomb",
     "refuses_json_schema", "refuses_json_object", "refuses_response_format",
-    "refuses_effort",
+    "refuses_effort", "refuses_max_completion_tokens", "refuses_max_tokens",
     "refuses_cache_options", "refuses_temperature",
     "refuses_json_schema_silently", "refuses_response_format_silently",
     "refuses_system", "refuses_system_silently", "ignores_schema", "bills_more",

@@ -47,9 +47,9 @@ def _has(name: str) -> Callable[[Json], bool]:
     return lambda body: name in body
 
 
-def _unsupported(name: str) -> Json:
+def _unsupported(name: str, instead: str = "") -> Json:
     return error_body(
-        f"Unsupported parameter: '{name}' is not supported with this model.",
+        f"Unsupported parameter: '{name}' is not supported with this model.{instead}",
         "unsupported_parameter",
         name,
     )
@@ -96,6 +96,13 @@ REFUSALS: Mapping[str, Refusal] = {
         422,
     ),
     "refuses_effort": Refusal(_has("reasoning_effort"), unrecognized("reasoning_effort")),
+    "refuses_max_completion_tokens": Refusal(
+        _has("max_completion_tokens"), unrecognized("max_completion_tokens")
+    ),
+    "refuses_max_tokens": Refusal(
+        _has("max_tokens"),
+        _unsupported("max_tokens", " Use 'max_completion_tokens' instead."),
+    ),
     "refuses_cache_options": Refusal(
         _has("prompt_cache_options"), _unsupported("prompt_cache_options")
     ),

@@ -18,12 +18,12 @@ from drift.core.errors import DriftError, LocalStackError
 from drift.local.cli import options
 from drift.local.cli.console import NOTHING_FOUND, references, say, stderr
 from drift.local.cli.run import command, typed_line
-from drift.model.calls import Prompt
 from drift.prompting.markup import element, plain
 
 if TYPE_CHECKING:
     import httpx2
 
+    from drift.model.calls import Prompt
     from drift.ports import ChatModel
 
 MAX_TURNS = 6
@@ -116,11 +116,15 @@ Answering = Callable[[str, Before, Write], Awaitable[str]]
 
 def standalone(question: str, before: Before) -> Prompt:
     """Ask for the question as it would be asked without what was said before."""
+    from drift.model.calls import Prompt
+
     return Prompt("standalone", _STANDALONE, _said(question, before))
 
 
 def alone(question: str, before: Before) -> Prompt:
     """Ask the model a question, without any document."""
+    from drift.model.calls import Prompt
+
     return Prompt("chat", _ALONE, _said(question, before))
 
 
