@@ -37,7 +37,7 @@ from drift.graph.vector_models import (
     require_direction,
     require_model_of_project,
 )
-from drift.graph.versions import LOCAL, OwnVectors
+from drift.graph.versions import FORMAT, LOCAL, OwnVectors, newer
 from drift.model.found_nodes import CHUNK, NodesQuery
 from drift.model.graph import (
     Beside,
@@ -50,7 +50,7 @@ from drift.model.graph import (
     TopicsQuery,
     Vector,
 )
-from drift.model.health import GraphHealth
+from drift.model.health import GraphHealth, Lack
 from drift.ports import VectorStore
 from drift.telemetry import parts
 
@@ -193,8 +193,12 @@ class Neo4jGraph:
         """Return how the server calls itself, its indexes, and which vectors are searched."""
         inventory = await self.probe.look(HEALTH_TIMEOUT_S)
         said = await self.own.said()
+        health = inventory.health()
+        if said.number is not None and said.number > FORMAT:
+            lack = Lack("format", newer(said.number), "nothing is written", "use a newer release")
+            health = replace(health, lacking=(*health.lacking, lack))
         return replace(
-            inventory.health(),
+            health,
             notes=tuple(said.notes(await self.own.version())),
             behind=await self._behind(),
             failing=self.connection.outcomes.problem,

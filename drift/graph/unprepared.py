@@ -35,11 +35,12 @@ async def require_empty(
     row = (await connection.read(text, values, min(READ_TIMEOUT_S, timeout_s))).records[0]
 
     if row["is_held"]:
+        keys = "a `project_id` and an `id`, " if schema.has_projects else ""
         raise GraphMisconfiguredError(
-            f"The graph holds nodes of this project, and no search can use one: a chunk needs a "
-            f"`project_id` and an `id`, a `{schema.text}`, and an `{schema.vector}` of "
-            f"{dimensions} floats. To mend that, {prepare_project(project_id)}, which names what "
-            "is wrong; with `--embed` it gives vectors to what has none."
+            f"The graph holds nodes of this project, and no search can use one: a chunk needs "
+            f"{keys}a `{schema.text}`, and an `{schema.vector}` of {dimensions} floats. To mend "
+            f"that, {prepare_project(project_id)}, which names what is wrong; with "
+            "`--embed` it gives vectors to what has none."
         )
     if row["is_another"]:
         chunk = schema.named("__Chunk__")

@@ -139,7 +139,7 @@ async def test_a_newer_format_is_read_and_never_written(graph: Connection) -> No
             await write()
 
     assert "Harbour Office" in await found(graph, model, QUESTION)
-    said = (await whole_health(function(graph, model))).readiness(model.dimensions)
+    said = (await function(graph, model).health()).readiness(model.dimensions)
     assert said.serves
     assert not said.is_ok
     assert "format 3" in said.reason

@@ -394,3 +394,26 @@ def long_document(id_: str, chunks: int, prefix: str = "k") -> list[ChunkRecord]
         replace(chunk(f"{prefix}{n}", f"text {n} of {id_}", axis(n), id_), ordinal=n)
         for n in range(chunks)
     ]
+
+
+ADDRESSES: list[tuple[dict[str, Any], str | None]] = [
+    ({"source_uri": "https://docs.example.com/a", "source": "b"}, "https://docs.example.com/a"),
+    ({"source": "/home/somebody/private/b.txt"}, None),
+    ({"source_uri": "https://me:secret@docs.example.com/a"}, None),
+    ({"url": "https://x.example.com/a?sig=secret", "path": "s3://bucket/a"}, "s3://bucket/a"),
+]
+
+
+async def test_a_document_shows_an_address_that_others_can_follow_and_nothing_else(
+    backend: Neo4jBackend, project: str
+) -> None:
+    places = range(len(ADDRESSES))
+    await fill(backend, project, [chunk(f"k{n}", "text", axis(n), f"d{n}") for n in places])
+    rows = [{"id": f"d{n}", "stored": stored} for n, (stored, _) in enumerate(ADDRESSES)]
+    await backend.connection.write(
+        """UNWIND $rows AS row MATCH (d:__Document__ {project_id: $p, id: row.id})
+        REMOVE d.source, d.source_uri SET d += row.stored""",
+        {"p": project, "rows": rows},
+    )
+    page = await backend.reader().documents(of(project), PageQuery(9), soon())
+    assert [d.source_uri for d in page.rows] == [shown for _, shown in ADDRESSES]

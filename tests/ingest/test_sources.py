@@ -275,3 +275,18 @@ def test_source_code_without_its_grammar_is_counted_with_what_to_install(
     (ignored,) = read_source(tmp_path).ignored
     assert ignored.kind == ".py"
     assert "pip install 'drift-neo4j[code]'" in ignored.reason
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        "<a ",
+        "<!--",
+        "&",
+        "<p><b>",
+    ],
+)
+def test_a_large_page_of_broken_html_does_not_hang(tmp_path: Path, part: str) -> None:
+    (tmp_path / "page.html").write_text("<p>before</p>" + part * (300_000 // len(part)))
+    ((document,), _) = read_whole(tmp_path)
+    assert document.text.startswith("before")

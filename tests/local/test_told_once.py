@@ -64,10 +64,10 @@ def test_what_a_command_tells_itself_is_no_line_of_the_log_and_the_rest_is_in_wo
         for event in ("request_failed", "followup_failed", "embedding_failed"):
             log.warning(event, exc_info=GraphUnavailableError(SENTENCE))
         log.warning("retrying", extra={"attempt": 1, "wait_s": 2.4, "cause": "ConnectError"})
-        log.warning("graph_nodes_left_out", extra={"nodes": "3 chunks", "examples": "a\nb"})
+        log.warning("nodes_reconciled", extra={"missing": 3, "examples": "a\nb"})
     first, second = written.getvalue().splitlines()
     assert first == "Retrying: attempt 1, wait s 2.4, cause ConnectError"
-    assert second.startswith("Graph nodes left out: nodes 3 chunks, examples a")
+    assert second.startswith("Nodes reconciled: missing 3, examples a")
 
     log_every_event()
     log.warning("request_failed", exc_info=GraphUnavailableError(SENTENCE))

@@ -53,20 +53,26 @@ async def load_set(own: QuestionSet, writer: Neo4jWriter, embedder: TextEmbedder
     if gone := sorted(set(state.documents) - {d.id for d in documents}):
         await writer.remove_documents(project_id, gone)
 
-    for start in range(0, len(documents), PASSAGES_A_BATCH):
-        passages = own.passages[start : start + PASSAGES_A_BATCH]
+    held = state.documents
+    missing = [
+        (document, passage)
+        for document, passage in zip(documents, own.passages, strict=True)
+        if document.id not in held or not held[document.id].is_made_of(document.version)
+    ]
+    for start in range(0, len(missing), PASSAGES_A_BATCH):
+        written, passages = zip(*missing[start : start + PASSAGES_A_BATCH], strict=True)
         vectors = await embedder.passages([_text(passage) for passage in passages])
         chunks = [
             replace(chunk_of(passage), embedding=vector)
             for passage, vector in zip(passages, vectors, strict=True)
         ]
-        batch = DocumentBatch(tuple(documents[start : start + PASSAGES_A_BATCH]), tuple(chunks))
+        batch = DocumentBatch(written, tuple(chunks))
         await writer.write_documents(project_id, batch)
 
     members, _ = await writer.read_members(project_id)
-    held = await writer.read_chunks(project_id, members, embedder.dimensions)
+    stored = await writer.read_chunks(project_id, members, embedder.dimensions)
     calls = BatchEmbedder(embedder.of_passages, embedder.dimensions)
-    knowledge = await embed_communities(calls, derive(members, held, stamp))
+    knowledge = await embed_communities(calls, derive(members, stored, stamp))
     await writer.write_knowledge(project_id, with_entities(own, knowledge))
 
     return True

@@ -16,7 +16,7 @@ from drift.graph.cypher import versions
 from drift.graph.cypher.schema import Schema
 from drift.graph.graph import Neo4jGraph
 from drift.graph.vector_models import other_models
-from drift.graph.versions import FORMAT, LOCAL, GraphFormat, newer
+from drift.graph.versions import LOCAL, GraphFormat
 from drift.local.prepare import unseen_statements as statements
 from drift.model.health import GraphHealth, Lack
 
@@ -60,7 +60,6 @@ class Unseen:
         with suppress(UpstreamError):
             lacking, notes, broken = [*health.lacking], [*health.notes], [*health.broken]
             if self.schema.has_projects and not self._is_local:
-                lacking += self._of_newer_format()
                 notes += await self._of_older_format()
                 lacking += await self._outside_projects()
             if self.schema.has_projects and self.schema.is_first:
@@ -80,12 +79,6 @@ class Unseen:
     async def _read(self, text: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         found = await self.connection.read(text, values, TIMEOUT_S)
         return [dict(record) for record in found.records]
-
-    def _of_newer_format(self) -> list[Lack]:
-        number = self.said.number
-        if number is None or number <= FORMAT:
-            return []
-        return [Lack("format", newer(number), "nothing is written", "use a newer release")]
 
     async def _of_older_format(self) -> list[str]:
         if self.said.number is not None:
