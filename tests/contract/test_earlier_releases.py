@@ -76,7 +76,8 @@ async def test_what_is_upgraded_is_ingested_again_without_embedding_a_chunk(
     monkeypatch.setattr(upgrading, "DOCUMENTS_AT_ONCE", 1)
     async with holding(Lease(graph, "harbour"), wait_s=0, say=lambda _: None) as lease:
         await upgrading._upgrade_some(lease)
-    assert await older_documents(graph) == {"harbour": (2, 4)}
+    number, chunks = (await older_documents(graph))["harbour"]
+    assert (number, chunks < 5) == (2, True)  # which one came first is the server's choice
     monkeypatch.setattr(upgrading, "DOCUMENTS_AT_ONCE", 100)
     monkeypatch.setattr(upgrading, "CHUNKS_AT_ONCE", 1)
     told: list[tuple[str, int, int]] = []

@@ -111,7 +111,7 @@ async def test_both_models_answer_side_by_side_and_a_killed_run_goes_on(
         assert (names[one], names[f"{one}_v2"]) == (before.dimensions, after.dimensions)
 
     # learned within a minute, by those that run, without a word to them
-    second._own._ask_at = 0.0
+    second.own._ask_at = 0.0
     for asked, model in ((first, before), (second, after)):
         assert "North Quay" in await found(asked, model, QUESTION)
         assert all("North Quay" in text for text in await found_by_search(asked, model, QUESTION))

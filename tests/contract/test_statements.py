@@ -45,7 +45,17 @@ SCANNED = (f":{EARLIER}", f"&!{PERSONAL}")
 _DELETES = "what it deletes is what it matched, and the server collects all of it first"
 _LABELS = "the label that it takes away is the one that it matched"
 _PROPERTIES = "what it changes of a node is what it matched it by"
+_MAPS = "the names of properties are known with each row alone, and a statement has at most 2,000"
 EAGER = {
+    **dict.fromkeys(
+        (
+            "knowledge.KEEP_REPLIES",
+            "knowledge.PUT_ENTITIES",
+            "knowledge.PUT_RELATIONS",
+            "write.STAGE_CHUNKS",
+        ),
+        _MAPS,
+    ),
     **dict.fromkeys(
         (
             "knowledge.FRESHEN",
