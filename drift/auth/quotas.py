@@ -215,6 +215,9 @@ class Quotas:
         try:
             async with asyncio.timeout(WAIT_S):
                 answer = await question(self._shared)
+        except QuotaError:  # an answer too
+            self._breaker.succeed()
+            raise
         except (CountingError, TimeoutError) as error:
             is_slow = isinstance(error, TimeoutError)
             problem = "it does not answer in time" if is_slow else str(error)

@@ -54,7 +54,7 @@ class ProviderReply(ServerAnswer):
     growing: GrowingText = field(default_factory=lambda: GrowingText(lambda _: None))
     """The text of events, behind that of turns before this one."""
     is_over: bool = False
-    """Whether an event said that it was the last one."""
+    """Whether an event said that it was the last one, or the server that it is done."""
     _begin: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -65,6 +65,11 @@ class ProviderReply(ServerAnswer):
     def streamed(self) -> str:
         """The text that came in events."""
         return self.growing.text[self._begin :]
+
+    @property
+    def written(self) -> str:
+        """What came in events and may be the reply."""
+        return self.streamed
 
     @property
     def has_end(self) -> bool:
@@ -142,14 +147,15 @@ class ProviderApi:
     async def _read_events(self, response: httpx2.Response, reply: ProviderReply) -> None:
         async for event in events(response):
             if event is None:
-                return
-            if error := reply.error_in(event):
+                reply.is_over = True
+            elif error := reply.error_in(event):
                 raise self.told(error, response)
-            reply.take(event)
+            else:
+                reply.take(event)
             if reply.is_over:
                 break
 
-        if not (reply.has_end or is_json(reply.streamed)):
+        if not (reply.has_end or is_json(reply.written)):
             raise self.connection_error(message="The stream broke off.", request=response.request)
 
     def told(self, error: object, response: httpx2.Response) -> Exception:
@@ -192,10 +198,12 @@ def _tokens(usage: Mapping[str, Any]) -> Tokens:
 
 
 def _first(counts: Mapping[str, Any], *names: str) -> int:
-    """Return the first count of these names that is one; some servers write it as text."""
+    """Return the first count of these names that is one; some servers write `12.0` or `"12"`."""
     for name in names:
+        given = counts.get(name, 0)
+        is_whole = isinstance(given, float) and given.is_integer()
         with suppress(ValueError):
-            number = int(str(counts.get(name)))
+            number = int(given if is_whole else str(given))
             if 0 < number < _MOST_TOKENS:
                 return number
 

@@ -2,7 +2,8 @@
 
 Whoever sends leaves its message in the queue; one task carries the queue to Redis, many messages in
 one packet, and takes a message out when Redis has acknowledged it. So order is kept, and a request
-that ends leaves nothing behind. What fails is sent again, after a pause.
+that ends leaves nothing behind. What fails is sent again after a pause. When a packet breaks, it is
+not known what Redis has of it, so the packets after it are small at first.
 """
 
 from __future__ import annotations
@@ -22,13 +23,13 @@ LATE_SECONDS = 0.8
 """How long an answer waits for its messages; then Redis is in trouble, and no other answer does."""
 PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)  # seconds between attempts that fail; the last one is repeated
 KEPT_SECONDS = 60.0  # how long a message waits for a Redis in trouble
-MAX_AT_ONCE = 200  # messages in one packet
+MAX_AT_ONCE, MAX_BYTES_AT_ONCE = 200, 256 * 2**10  # messages in one packet
 
 
 class RedisProgress:
     """Publishes messages on their channels, in the order they were sent.
 
-    One comes twice, with the same `message_id`, when a connection breaks before Redis has said so.
+    One comes again, with the same `message_id`, when its packet breaks before Redis has answered.
     """
 
     def __init__(self, server: RedisServer, clock: Callable[[], float] = time.monotonic) -> None:
@@ -38,6 +39,7 @@ class RedisProgress:
         self._room = WaitingRoom(8 * 2**20)  # what all messages that wait may take
         self._carrier: asyncio.Task[None] | None = None
         self._failures = 0
+        self._at_once = MAX_AT_ONCE
         self._cause = ""
         self._changed = asyncio.Event()
 
@@ -86,8 +88,11 @@ class RedisProgress:
 
     async def _publish(self) -> None:
         """Send the oldest messages and take out those that arrive; an error leaves its own one."""
-        begun, batch = time.monotonic(), self._room.first(MAX_AT_ONCE)
+        begun, most = time.monotonic(), self._at_once
+        batch = self._room.first(most, MAX_BYTES_AT_ONCE)
+        self._at_once = 1  # unless all of it is answered
         replies = await self._server.ask_each(("PUBLISH", one.channel, one.text) for one in batch)
+        self._at_once = min(2 * most, MAX_AT_ONCE)
         for message, reply in zip(batch, replies, strict=True):
             if not isinstance(reply, Exception):
                 self._room.arrived(message.number)

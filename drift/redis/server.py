@@ -10,6 +10,7 @@ import ssl
 import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager, suppress
+from contextvars import Context
 from typing import Any
 
 from redis.asyncio import Connection, ConnectionPool, Redis
@@ -82,6 +83,7 @@ class RedisServer:
         self._turns = asyncio.Semaphore(CONNECTIONS)
         self._client = self.client(retries=1)
         self._client.response_callbacks.clear()
+        self._running: set[asyncio.Task[list[Any]]] = set()
 
     async def ask(self, *commands: Command) -> list[Any]:
         """Return the answers to commands; errors as `ask_each`, and that of a refused command."""
@@ -94,12 +96,21 @@ class RedisServer:
     async def ask_each(self, commands: Iterable[Command]) -> list[Any]:
         """Return the answers to commands, some of which may be errors.
 
-        They go in one packet, in their order, and may be sent twice.
+        They go in one packet, in their order, and may be sent twice; an error does not tell which
+        of them Redis has carried out. Who stops waiting cuts nothing off: a connection that opens
+        slowly is there for the next one.
 
         Raises:
             Exception: the identity's or redis-py's own; `in_words` says what each means.
         """
-        async with self._turns:
+        task = asyncio.create_task(self._exchange(commands), context=Context())
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+        task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        return await asyncio.shield(task)
+
+    async def _exchange(self, commands: Iterable[Command]) -> list[Any]:
+        async with asyncio.timeout(OPEN_SECONDS + PACKET_SECONDS), self._turns:
             await self.signed_in()  # also renews a token in time
             packet = self._client.pipeline(transaction=False)
             for words in commands:
@@ -113,7 +124,10 @@ class RedisServer:
         return replies
 
     async def close(self) -> None:
-        """Close the connections."""
+        """End what is asked, and close the connections."""
+        for task in self._running:
+            task.cancel()
+        await asyncio.gather(*self._running, return_exceptions=True)
         await self._client.aclose()
 
     def client(self, retries: int = 0) -> Redis:
@@ -169,7 +183,7 @@ def _lasting(
 
     class LastingConnection(kind):  # type: ignore[misc]
         used = 0.0
-        token: Token | None = None
+        token = ""
 
         def __init__(self, **options: Any) -> None:  # noqa: ANN401 - redis-py's own
             super().__init__(**options)
@@ -177,9 +191,9 @@ def _lasting(
                 self.ssl_context = certificates
 
         async def connect(self) -> None:
-            held = tokens.held if tokens else None
+            held = tokens.held.token if tokens and tokens.held else ""
             # The server cuts the connection of an old token when that ends.
-            if clock() - self.used > IDLE_SECONDS or self.token is not held:
+            if clock() - self.used > IDLE_SECONDS or self.token != held:
                 await self.disconnect(nowait=True)
             await super().connect()
             self.used, self.token = clock(), held

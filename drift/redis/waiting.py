@@ -62,9 +62,16 @@ class WaitingRoom:
             steps = (number for number, one in self._messages.items() if not one.last)
             self._drop(next(steps, self.oldest))
 
-    def first(self, most: int) -> list[WaitingMessage]:
-        """Return so many of the oldest messages at most."""
-        return list(islice(self._messages.values(), most))
+    def first(self, most: int, most_bytes: int) -> list[WaitingMessage]:
+        """Return the oldest messages: one, and as many more as do not exceed these limits."""
+        chosen: list[WaitingMessage] = []
+        for message in islice(self._messages.values(), most):
+            most_bytes -= message.size
+            if chosen and most_bytes < 0:
+                break
+            chosen.append(message)
+
+        return chosen
 
     def arrived(self, number: int) -> None:
         """Let a message go that Redis has."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from typing import Any
 
 import httpx2
@@ -109,6 +110,7 @@ async def test_a_stream_of_claude_that_lacks_or_repeats_a_piece_is_read(events: 
         ([START, SAID, {"type": "error", "error": None}], "model_unavailable", 2),
         ([START, {**DELTA, "delta": {"text": REPLY[:9]}}], "model_unavailable", 2),
         ([START, '{"type": "content_block_', ENDED, STOP], "model_unavailable", 2),
+        ([START, {**DELTA, "delta": {"text": REPLY[:9]}}, "[DONE]"], "model_unavailable", 2),
         ([START], "model_unavailable", 2),
         ([], "model_unavailable", 2),
         ([{"type": "error", "error": {"message": LONG}}], "model_misconfigured", 1),
@@ -188,6 +190,22 @@ async def test_an_odd_piece_of_a_stream_costs_nothing(piece: object) -> None:
             assert (await chat.complete(PROMPT, Deadline.after(20), hear)).text == REPLY
 
 
+@pytest.mark.parametrize(
+    ("arguments", "text"), [([REPLY[:9], REPLY[9:]], REPLY), ([REPLY[:9]], "")]
+)
+async def test_a_call_of_a_stream_without_an_end_is_read_when_it_is_whole(
+    arguments: list[str], text: str
+) -> None:
+    def answer(_: httpx2.Request) -> httpx2.Response:
+        calls = ({"index": 0, "function": {"arguments": one}} for one in arguments)
+        body = sse(*(delta({"tool_calls": [call]}) for call in calls))
+        return httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=body)
+
+    async with chat_of(answer) as chat:
+        with nullcontext() if text else pytest.raises(DriftError, match="broke off"):
+            assert (await chat.complete(PROMPT, Deadline.after(20))).text == text
+
+
 WHOLE: Json = {"choices": [{"message": {"content": REPLY}, "finish_reason": "stop"}]}
 JSON = "application/json"
 
@@ -218,6 +236,13 @@ async def test_an_answer_is_not_lost_for_the_shape_of_what_is_only_counted(odd: 
     assert await answered({**WHOLE, "usage": odd, "model": odd}) == (ChatReply(REPLY), 1)
 
 
+@pytest.mark.parametrize(("given", "read"), [(11, 11), ("12", 12), (13.0, 13), (13.5, 0)])
+async def test_a_count_is_read_as_servers_write_it(given: object, read: int) -> None:
+    reply, _ = await answered({**WHOLE, "usage": {"completion_tokens": given}})
+    assert isinstance(reply, ChatReply)
+    assert reply.tokens.completion == read
+
+
 @pytest.mark.parametrize(
     ("body", "kind", "code", "times"),
     [
@@ -227,6 +252,8 @@ async def test_an_answer_is_not_lost_for_the_shape_of_what_is_only_counted(odd: 
         ({"completions": []}, JSON, "model_misconfigured", 1),
         ({"choices": {"0": {}}}, JSON, "model_misconfigured", 1),
         ({"choices": "a text"}, JSON, "model_misconfigured", 1),
+        ({"choices": ""}, JSON, "model_misconfigured", 1),
+        ({"choices": 0}, JSON, "model_misconfigured", 1),
         (b"[" * 200_000 + b"]" * 200_000, JSON, "model_misconfigured", 1),
         (b"", JSON, "model_unavailable", 2),
         (b'{"choices": [{"message": {"content": "Names', JSON, "model_unavailable", 2),

@@ -156,6 +156,17 @@ async def test_what_the_process_has_let_through_is_known_when_the_shared_counter
     assert (await quotas.readiness()).is_ok
 
 
+async def test_a_refusal_shows_that_the_shared_counter_is_back(
+    quotas: Quotas, shared: Shared, time: Time
+) -> None:
+    shared.failure = CountingError("nobody listens at its address")
+    await quotas.readiness()
+    shared.failure = None
+    assert await admitted(Quotas(shared, LocalCounter(time), time), 2) == 2
+    time.now += PAUSE_S
+    assert await admitted(quotas, 3) == 0
+
+
 @pytest.mark.timeout(WAIT_S * 20)
 async def test_a_counter_that_stands_still_holds_up_one_request_for_a_moment(
     quotas: Quotas, shared: Shared

@@ -22,7 +22,7 @@ def filled(messages: list[tuple[int, bool]], most_bytes: int = 10**9) -> Waiting
 
 
 def numbers(room: WaitingRoom) -> list[int]:
-    return [message.number for message in room.first(10**6)]
+    return [message.number for message in room.first(10**6, 10**9)]
 
 
 @given(MESSAGES, st.integers(0, 4000))
@@ -30,7 +30,7 @@ def test_it_is_bounded_keeps_order_and_gives_up_last_messages_last(
     messages: list[tuple[int, bool]], most_bytes: int
 ) -> None:
     room = filled(messages, most_bytes)
-    kept = room.first(10**6)
+    kept = room.first(10**6, 10**9)
     assert sum(message.size for message in kept) <= most_bytes
     assert numbers(room) == sorted(numbers(room))
     assert room.dropped == len(messages) - len(kept)
@@ -52,6 +52,20 @@ def test_what_has_arrived_is_gone_and_the_rest_stays_in_order(
         number for number in range(1, len(messages) + 1) if number not in arrived
     ]
     assert room.dropped == 0
+
+
+@given(MESSAGES, st.integers(1, 20), st.integers(1, 3000))
+def test_a_packet_is_the_oldest_messages_within_its_limits_and_one_at_least(
+    messages: list[tuple[int, bool]], most: int, most_bytes: int
+) -> None:
+    packet = filled(messages).first(most, most_bytes)
+    assert [message.number for message in packet] == list(range(1, len(packet) + 1))
+    assert bool(packet) == bool(messages)
+    assert len(packet) <= most
+    assert len(packet) <= 1 or sum(message.size for message in packet) <= most_bytes
+    if len(packet) < min(most, len(messages)):
+        one_more = filled(messages).first(len(packet) + 1, 10**9)
+        assert sum(message.size for message in one_more) > most_bytes
 
 
 @given(MESSAGES, st.integers(0, 70))

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import pytest
+from azure.core.credentials import AccessToken
 from azure.core.exceptions import ClientAuthenticationError
 from redis.exceptions import AuthenticationError
 
@@ -74,6 +75,18 @@ async def test_the_connection_of_a_renewed_token_replaces_the_old_one_before_the
         while old & (new := await cache.connections()):  # noqa: ASYNC110 - the server tells nobody
             await asyncio.sleep(0.01)
     assert len(new) == 1
+
+
+async def test_a_token_that_is_given_a_second_time_keeps_the_connection(
+    sink: RedisProgress, cache: Cache, tokens: TokenSource
+) -> None:
+    await publish(sink, "before")
+    old = await cache.connections()
+    assert tokens.held
+    tokens.held = AccessToken(tokens.held.token, tokens.held.expires_on)
+    await publish(sink, "after")
+    assert [await cache.heard() for _ in range(2)] == ["before", "after"]
+    assert await cache.connections() == old
 
 
 async def test_no_message_is_lost_when_the_server_cuts_at_the_end_of_the_token(

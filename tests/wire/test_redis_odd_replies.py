@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import socket
 import subprocess
+from collections import Counter
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -21,8 +22,10 @@ from drift.core.errors import ConflictError, QuotaError
 from drift.local.stack.loopback import HOST, free_port
 from drift.local.stack.valkey_server import ValkeyServer, server_program
 from drift.model.health import Level
+from drift.redis import server as server_module
 from drift.redis.claims import PREFIX, RedisClaims
 from drift.redis.counter import RedisCounter
+from drift.redis.progress import RedisProgress
 from drift.redis.server import RedisServer
 from tests.listening import listening
 from tests.wire.redis_entries import entries_at, keep, new_key
@@ -39,11 +42,7 @@ NONSENSE = {
     "a very nested list": b"*1\r\n" * 3000 + b":1\r\n",
     "two numbers": b"*2\r\n:1\r\n:2\r\n",
     "a negative count": b"*2\r\n:-5\r\n:-5\r\n",
-    "a limit of no name": b"*2\r\n$5\r\nother\r\n:1\r\n",
-    "a limit that is not set": b"*2\r\n$14\r\ntokens_per_day\r\n:1000\r\n",
-    "an endless wait": b"*2\r\n$19\r\nrequests_per_minute\r\n:9000000000000\r\n",
-    "a negative wait": b"*2\r\n$19\r\nrequests_per_minute\r\n:-1\r\n",
-    "leave without a number": b"*2\r\n$0\r\n\r\n$1\r\n0\r\n",
+    "another's counts": b"*5\r\n$32\r\n" + b"0" * 32 + b"\r\n" + b":0\r\n" * 4,
     "an error": b"-ERR no\r\n",
     "another node": b"-MOVED 1 127.0.0.1:1\r\n",
     "another address": b"-MOVED\r\n",
@@ -134,6 +133,107 @@ async def test_ready_says_that_nothing_is_kept_and_why(reply: bytes, said: str) 
         assert standing.level is Level.DEGRADED
         assert said in standing.reason
         assert "no embedding is kept in it" in standing.reason
+
+
+# ------------------------------------------------------------------------------- slow connections
+@asynccontextmanager
+async def signing_in_slowly() -> AsyncIterator[tuple[RedisServer, list[bytes]]]:
+    """Take 0.3 s for signing in, then echo; yield all commands by their first words."""
+    heard: list[bytes] = []
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ValueError, EOFError, OSError):
+            while words := await command(reader):
+                heard.append(words[0])
+                if words[0] == b"AUTH":
+                    await asyncio.sleep(0.3)
+                writer.write(b"+OK\r\n" if words[0] == b"AUTH" else b"+%b\r\n" % words[-1])
+
+    async with listening(connected) as address:
+        yield RedisServer(f"redis://user:password@{address}"), heard
+
+
+async def test_a_connection_that_opens_slowly_is_there_for_who_asks_next() -> None:
+    async with signing_in_slowly() as (server, heard):
+        answers = []
+        for number in range(4):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(0.2):
+                    answers += await server.ask(("ECHO", number))
+            await asyncio.sleep(0.2)
+        assert answers == [b"1", b"2", b"3"]
+        assert heard.count(b"AUTH") == 1
+        await server.close()
+
+
+async def test_what_nobody_waits_for_ends_with_the_server() -> None:
+    async with signing_in_slowly() as (server, heard):
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0.1):
+                await server.ask(("ECHO", "a"))
+        await server.close()
+        await asyncio.sleep(0.5)
+        assert heard == [b"AUTH"]
+
+
+async def test_nobody_waits_for_a_turn_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "OPEN_SECONDS", 0.1)
+    monkeypatch.setattr(server_module, "PACKET_SECONDS", 0.1)
+    async with answering(b"") as url:
+        server = RedisServer(url)
+        asked = (server.ask(("ECHO", "a")) for _ in range(60))
+        async with asyncio.timeout(1):
+            answers = await asyncio.gather(*asked, return_exceptions=True)
+        assert {type(answer) for answer in answers} == {TimeoutError}
+        await server.close()
+
+
+# ------------------------------------------------------------------------------ messages sent again
+async def test_a_message_that_redis_refuses_is_sent_again_and_holds_up_no_other() -> None:
+    heard: list[bytes] = []
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ValueError, EOFError, OSError):
+            while words := await command(reader):
+                heard.append(words[2])
+                is_refused = words[2] == b"refused"
+                writer.write(b"-OOM command not allowed.\r\n" if is_refused else b":1\r\n")
+
+    async with listening(connected) as address:
+        sink = RedisProgress(RedisServer(f"redis://{address}"))
+        for text in ("refused", "taken"):
+            sink.send(text, last=True)
+        async with asyncio.timeout(10):
+            while len(heard) < 3:  # noqa: ASYNC110 - the server tells nobody
+                await asyncio.sleep(0.01)
+            sink.send("later", last=True)
+            while b"later" not in heard:  # noqa: ASYNC110 - the same
+                await asyncio.sleep(0.01)
+        await sink.close()
+    assert heard[:3] == [b"refused", b"taken", b"refused"]
+
+
+async def test_a_packet_that_breaks_is_followed_by_smaller_ones() -> None:
+    heard: Counter[bytes] = Counter()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ValueError, EOFError, OSError):
+            for _ in range(5):
+                heard[(await command(reader))[2]] += 1
+                writer.write(b":1\r\n")
+            await writer.drain()
+        writer.close()
+
+    async with listening(connected) as address:
+        sink = RedisProgress(RedisServer(f"redis://{address}"))
+        for number in range(12):
+            sink.send(str(number), last=True)
+        async with asyncio.timeout(10):
+            while sink._carrier:  # noqa: ASYNC110 - a message is late: `delivered` waits for none
+                await asyncio.sleep(0.01)
+        await sink.close()
+    assert len(heard) == 12
+    assert max(heard.values()) <= 4
 
 
 # ------------------------------------------------------------------------------- ids of retrievals

@@ -37,16 +37,19 @@ class OpenAIReply(ProviderReply):
 
     @property
     def has_end(self) -> bool:
-        """Whether the model said why it ended."""
-        return bool(self.reason or self.is_refused)
+        """Whether the model said why it ended, or the server that it is done."""
+        return bool(self.reason or self.is_refused or self.is_over)
+
+    @property
+    def written(self) -> str:
+        """The text that came in events; the calls where there is none."""
+        return self.streamed or "\n".join(map("".join, self.calls.values()))
 
     @property
     def completion(self) -> Completion:
         """All of it."""
-        calls = "\n".join(map("".join, self.calls.values()))
-        text = self.content or self.streamed or calls
         end: End = "refused" if self.is_refused else _ENDS.get(self.reason, "")
-        return Completion(text, end, self.tokens, self.model)
+        return Completion(self.content or self.written, end, self.tokens, self.model)
 
     def error_in(self, value: Mapping[str, Any]) -> object:
         """Return the error of an answer, or of one of its choices."""
@@ -82,7 +85,9 @@ class OpenAIReply(ProviderReply):
 
 def _choices(value: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the choices of an answer, without those that are none."""
-    choices = value.get("choices") or []
+    choices = value.get("choices")
+    if choices is None:
+        return []
     if isinstance(choices, dict) and "0" not in choices:
         choices = [choices]
     if not isinstance(choices, list):
