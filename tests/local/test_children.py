@@ -101,8 +101,9 @@ def test_how_a_child_ended_by_itself_is_reported(tmp_path: Path, way: str, how: 
 
 
 def test_a_child_gets_the_environment_it_is_given_and_its_guard_shows_it_to_nobody(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/what/python/needs")
     command = [
         sys.executable,
         "-c",
@@ -110,7 +111,10 @@ def test_a_child_gets_the_environment_it_is_given_and_its_guard_shows_it_to_nobo
     ]
     child = Child(command, log=tmp_path / "log", cwd=tmp_path, grace_s=1, env={"SECRET": "canary"})
     assert until(lambda: "begun canary" in child.log_text())
-    assert "canary" not in " ".join(psutil.Process(child.pid).parent().cmdline())
+    server, guard = psutil.Process(child.pid), psutil.Process(child.pid).parent()
+    assert "canary" not in " ".join(guard.cmdline())
+    assert guard.environ()["LD_LIBRARY_PATH"] == "/what/python/needs"
+    assert "LD_LIBRARY_PATH" not in server.environ()
     child.stop()
 
 

@@ -498,6 +498,15 @@ def test_what_cannot_be_done_is_one_clear_message(
     assert "Traceback" not in done.stderr
 
 
+def test_the_doctor_tells_a_version_without_a_list_beside_what_else_it_found(
+    tmp_path: Path,
+) -> None:
+    done = command("doctor", "--json", "--neo4j", "5.20", "--data-dir", str(tmp_path))
+    told = {one["name"]: (one["state"], one["text"]) for one in json.loads(done.stdout)["findings"]}
+    assert (told["neo4j jars"][0], told["local stack"][0]) == ("problem", "note")
+    assert "no list of the jars of Neo4j 5.20" in told["neo4j jars"][1]
+
+
 def on_one_line(shown: str) -> str:
     """Return what typer shows in a frame."""
     return re.sub(r"\s*│\s*│?\s*", " ", shown).replace("\n", "")

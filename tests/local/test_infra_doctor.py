@@ -128,6 +128,22 @@ def test_a_secret_in_the_parameter_file_is_named(secret: str) -> None:
     assert "take it out" in said[secret]
 
 
+@pytest.mark.parametrize(
+    ("secret", "file", "names"),
+    [
+        (r"it's \of ${mine}", r"param neo4jPassword = 'it\'s \\of \${mine}'", ["neo4jPassword"]),
+        (CANARY, "= readEnvironmentVariable('NEO4J_PASSWORD', 'one-for-all')", ["NEO4J_PASSWORD"]),
+        (CANARY, "= readEnvironmentVariable('NEO4J_PASSWORD', '')", []),
+        (CANARY, "= readEnvironmentVariable('KEY_VAULT_NAME', 'one-for-all')", []),
+    ],
+)
+def test_a_secret_is_seen_behind_escapes_and_as_a_default(
+    secret: str, file: str, names: list[str]
+) -> None:
+    findings = found({"neo4jPassword": secret}, file)
+    assert [name for name, _, text in findings if "take it out" in text] == names
+
+
 NOTED: list[tuple[dict[str, Any], dict[str, object], str, str]] = [
     ({"location": "moonbase"}, {}, "location", "az account list-locations"),
     ({"chatModelName": "gpt-5.1"}, {}, "chatModelName", "2027-04-01"),

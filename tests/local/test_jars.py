@@ -6,7 +6,9 @@ import hashlib
 import http.server
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -16,10 +18,18 @@ from drift.core.errors import LocalStackError
 from drift.local.stack.locks import try_lock, unlock
 from drift.local.stack.loopback import free_port
 from drift.local.stack.neo4j import jars
-from tests.local.processes import until
+from tests.local.processes import script, until
 
 FILES = {"/org/a/server.jar": b"the server", "/org/b/part.jar": b"a part of it"}
 PART = "/org/b/part.jar"
+
+FETCH = """
+import sys, threading
+from pathlib import Path
+from drift.local.stack.neo4j.download import Download
+folder, central, path, sha256 = sys.argv[1:]
+Download(Path(folder) / "repository", central, threading.Event()).fetch({path: sha256}, "it")
+"""
 
 
 class Central(http.server.ThreadingHTTPServer):
@@ -31,6 +41,7 @@ class Central(http.server.ThreadingHTTPServer):
         self.asked: list[str] = []
         self.broken: dict[str, int] = {}
         self.damaged: dict[str, int] = {}
+        self.slow: set[str] = set()
 
     @property
     def url(self) -> str:
@@ -54,7 +65,11 @@ class Answer(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
-        self.wfile.write(content)
+        self.wfile.write(content[:1])
+        while path in central.slow:
+            time.sleep(0.02)
+        with suppress(OSError):  # nobody reads it any more
+            self.wfile.write(content[1:])
 
     def log_message(self, *_: object) -> None:
         pass
@@ -142,6 +157,17 @@ def test_a_cancelled_fetch_says_so_and_leaves_no_half_file(
     with pytest.raises(LocalStackError, match="broken off"):
         ensured(central.url, tmp_path, cancelled=cancelled)
     assert kept(tmp_path) == []
+
+
+def test_a_killed_fetch_leaves_no_half_file_that_is_taken(central: Central, tmp_path: Path) -> None:
+    central.slow.add(PART)
+    digest = hashlib.sha256(FILES[PART]).hexdigest()
+    with script(FETCH, tmp_path, central.url, PART[1:], digest) as process:
+        assert until(lambda: kept(tmp_path) == ["part.part"])
+        process.kill()
+    central.slow.clear()
+    assert ensured(central.url, tmp_path)[1].read_bytes() == FILES[PART]
+    assert kept(tmp_path) == ["part.jar", "server.jar"]
 
 
 def test_a_full_disk_and_a_cache_that_cannot_be_made_are_refused_before_the_fetch(

@@ -10,11 +10,12 @@ import os
 import shutil
 import signal
 import stat
+import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,9 +26,9 @@ import pytest
 import redis
 
 from drift.core.errors import LocalStackError
-from drift.local.stack.locks import is_unlocked
+from drift.local.stack.locks import is_unlocked, try_lock, unlock
 from drift.local.stack.neo4j.server import Neo4jServer
-from drift.local.stack.record import lock_of
+from drift.local.stack.record import lock_of, read_record, users_of
 from drift.local.stack.stack import VARIABLES, Stack, StackOptions
 from drift.local.stack.valkey_server import ValkeyServer
 from tests.local.processes import runs, script, until
@@ -85,6 +86,17 @@ def killed(options: StackOptions) -> Iterator[tuple[Stack, int]]:
 
 
 @pytest.fixture
+def held(options: StackOptions) -> Iterator[int]:
+    """The lock of a keeper that starts or ends servers, with its process in it."""
+    lock = try_lock(lock_of(options.data_dir))
+    assert lock is not None
+    os.write(lock, str(os.getpid()).encode())
+    yield lock
+    with suppress(OSError):  # it was let go
+        unlock(lock)
+
+
+@pytest.fixture
 def command(options: StackOptions) -> Iterator[psutil.Process]:
     """Another command, which owns the servers."""
     with script(COMMAND, options.data_dir, json.dumps(GIVEN)) as process:
@@ -139,7 +151,7 @@ def test_the_whole_stack_answers_and_a_killed_database_comes_back(
 
 
 def test_what_is_given_is_used_and_neither_started_nor_kept(options: StackOptions) -> None:
-    with Stack(options) as stack:
+    with Stack(replace(options, neo4j_version="of the given server")) as stack:
         assert {name: stack.env[name] for name in GIVEN} == GIVEN
         assert "OAI_KEY" not in stack.env
         assert stack.pids["neo4j"] is None
@@ -234,15 +246,76 @@ async def test_a_start_that_is_broken_off_leaves_nothing(options: StackOptions) 
         pass  # the folder is free again
 
 
+async def test_a_command_that_only_waits_is_broken_off_at_once(
+    options: StackOptions, said: Lines, held: int
+) -> None:
+    starting = asyncio.create_task(Stack(options).__aenter__())
+    waits = f"Process {os.getpid()} is starting or ending the local stack in {options.data_dir}"
+    assert await asyncio.to_thread(until, lambda: bool(said.holding(waits)))
+    starting.cancel()
+    done, _ = await asyncio.wait([starting], timeout=10)
+    unlock(held)
+    assert done == {starting}
+
+
+def test_a_command_that_waits_goes_on_when_the_start_of_another_one_fails(
+    options: StackOptions, said: Lines, held: int
+) -> None:
+    stack = Stack(options)
+    starting = threading.Thread(target=stack.start)
+    starting.start()
+    assert until(lambda: bool(said.holding("wait for it")))
+    with (options.data_dir / "stack.log").open("ab") as log:
+        log.write(b'{"failed": "it was told to end", "keeper": 1}\n5\nnull\n\xff\n{"say": "on"}\n')
+    assert until(lambda: "on" in said)
+    unlock(held)
+    starting.join()
+    assert (stack.attached, answers(stack)) == (False, True)
+    stack.stop()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="it stands for a full disk")
+def test_a_keeper_that_can_say_nothing_keeps_the_servers(options: StackOptions) -> None:
+    users = try_lock(users_of(options.data_dir), shared=True)
+    request = {"parts": ["valkey"], "version": "2026", "ports": {}, "memory": {}}
+    keeper = [sys.executable, "-m", "drift.local.stack.keeper", options.data_dir]
+    with (
+        Path("/dev/full").open("wb") as full,
+        subprocess.Popen(keeper, stdin=subprocess.PIPE, stdout=full, text=True) as process,  # noqa: S603 - ours
+    ):
+        assert process.stdin
+        process.stdin.write(json.dumps({**request, "cache": "", "java_home": ""}))
+        process.stdin.close()
+        assert until(lambda: bool(read_record(options.data_dir).pids))
+        unlock(users)
+        assert process.wait() == 0
+
+
+def test_servers_of_the_release_before_are_joined_and_started_again(
+    options: StackOptions, held: int
+) -> None:
+    with ValkeyServer(options.data_dir / "valkey") as before:
+        left = {"ports": {"valkey": before.port}, "env": before.env}
+        left |= {"pids": {"valkey": before.pid}, "neo4j_version": "2026.08.1"}
+        (options.data_dir / "stack.json").write_text(json.dumps(left))
+        with Stack(options) as stack:
+            assert (stack.attached, stack.env["REDIS_URL"]) == (True, before.url)
+            pid = before.pid
+            before.stop()
+            unlock(held)
+            assert until(lambda: stack.pids["valkey"] not in {None, pid} and answers(stack))
+
+
+@pytest.mark.parametrize("by", [signal.SIGKILL, signal.SIGTERM])
 def test_servers_end_when_their_owner_is_killed(
-    options: StackOptions, command: psutil.Process
+    options: StackOptions, command: psutil.Process, by: signal.Signals
 ) -> None:
     servers = command.children(recursive=True)
     assert {server.name() for server in servers} > {"valkey-server"}
     assert os.getsid(command.pid) not in {os.getsid(one.pid) for one in servers}  # a terminal's
     for one in servers:  # so that nobody starts another on the same data before it has ended
         assert str(options.data_dir / "lock") in {file.path for file in one.open_files()}
-    command.kill()
+    command.send_signal(by)
     # the kernel lets a lock go a moment before the process is gone
     assert until(lambda: is_free(options) and not any(runs(one.pid) for one in servers))
 
@@ -315,7 +388,12 @@ def test_a_killed_keeper_and_killed_guards_leave_what_the_next_command_needs(
 
 
 @pytest.mark.parametrize(
-    ("in_the_way", "named"), [("data", "cannot be made"), ("data/lock", "Is a d")]
+    ("in_the_way", "named"),
+    [
+        ("data", "cannot be made"),
+        ("data/lock", "Is a d"),
+        ("data/valkey/valkey.log", "valkey server did not start: .*Is a d"),
+    ],
 )
 def test_what_is_in_the_way_is_named(options: StackOptions, in_the_way: str, named: str) -> None:
     place = options.data_dir.parent / in_the_way
@@ -332,6 +410,7 @@ async def test_a_command_learns_that_the_data_folder_was_removed(options: StackO
         shutil.rmtree(options.data_dir)
         with pytest.raises(LocalStackError, match="was removed"):
             await stack.wait()
+    assert not options.data_dir.exists()
 
 
 def test_commands_that_start_at_the_same_instant_share_one_start(options: StackOptions) -> None:

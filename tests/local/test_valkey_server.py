@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import socket
+from pathlib import Path
 
 import pytest
 import redis
 
+from drift.core.errors import LocalStackError
 from drift.local.stack.loopback import free_port
 from drift.local.stack.valkey_server import ValkeyServer
 from tests.local.processes import runs, until
@@ -52,6 +54,17 @@ def test_it_starts_again_on_its_port_after_it_was_killed() -> None:
         server.restart()
         assert server.port == port
         assert server.pid != pid
+
+
+def test_a_start_that_fails_shows_the_end_of_the_log(tmp_path: Path) -> None:
+    class Misled(ValkeyServer):
+        ready_s = 0.0
+
+    with pytest.raises(
+        LocalStackError,
+        match=r"(?s)valkey server did not start: not ready after 0 s.*end of its log",
+    ):
+        Misled(tmp_path).start()
 
 
 def test_it_can_be_stopped_and_started_again() -> None:

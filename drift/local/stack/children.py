@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -54,11 +55,12 @@ class Child:
                 stderr=output,
                 bufsize=0,
                 cwd=cwd,
-                env=env,
                 close_fds=False,
                 start_new_session=True,
             )
-        assert self._guard.stdout  # noqa: S101 - a pipe
+        assert self._guard.stdin and self._guard.stdout  # noqa: S101, PT018 - pipes
+        with contextlib.suppress(BrokenPipeError):  # it could not start, and answers nothing
+            self._guard.stdin.write(f"{json.dumps(env and dict(env))}\n".encode())
         with self._guard.stdout as answer:
             pid = answer.readline().decode(errors="replace").strip()
 

@@ -3,8 +3,9 @@
 It runs as a script with the standard library alone, so that it starts in a few hundredths of a
 second: `guard.py PARENT GRACE REMOVE COMMAND...`.
 
-Standard input:  its end, or the parent's, terminates the server, and kills it after GRACE seconds;
-                 `k` kills it at once. The folder REMOVE goes with the server.
+Standard input:  the server's environment as a line of JSON, null for this process's own. The end
+                 of the input, or the parent's, terminates the server, and kills it after GRACE
+                 seconds; `k` kills it at once. The folder REMOVE goes with the server.
 Standard output: the server's pid, or why it cannot be started.
 Standard error:  the server's output.
 Exit status:     the server's; 128 and its number for a signal, as in a shell.
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
 import os
 import select
 import shutil
@@ -28,6 +30,7 @@ _PR_SET_PDEATHSIG = 1
 def main() -> int:
     """Start the server that the command line names and stay until it has ended."""
     parent, grace, remove, *command = sys.argv[1:]
+    environment = json.loads(sys.stdin.buffer.readline() or "null")
     libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
     def die_with_guard() -> None:
@@ -39,6 +42,7 @@ def main() -> int:
             command,
             stdin=subprocess.PIPE,
             stdout=sys.stderr,
+            env=environment,
             close_fds=False,  # locks, which are then held as long as any of us is there
             process_group=0,
             preexec_fn=die_with_guard,  # noqa: PLW1509 - this process has one thread

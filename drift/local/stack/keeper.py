@@ -21,7 +21,7 @@ from typing import Any
 
 from drift.core.errors import LocalStackError
 from drift.local.stack.children import ending
-from drift.local.stack.locks import try_lock
+from drift.local.stack.locks import flock, try_lock
 from drift.local.stack.loopback import is_free
 from drift.local.stack.model_process import ModelProcess
 from drift.local.stack.neo4j.home import Memory
@@ -48,13 +48,18 @@ def main() -> int:
         return 0
 
     os.set_inheritable(lock, True)  # the servers and their guards hold it too
+    with contextlib.suppress(OSError):  # a full disk: it is for people who wait
+        os.truncate(lock, 0)
+        os.write(lock, str(os.getpid()).encode())
+
     keeper = Keeper(folder, request)
     threading.Thread(target=keeper.end_without_users, daemon=True).start()
     try:
         keeper.keep()
-    except LocalStackError as error:
-        _tell(failed=error.detail)
-        return 1
+    except (LocalStackError, OSError) as error:
+        if not keeper.unused.is_set():  # else a start was broken off
+            _tell(failed=str(error))
+            return 1
     finally:
         keeper.end()
     return 0
@@ -70,17 +75,19 @@ class Keeper:
         self._last = read_record(folder).ports
         self._servers = _servers(folder, request, self._last)
         self._restarts = {one.name: deque[float](maxlen=MAX_RESTARTS) for one in self._servers}
-        self._unused = threading.Event()
+        self.unused = threading.Event()
+        """Set when no command uses the servers any more."""
 
     def end_without_users(self) -> None:
         """End the servers as soon as no command uses them, or their folder was removed.
 
         The lock of the users is held from then on, so that nobody joins servers that end.
         """
-        with contextlib.suppress(LocalStackError):  # the folder was removed meanwhile
-            while lock_of(self._folder).exists() and try_lock(users_of(self._folder)) is None:
+        with contextlib.suppress(OSError):  # the folder was removed: nothing is made in it again
+            users = os.open(users_of(self._folder), os.O_RDWR)
+            while lock_of(self._folder).exists() and os.fstat(users).st_nlink and not flock(users):
                 time.sleep(LOOK_EVERY_S)
-        self._unused.set()
+        self.unused.set()
         for server in self._servers:
             server.ask_to_end()
 
@@ -93,13 +100,14 @@ class Keeper:
         write_record(self._folder, Record(self._last))  # a killed keeper has left more
         self._start()
         self._publish()
-        while not self._unused.wait(LOOK_EVERY_S):
+        while not self.unused.wait(LOOK_EVERY_S):
             self._restart_ended()
 
     def end(self) -> None:
         """End the servers."""
-        with contextlib.suppress(LocalStackError):  # the folder was removed
-            write_record(self._folder, Record(read_record(self._folder).ports))
+        if lock_of(self._folder).exists() and users_of(self._folder).exists():  # not removed
+            with contextlib.suppress(LocalStackError):
+                write_record(self._folder, Record(read_record(self._folder).ports))
         with ThreadPoolExecutor(len(self._servers)) as pool:
             list(pool.map(lambda server: server.stop(), self._servers))
 
@@ -109,7 +117,7 @@ class Keeper:
             try:
                 for start in wait(starts, return_when=FIRST_EXCEPTION).done:
                     start.result()
-            except LocalStackError:
+            except BaseException:
                 for server in self._servers:  # nobody waits for those that are not ready yet
                     server.ask_to_end()
                 raise
@@ -130,7 +138,7 @@ class Keeper:
 
     def _restart_ended(self) -> None:
         for server in self._servers:
-            if (status := server.exit_status()) is not None and not self._unused.is_set():
+            if (status := server.exit_status()) is not None and not self.unused.is_set():
                 self._restart(server, f"(pid {server.pid}) ended with {ending(status)}")
                 self._publish()  # before it is said: who hears it may read that
                 _tell(say=f"The {server.name} server answers again (pid {server.pid}).")
@@ -174,7 +182,10 @@ def _servers(folder: Path, request: Mapping[str, Any], last: Mapping[str, int]) 
 
 
 def _tell(**said: str) -> None:
-    print(json.dumps(said), flush=True)  # noqa: T201 - read by the commands
+    """Tell the commands, each line in one write: several threads do."""
+    line = json.dumps({**said, "keeper": os.getpid()}) + "\n"
+    with contextlib.suppress(OSError):  # a full disk ends no server
+        os.write(sys.stdout.fileno(), line.encode())
 
 
 if __name__ == "__main__":

@@ -27,10 +27,8 @@ def try_lock(path: Path, *, shared: bool = False) -> int | None:
         ) from error
 
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_NB | (fcntl.LOCK_SH if shared else fcntl.LOCK_EX))
-    except BlockingIOError:
-        os.close(descriptor)
-        return None
+        if flock(descriptor, shared=shared):
+            return descriptor
     except OSError as error:
         os.close(descriptor)
         raise LocalStackError(
@@ -38,7 +36,17 @@ def try_lock(path: Path, *, shared: bool = False) -> int | None:
             f"another one."
         ) from error
 
-    return descriptor
+    os.close(descriptor)
+    return None
+
+
+def flock(descriptor: int, *, shared: bool = False) -> bool:
+    """Take the lock of an open file, if nobody else has it; say whether it was taken."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_NB | (fcntl.LOCK_SH if shared else fcntl.LOCK_EX))
+    except BlockingIOError:
+        return False
+    return True
 
 
 def is_unlocked(path: Path) -> bool:

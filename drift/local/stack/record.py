@@ -65,8 +65,11 @@ def write_record(folder: Path, record: Record) -> None:
 def read_record(folder: Path) -> Record:
     """Return the record that was left, whoever left it; an empty one where there is none."""
     try:
-        return Record(**json.loads((folder / _NAME).read_text()))
-    except (OSError, ValueError, TypeError):
+        kept = json.loads((folder / _NAME).read_text())
+        if version := kept.pop("neo4j_version", ""):  # a release before had no request
+            kept["request"] = {"version": version}
+        return Record(**kept)
+    except (OSError, ValueError, TypeError, AttributeError):
         return Record()
 
 

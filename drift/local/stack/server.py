@@ -84,8 +84,10 @@ class Server(ABC):
         try:
             self._prepare()
             self._start_on_a_port()
-        except BaseException:
+        except BaseException as error:
             self.stop()
+            if isinstance(error, OSError):
+                raise LocalStackError(f"The {self.name} server did not start: {error}.") from error
             raise
         return self
 

@@ -43,6 +43,7 @@ VARIABLES = {
 """The settings of each part; when the first of a part is given, that part is not started."""
 
 _LOOK_EVERY_S = 0.1
+_LOOKS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +117,11 @@ class Stack:
             self.attached = self._keeper is None
             self._thread = threading.Thread(target=self._watch, name="watch-stack", daemon=True)
             self._thread.start()
-        except BaseException:
+        except BaseException as error:
             self.stop()
+            if isinstance(error, OSError):
+                text = f"The data folder {self._folder} cannot be made or used: {error}."
+                raise LocalStackError(f"{text} Name another one.") from error
             raise
 
         return self
@@ -135,7 +139,13 @@ class Stack:
 
         unlock(self._users)
         self._users = None
-        while not (ended := is_unlocked(lock_of(self._folder))) and not self._others_use():
+        if not self._keeper and not self._record.pids:  # it has only waited
+            return
+
+        looks = 0
+        while not (ended := is_unlocked(lock_of(self._folder))) and looks < _LOOKS:
+            # two commands that end at once may be taken for users by each other, once
+            looks = looks + 1 if self._others_use() else 0
             time.sleep(_LOOK_EVERY_S)
 
         if self._keeper and ended:
@@ -153,27 +163,21 @@ class Stack:
         raise self._failure
 
     def _make_folder(self) -> None:
-        try:
-            new = not self._folder.exists()
-            # another command may be as fast; other users may not read what is stored
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if new:
-                (self._folder / ".gitignore").write_text("*\n")
-            self._log.touch()
-            self._told = self._log.open()
-            self._told.seek(0, 2)
-        except OSError as error:
-            raise LocalStackError(
-                f"The data folder {self._folder} cannot be made ({error.strerror}): name another "
-                f"one."
-            ) from error
+        new = not self._folder.exists()
+        # another command may be as fast; other users may not read what is stored
+        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if new:
+            (self._folder / ".gitignore").write_text("*\n")
+        self._log.touch()
+        self._told = self._log.open(errors="replace")
+        self._told.seek(0, 2)
 
     def _request(self) -> dict[str, Any]:
         """Return what a keeper is asked for."""
-        options = self.options
+        options, has_neo4j = self.options, "neo4j" in self._parts
         return {
             "parts": self._parts,
-            "version": exact_version(options.neo4j_version),
+            "version": exact_version(options.neo4j_version if has_neo4j else DEFAULT_VERSION),
             "ports": dict(options.ports),
             "cache": str(options.cache_dir.resolve()) if options.cache_dir else "",
             "java_home": options.given.get("JAVA_HOME", ""),
@@ -186,22 +190,27 @@ class Stack:
         waits = False
         while not self._ending.is_set():
             record = running_record(self._folder) if self._users is not None else None
-            self._tell()
+            self._tell(ours=True)
             if record:
                 return record
 
             if self._users is None:  # servers that are ending take no more users
                 self._users = try_lock(users_of(self._folder), shared=True)
             elif keeper and keeper.poll():
+                self._tell(ours=True)
                 raise LocalStackError(
-                    f"The keeper of the local servers has ended: its log is {self._log}."
+                    f"The keeper of the local servers has ended: its log is {self._log}, unless "
+                    f"the disk is full."
                 )
             elif is_unlocked(lock_of(self._folder)):
                 if not keeper or keeper.poll() == 0:  # it came too late, and the first has ended
                     keeper = self._keeper = self._spawn(request)
             elif not keeper and not waits:
                 waits = True
-                self._say(f"The local stack in {self._folder} is starting or ending: wait for it.")
+                self._say(
+                    f"{self._holder()} is starting or ending the local stack in {self._folder}: "
+                    f"wait for it."
+                )
 
             self._ending.wait(_LOOK_EVERY_S)
         raise LocalStackError("The start was broken off.")
@@ -247,6 +256,13 @@ class Stack:
         ours = {name for part in self._parts for name in VARIABLES[part]}
         self.env |= {name: value for name, value in record.env.items() if name in ours}
 
+    def _holder(self) -> str:
+        """Name the keeper, which writes its process into its lock."""
+        with contextlib.suppress(OSError):
+            if (pid := lock_of(self._folder).read_text(errors="replace").strip()).isdecimal():
+                return f"Process {pid}"
+        return "Another process"
+
     def _others_use(self) -> bool:
         """Say whether another command uses the servers, to who uses them no longer."""
         for shared in (False, True):
@@ -260,11 +276,11 @@ class Stack:
         while not self._ending.wait(_LOOK_EVERY_S):
             try:
                 self._look()
-            except LocalStackError as error:
+            except (LocalStackError, OSError) as error:
                 if not self._ending.is_set():
-                    self._failure = error
+                    self._failure = LocalStackError(str(error))
                     if not self._is_waited:  # who waits says it
-                        self._say(error.detail)
+                        self._say(str(error))
                 return
 
     def _look(self) -> None:
@@ -284,21 +300,26 @@ class Stack:
         if self._keeper:
             self._keeper.wait()
         before = dict(self.env)
-        self._accept(self._join({**self._record.request, "ports": self._record.ports}))
+        request = {**self._request(), **self._record.request, "ports": self._record.ports}
+        self._accept(self._join(request))
         if self.env != before:
             raise LocalStackError(
                 "The local servers came back at other addresses: start this command again."
             )
         self._say("The local servers answer again.")
 
-    def _tell(self) -> None:
-        """Say what the keeper has said since; a LocalStackError when it gave up."""
+    def _tell(self, *, ours: bool = False) -> None:
+        """Say what keepers have said since; a LocalStackError when one gave up, or only `ours`."""
         for line in self._told or ():
-            with contextlib.suppress(ValueError):  # a traceback
-                said: dict[str, str] = json.loads(line)
-                if failed := said.get("failed"):
-                    raise LocalStackError(failed)
-                self._say(said["say"])
+            said: dict[str, Any] = {}
+            with contextlib.suppress(ValueError, TypeError):  # a traceback, or half a line
+                said = dict(json.loads(line))
+
+            is_ours = self._keeper and said.get("keeper") == self._keeper.pid
+            if (failed := said.get("failed")) and (is_ours or not ours):
+                raise LocalStackError(failed)
+            if text := said.get("say"):
+                self._say(text)
 
     def _say(self, line: str) -> None:
         with contextlib.suppress(OSError):  # nobody reads any more: no reason to stop watching

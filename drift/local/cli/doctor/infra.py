@@ -19,6 +19,11 @@ _SECRET_NAME = re.compile(
 _AZD_SECRET = "akvs://"  # noqa: S105 - what `azd env set-secret` writes
 _LOGIN_IN_URL = re.compile(r"://[^/@\s]*:[^/@\s]+@")
 _MIN_SECRET = 8
+_ESCAPED = re.compile(r"\\(.)")
+_ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
+_DEFAULT = re.compile(
+    rf"readEnvironmentVariable\(\s*'(\w+)'\s*,\s*'(?:[^'\\]|\\.){{{_MIN_SECRET},}}"
+)
 
 _MOVED = {
     "anthropicCredentialId": "credentialIds.ANTHROPIC_KEY",
@@ -97,11 +102,16 @@ def _moved(file: Path) -> Iterator[Finding]:
 
 def _secrets(deployment: Deployment, file: str) -> Iterator[Finding]:
     """Say what is wrong with how a secret is kept; the secret itself is never part of it."""
+    take_out = "take it out, change it, and read it with readEnvironmentVariable"
+    for variable in filter(_SECRET_NAME.search, _DEFAULT.findall(file)):
+        text = f"has a default in infra/main.bicepparam: {take_out} alone"
+        yield Finding(variable, "problem", text)
+
+    plain = _ESCAPED.sub(lambda escaped: _ESCAPES.get(escaped[1], escaped[1]), file)
     for name in sorted(deployment.secure):
         value = str(deployment.values.get(name) or "")
-        if len(value) >= _MIN_SECRET and value in file:
-            text = "take it out, change it, and read it with readEnvironmentVariable"
-            yield Finding(name, "problem", f"stands in infra/main.bicepparam: {text}")
+        if len(value) >= _MIN_SECRET and (value in file or value in plain):
+            yield Finding(name, "problem", f"stands in infra/main.bicepparam: {take_out}")
         if value.startswith(_AZD_SECRET):
             text = (
                 "is a reference of azd, which azd does not resolve for .bicepparam files: export "

@@ -96,7 +96,11 @@ def _java(options: StackOptions) -> Finding:
 
 
 def _jars(options: StackOptions) -> Finding:
-    version = exact_version(options.neo4j_version)
+    try:
+        version = exact_version(options.neo4j_version)
+    except LocalStackError as error:
+        is_given = options.given.get("NEO4J_URI")
+        return Finding("neo4j jars", "note" if is_given else "problem", error.detail)
     cache = options.cache_dir or default_cache()
     if not missing_jars(version, cache):
         return Finding("neo4j jars", "ok", f"Neo4j {version} is in {cache}")
