@@ -167,7 +167,6 @@ ROUTES = (
             one.shape,
             (*_ASKING, 404) if one.finds_by_id else _ASKING,
             query=one.parameters,
-            opens=lambda service: service.reads(),
         )
         for one in reading.ROUTES
     ),

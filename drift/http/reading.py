@@ -238,5 +238,6 @@ def _limit(limit: QuotaLimit, now: datetime) -> out.LimitRead | None:
     if limit.most is None:
         return None
     left = max(0, limit.most - limit.used)
-    free_at = (now + timedelta(seconds=limit.free_in_s)).replace(microsecond=0)
+    # to the nearest second: the clock of Redis is not quite this one
+    free_at = (now + timedelta(seconds=limit.free_in_s + 0.5)).replace(microsecond=0)
     return out.LimitRead(limit=limit.most, used=limit.used, left=left, free_at=free_at)

@@ -2,8 +2,8 @@
 
 Each is answered 4xx as the contract says, in little memory, and the next call works.
 
-What a body of the wrong shape gets is in tests.function.test_bodies.py; here are those that aim
-at the reader itself.
+The problems of a body of the wrong shape are in tests/unit/test_http.py; here are those that aim at
+the reader itself.
 """
 
 from __future__ import annotations

@@ -109,6 +109,7 @@ class UntilStopped:
         """Stand in front of an app."""
         self._app = app
         self._waiting: set[asyncio.Timeout] = set()
+        self._is_stopped = False
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Hand on a request."""
@@ -119,7 +120,7 @@ class UntilStopped:
             if is_whole:
                 return await receive()
             try:
-                async with asyncio.timeout(None) as waiting:
+                async with asyncio.timeout(0 if self._is_stopped else None) as waiting:
                     self._waiting.add(waiting)
                     message = await receive()
             except TimeoutError:
@@ -133,6 +134,7 @@ class UntilStopped:
 
     def stop(self) -> None:
         """Refuse requests whose body has not arrived yet."""
+        self._is_stopped = True
         for waiting in self._waiting:
             waiting.reschedule(0)
 

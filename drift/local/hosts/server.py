@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator
 from contextlib import asynccontextmanager, contextmanager
@@ -44,12 +45,13 @@ async def listening(
         LocalStackError: when the port is taken.
     """
     listener = _listener(port, preferred)
-    # uvicorn writes nothing: the command line says what people need to know
+    logging.getLogger("uvicorn.error").addFilter(_is_fault)
+    # uvicorn writes of faults alone: the command line says what people need to know
     config = uvicorn.Config(
         SameMachine(app, allowed),
         http=_Protocol,
         ws="none",
-        log_level="critical",
+        log_level="error",
         access_log=False,
         lifespan="off",
         # longer than clients keep one: a request into a connection that is being closed is lost
@@ -77,6 +79,11 @@ async def listening(
 
         await task
         listener.close()
+
+
+def _is_fault(record: logging.LogRecord) -> bool:
+    """Tell whether a line is of more than a request that was cut at the end."""
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
 class _SignalFreeServer(uvicorn.Server):
