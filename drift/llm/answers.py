@@ -7,6 +7,7 @@ count are read as servers of other makes mean them, or passed over (docs/replies
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -22,7 +23,6 @@ from drift.model.calls import Tokens
 
 _BARE_ERROR = frozenset({"message", "code", "status", "param", "detail"})
 _NO_THOUGHTS = frozenset({"text", "output_text", ""})
-_MOST_TOKENS = 10**12  # of one answer: what is more is no count
 
 
 # ----------------------------------------------------------------------------- what has come of one
@@ -48,7 +48,7 @@ class ServerAnswer:
 
 
 @dataclass(slots=True)
-class ProviderReply(ServerAnswer):
+class ProviderReply(ServerAnswer, ABC):
     """A chat model's reply, which a provider reads whole or event by event."""
 
     growing: GrowingText = field(default_factory=lambda: GrowingText(lambda _: None))
@@ -72,21 +72,21 @@ class ProviderReply(ServerAnswer):
         return self.streamed
 
     @property
+    @abstractmethod
     def has_end(self) -> bool:
         """Whether the model said why it ended."""
-        raise NotImplementedError
 
     def error_in(self, value: Mapping[str, Any]) -> object:
         """Return the error that an answer or an event of status 200 is or holds; None for none."""
         return told_error(value)
 
+    @abstractmethod
     def take_whole(self, value: Mapping[str, Any]) -> None:
         """Take an answer; ModelMisconfiguredError where it is none of the API."""
-        raise NotImplementedError
 
+    @abstractmethod
     def take(self, event: Mapping[str, Any]) -> None:
         """Take an event; the same error, and those of GrowingText."""
-        raise NotImplementedError
 
 
 _Reply = TypeVar("_Reply", bound=ProviderReply)
@@ -204,7 +204,7 @@ def _first(counts: Mapping[str, Any], *names: str) -> int:
         is_whole = isinstance(given, float) and given.is_integer()
         with suppress(ValueError):
             number = int(given if is_whole else str(given))
-            if 0 < number < _MOST_TOKENS:
+            if 0 < number < 10**12:  # more than that is no count of one answer
                 return number
 
     return 0

@@ -34,10 +34,10 @@ def model_call(operation: Operation, model: str, provider: str) -> Iterator[Serv
         "gen_ai.request.model": model,
     }
     call = ServerCall()
-    spent = "chat_s" if operation == "chat" else "embedding_s"
+    seconds = "chat_s" if operation == "chat" else "embedding_s"
     duration = "gen_ai.client.operation.duration"
     with (
-        _client(f"{operation} {model}", spent, duration, about) as span,
+        _client(f"{operation} {model}", seconds, duration, about) as span,
         _spending(call, operation, model),
     ):
         yield call

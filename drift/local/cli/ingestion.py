@@ -6,6 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from itertools import chain
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from drift.core.errors import IngestError
+from drift.graph.writing.lease import MAX_WAIT_S
 from drift.http import wiring
 from drift.http.page import STAND_IN
 from drift.http.settings import Settings, load_reading
@@ -23,7 +25,7 @@ from drift.local.cli.ingest_report import as_document, left_out, say_report, ski
 from drift.local.cli.knowledge import confirmed, plan, wanted_knowledge
 from drift.local.cli.options import DEMO_PROJECT
 from drift.local.cli.placing import Placement, placed
-from drift.local.cli.project_graph import require_default_schema, tend_vectors
+from drift.local.cli.project_graph import require_default_schema, run_context, tend_vectors
 from drift.local.cli.sample import sample_sources
 from drift.local.cli.servers import recommend_up, running
 from drift.local.ingest import pipeline
@@ -32,10 +34,9 @@ from drift.local.ingest.by_model.writing import ByModel
 from drift.local.ingest.context import IngestContext
 from drift.local.ingest.graphrag.importing import import_index
 from drift.local.ingest.graphrag.index import read_index
-from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.places import REMOTE
 from drift.local.ingest.progress_bar import progress_bar
-from drift.local.ingest.report import STAGES, IngestReport, Report
+from drift.local.ingest.report import STAGES, IngestReport
 from drift.local.ingest.sources import Source, read_changed, read_source
 from drift.local.stack.stack import StackOptions
 from drift.local.wiring import build_writer, closing
@@ -132,7 +133,7 @@ async def ingest_documents(
     placement: Placement,
     *,
     force: bool = False,
-    wait_s: float = 600.0,
+    wait_s: float = MAX_WAIT_S,
     again: Callable[[], Source] | None = None,
     guard: Guard = guarded,
     by_model: ByModel | None = None,
@@ -149,28 +150,17 @@ async def ingest_documents(
     require_default_schema(values, "ingest")
     stored: list[int] = []
 
-    async def work(writer: Neo4jWriter, show: Report) -> IngestReport:
+    async def work(context: IngestContext) -> IngestReport:
         def told(stage: str, done: int, total: int) -> None:
             if stage == CHUNKS:
                 stored[:] = done, total
-            show(stage, done, total)
+            context.report(stage, done, total)
 
-        context = IngestContext(
-            writer,
-            placement.models,
-            values.vector_index_dimensions,
-            model=values.oai_embed_model_name,
-            report=told,
-            say=say,
-            wait_s=wait_s,
-            guard=guard,
-            stages=placement.stages,
-            by_model=by_model,
-        )
-        return await pipeline.ingest(documents, project, context, force=force, again=again)
+        run = replace(context, report=told, guard=guard, stages=placement.stages, by_model=by_model)
+        return await pipeline.ingest(documents, project, run, force=force, again=again)
 
     try:
-        report = await with_progress(values, placement, work)
+        report = await with_progress(values, placement, work, wait_s)
     except asyncio.CancelledError:
         say(f"Stopped: {_stored_skipped_in_words(*stored)} The same command continues from there.")
         raise
@@ -200,12 +190,13 @@ def _stored_skipped_in_words(done: int | None = None, total: int = 0) -> str:
 async def with_progress(
     values: Settings,
     placement: Placement,
-    work: Callable[[Neo4jWriter, Report], Awaitable[IngestReport]],
+    work: Callable[[IngestContext], Awaitable[IngestReport]],
+    wait_s: float,
 ) -> IngestReport:
     """Write a project's documents with progress shown, then tend its vectors."""
     async with closing(build_writer(values)) as writer:
         with progress_bar(stderr, lambda: str(placement.usage())) as show:
-            report = await work(writer, show)
+            report = await work(run_context(values, writer, placement.models, show, wait_s))
 
         report.usage = placement.usage()
         await tend_vectors(values, writer, wiring.build_models(values)[1], report)
@@ -235,19 +226,8 @@ async def import_graphrag(
     ):
         require_default_schema(values, "ingest")
 
-        async def work(writer: Neo4jWriter, show: Report) -> IngestReport:
-            context = IngestContext(
-                writer,
-                placement.models,
-                values.vector_index_dimensions,
-                model=values.oai_embed_model_name,
-                report=show,
-                say=say,
-                wait_s=given.wait,
-            )
-            return await import_index(index, given.project_id, context, force=given.force)
-
-        report = await with_progress(values, placement, work)
+        work = partial(import_index, index, given.project_id, force=given.force)
+        report = await with_progress(values, placement, work, given.wait)
         say_report(report)
         recommend_up(stack)
 

@@ -107,8 +107,8 @@ class _NodeTools:
         self, values: Settings, project: str | None
     ) -> dict[str, list[Difference]]:
         """Return what differs, by project; a graph without projects has none."""
+        from drift.local.cli.project_graph import run_context
         from drift.local.exchange.differences import ProjectDifferences
-        from drift.local.ingest.context import IngestContext
         from drift.local.wiring import writer_over
 
         if values.graph_schema != "default":
@@ -116,13 +116,7 @@ class _NodeTools:
         writer = writer_over(self.connection, values)
         if writer.copy is not None:
             writer.copy.trusts = False
-        context = IngestContext(
-            writer,
-            self.embedder,
-            values.vector_index_dimensions,
-            values.oai_embed_model_name,
-            say=say,
-        )
+        context = run_context(values, writer, self.embedder)
         return {
             held.project_id: await ProjectDifferences(held.project_id, context).found()
             for held in await writer.held_projects(project)

@@ -17,7 +17,7 @@ from drift.local.cli.servers import recommend_up, running
 from drift.local.ingest.context import IngestContext
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.progress_bar import progress_bar
-from drift.local.ingest.report import IngestReport
+from drift.local.ingest.report import IngestReport, Report, say_nothing
 from drift.local.ingest.thresholds import measure_and_keep
 from drift.local.prepare.vectors import fill_second_vectors
 from drift.local.say import Say
@@ -53,16 +53,9 @@ class ProjectGraph:
         """Derive a project's knowledge anew by a step of the pipeline, then tend its vectors."""
         _, embedder = wiring.build_models(self.values)
         with progress_bar(stderr) as show:
-            context = IngestContext(
-                self.writer,
-                embedder.of_passages,
-                self.values.vector_index_dimensions,
-                model=self.values.oai_embed_model_name,
-                report=show,
-                say=say,
-                wait_s=wait_s,
+            report = await work(
+                run_context(self.values, self.writer, embedder.of_passages, show, wait_s)
             )
-            report = await work(context)
 
         await tend_vectors(self.values, self.writer, embedder, report)
         return report
@@ -76,6 +69,18 @@ async def projects_of_graph(options: StackOptions, what: str) -> AsyncIterator[P
         async with Connection(*wiring.database(values)) as connection:
             yield ProjectGraph(values, connection, writer_over(connection, values))
         recommend_up(stack)
+
+
+def run_context(
+    values: Settings,
+    writer: Neo4jWriter,
+    embedder: Embedder,
+    report: Report = say_nothing,
+    wait_s: float = MAX_WAIT_S,
+) -> IngestContext:
+    """Return the context of a run by the settings, which is told on the terminal."""
+    dimensions, model = values.vector_index_dimensions, values.oai_embed_model_name
+    return IngestContext(writer, embedder, dimensions, model, report, say, wait_s)
 
 
 def require_default_schema(values: Settings, what: str) -> None:
