@@ -42,10 +42,8 @@ app = func.FunctionApp(
 dispatcher = Dispatcher(Authentication(platform_asks_for_keys=PLATFORM_ASKS), ServiceProvider())
 node_timer = NodeTimer(dispatcher.provider)
 
-Endpoint = Callable[[Request, func.Context], Awaitable[Response]]
 
-
-def endpoint(route: Route) -> Endpoint:
+def endpoint(route: Route) -> Callable[[Request, func.Context], Awaitable[Response]]:
     """Return what the platform calls for a route, under the route's name; nothing of it stays.
 
     The runtime reads the parameters and annotations of `run`.

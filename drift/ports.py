@@ -21,7 +21,7 @@ from drift.contracts.reading import (
     ProjectOut,
 )
 from drift.core.deadline import Deadline
-from drift.model.calls import ChatReply, Embeddings, Prompt, TextCallback
+from drift.model.calls import ChatReply, Embeddings, Prompt, Relevances, TextCallback
 from drift.model.graph import (
     Candidates,
     FollowupQuery,
@@ -29,6 +29,8 @@ from drift.model.graph import (
     PrimerQuery,
     Topic,
     TopicsQuery,
+    WholeEvidence,
+    WholeQuery,
 )
 from drift.model.health import GraphHealth, Readiness
 from drift.model.passages import Passages, PassagesQuery
@@ -39,7 +41,7 @@ Kept = TypeVar("Kept", bound=BaseModel)
 
 
 class GraphStore(Protocol):
-    """Reads of one project at a time; each method is one round trip; no result holds an embedding.
+    """Reads of one project at a time; a method is one round trip or two; no result has a vector.
 
     Every method raises GraphUnavailableError, GraphTimeoutError or GraphMisconfiguredError; what is
     not found is an empty value.
@@ -69,6 +71,9 @@ class PassageReader(Protocol):
 
     async def about(self, project_id: str, deadline: Deadline) -> AboutProject:
         """Return the project about itself, bounded."""
+
+    async def whole(self, query: WholeQuery, deadline: Deadline) -> WholeEvidence:
+        """Return the topics of the project, bounded, each with its nearest chunks."""
 
     async def passages(self, query: PassagesQuery, deadline: Deadline) -> Passages:
         """Return how near each is to the question, how old, and which documents say the same."""
@@ -185,6 +190,20 @@ class Embedder(Protocol):
         """Return one vector a text, in order; errors of the model as for chat."""
 
 
+class Reranker(Protocol):
+    """Texts by how well they answer a question; a search keeps its own order without it."""
+
+    async def rerank(self, question: str, texts: Sequence[str], deadline: Deadline) -> Relevances:
+        """Return one finite score a text, in the order of the texts; waits a few seconds at most.
+
+        Raises:
+            DriftError: as the chat model's; also at once, while the server fails.
+        """
+
+    async def health(self) -> Readiness:
+        """Return whether it answers, by an earlier answer most of the time; never raises."""
+
+
 class Listener(Protocol):
     """Who follows one request while it runs; no method waits or raises."""
 
@@ -235,9 +254,13 @@ class ProgressSink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The servers that a search asks; without `passages` references have only the model's word."""
+    """The servers that a search asks.
+
+    Without `passages` references have only the model's word.
+    """
 
     graph: GraphStore
     chat: ChatModel
     embedder: Embedder
     passages: PassageReader | None = None
+    reranker: Reranker | None = None

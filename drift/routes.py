@@ -51,14 +51,6 @@ def document() -> dict[str, Any]:
     return describe(ROUTES)
 
 
-_OF_DOCUMENTS = (
-    Event.PROGRESS,
-    Event.ANSWER_DELTA,
-    Event.ANSWER_REPLACED,
-    Event.CITATIONS,
-    Event.FOLLOWUP,
-)
-_OF_NODES = (Event.ANSWER_DELTA, Event.ANSWER_REPLACED, Event.SOURCES)
 _ASKING = (400, 401, 403, 429, 500, 503)
 _WITH_BODY = (*_ASKING, 413, 415)
 ROUTES = (
@@ -69,7 +61,13 @@ ROUTES = (
         RetrieveResponse,
         (*_WITH_BODY, 409),
         body=RetrieveRequest,
-        events=_OF_DOCUMENTS,
+        events=(
+            Event.PROGRESS,
+            Event.ANSWER_DELTA,
+            Event.ANSWER_REPLACED,
+            Event.CITATIONS,
+            Event.FOLLOWUP,
+        ),
     ),
     Route(
         "POST",
@@ -79,7 +77,7 @@ ROUTES = (
         (*_WITH_BODY, 404),
         body=RagRequest,
         opens=lambda service: service.rag(),
-        events=_OF_NODES,
+        events=(Event.ANSWER_DELTA, Event.ANSWER_REPLACED, Event.SOURCES),
     ),
     Route(
         "POST",

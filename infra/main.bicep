@@ -53,7 +53,7 @@ param vaultOfficerPrincipalType 'User' | 'Group' | 'ServicePrincipal' = 'User'
 @description('Settings of the application, such as MAX_PASSES: NEO4J_URI is needed; what is not given keeps the default of the code. docs/settings.md lists them.')
 param appSettings object
 
-@description('Secrets of yours, resource ids .../vaults/NAME/secrets/NAME by the setting that each is for: NEO4J_PASSWORD (else a vault is created), PROJECT_KEYS, ANTHROPIC_KEY, MILVUS_TOKEN.')
+@description('Secrets of yours, resource ids .../vaults/NAME/secrets/NAME by the setting that each is for: NEO4J_PASSWORD (else a vault is created), PROJECT_KEYS, ANTHROPIC_KEY, MILVUS_TOKEN, RERANK_KEY.')
 param credentialIds object = {}
 
 @description('Password of the user of the graph; it goes into the vault and nowhere else. Needed unless credentialIds names NEO4J_PASSWORD.')
@@ -151,6 +151,10 @@ param embeddingSkuName 'GlobalStandard' | 'DataZoneStandard' | 'Standard' = 'Glo
 @minValue(1)
 @maxValue(10000)
 param embeddingCapacity int = 30
+
+@description('Resource id of the Foundry resource that RERANK_URL names, where the function signs in as itself; empty: RERANK_KEY, or no reranker.')
+@maxLength(512)
+param rerankExistingId string = ''
 
 // ---- progress and cache
 @description('Whether Azure Managed Redis is created here, there already, or not used: then nobody sees progress. One that was created stays, and is paid.')
@@ -308,6 +312,7 @@ var nameIsPlain = empty(strangeLetters)
 var settings = toObject(items(appSettings), setting => toUpper(setting.key), setting => string(setting.value))
 var claude = settings.?CHAT_PROVIDER == 'anthropic'
 var milvus = settings.?VECTOR_STORE == 'milvus'
+var rerank = !empty(settings.?RERANK_URL)
 var neo4jUri = settings.?NEO4J_URI ?? ''
 var milvusUri = settings.?MILVUS_URI ?? ''
 
@@ -319,9 +324,10 @@ func isSecret(id string) bool => isResource(id, 'microsoft.keyvault/vaults', 11)
 func isSubnet(id string) bool => isResource(id, 'microsoft.network/virtualnetworks', 11)
 
 var openAiIsAccount = isResource(openAiExistingId, 'microsoft.cognitiveservices/accounts', 9)
+var rerankIsAccount = isResource(rerankExistingId, 'microsoft.cognitiveservices/accounts', 9)
 var redisIsCluster = isResource(redisExistingId, 'microsoft.cache/redisenterprise', 9)
 var givenSecrets = filter(items(credentialIds), secret => !empty(secret.value))
-var secretSettings = ['NEO4J_PASSWORD', 'PROJECT_KEYS', 'ANTHROPIC_KEY', 'MILVUS_TOKEN']
+var secretSettings = ['NEO4J_PASSWORD', 'PROJECT_KEYS', 'ANTHROPIC_KEY', 'MILVUS_TOKEN', 'RERANK_KEY']
 var secretNames = map(givenSecrets, secret => secret.key)
 var wrongSecrets = map(filter(givenSecrets, secret => !isSecret(secret.value)), secret => secret.key)
 var unknownSecrets = filter(secretNames, name => !contains(secretSettings, name))
@@ -347,6 +353,7 @@ var refusedSettings = [
   'PROJECT_KEYS_SECRET'
   'REDIS_AUTH'
   'REDIS_URL'
+  'RERANK_KEY'
   'WEBSITE_AUTH_ENABLED'
 ]
 var misplacedSettings = filter(
@@ -404,6 +411,14 @@ var findings = [
   milvus && !startsWith(milvusUri, 'https://') ? 'VECTOR_STORE milvus needs appSettings.MILVUS_URI, https://....' : ''
   !milvus && (!empty(milvusUri) || contains(secretNames, 'MILVUS_TOKEN'))
     ? 'appSettings.MILVUS_URI and credentialIds.MILVUS_TOKEN are for VECTOR_STORE milvus.'
+    : ''
+  rerank && !startsWith(settings.RERANK_URL, 'https://') ? 'appSettings.RERANK_URL must begin with https://.' : ''
+  rerank && empty(settings.?RERANK_MODEL) ? 'appSettings.RERANK_MODEL must name the model for RERANK_URL.' : ''
+  !rerank && (!empty(settings.?RERANK_MODEL) || contains(secretNames, 'RERANK_KEY') || !empty(rerankExistingId))
+    ? 'appSettings.RERANK_MODEL, credentialIds.RERANK_KEY and rerankExistingId are for appSettings.RERANK_URL.'
+    : ''
+  !empty(rerankExistingId) && !rerankIsAccount
+    ? 'rerankExistingId must be the resource id of a Microsoft.CognitiveServices/accounts.'
     : ''
   empty(existingAppSubnetId) == empty(existingEndpointSubnetId)
     ? ''
@@ -494,6 +509,12 @@ var allSecrets = [
     endpoint: 'milvus'
     wanted: milvus && contains(secretNames, 'MILVUS_TOKEN')
     id: credentialIds.?MILVUS_TOKEN ?? ''
+  }
+  {
+    setting: 'RERANK_KEY'
+    endpoint: 'reranker'
+    wanted: rerank && contains(secretNames, 'RERANK_KEY')
+    id: credentialIds.?RERANK_KEY ?? ''
   }
 ]
 // an id that is wrong is refused above; until then it must not stop the sentence that says so
@@ -756,6 +777,21 @@ module openAiAccess 'modules/openai-access.bicep' = {
   dependsOn: [
     openAi
   ]
+}
+
+var rerankParts = split(rerankExistingId, '/')
+
+module rerankAccess 'modules/rerank-access.bicep' = if (rerankIsAccount) {
+  name: 'rerank-access-${token}'
+  // an id that is wrong is refused above; until then it must not stop the sentence that says so
+  scope: resourceGroup(
+    rerankIsAccount ? rerankParts[2] : openAiParts[2],
+    rerankIsAccount ? rerankParts[4] : openAiParts[4]
+  )
+  params: {
+    accountName: rerankParts[?8] ?? ''
+    principalId: identity.outputs.principalId
+  }
 }
 
 module redisAccess 'modules/redis-access.bicep' = if (redisMode != 'off') {

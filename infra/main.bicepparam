@@ -26,6 +26,8 @@ param appSettings = {
   PROGRESS_CHANNEL: readEnvironmentVariable('PROGRESS_CHANNEL', '')
   PROJECT_CLAIM: readEnvironmentVariable('PROJECT_CLAIM', '')
   RECONCILE_SCHEDULE: readEnvironmentVariable('RECONCILE_SCHEDULE', '')
+  RERANK_MODEL: readEnvironmentVariable('RERANK_MODEL', '')
+  RERANK_URL: readEnvironmentVariable('RERANK_URL', '')
   VECTOR_INDEX_DIMENSIONS: readEnvironmentVariable('VECTOR_INDEX_DIMENSIONS', '')
   VECTOR_STORE: readEnvironmentVariable('VECTOR_STORE', '')
 }
@@ -36,6 +38,7 @@ param credentialIds = {
   MILVUS_TOKEN: readEnvironmentVariable('MILVUS_CREDENTIAL_ID', '')
   NEO4J_PASSWORD: neo4jCredential
   PROJECT_KEYS: readEnvironmentVariable('PROJECT_KEYS_CREDENTIAL_ID', '')
+  RERANK_KEY: readEnvironmentVariable('RERANK_CREDENTIAL_ID', '')
 }
 param neo4jPassword = empty(neo4jCredential) ? readEnvironmentVariable(passwordVariable) : null
 param neo4jPasswordReplace = bool(readEnvironmentVariable('NEO4J_PASSWORD_REPLACE', 'false'))
@@ -57,6 +60,7 @@ param embeddingDeploymentName = readEnvironmentVariable('EMBEDDING_DEPLOYMENT_NA
 param embeddingModelName = readEnvironmentVariable('EMBEDDING_MODEL_NAME', 'text-embedding-3-large')
 param embeddingModelVersion = readEnvironmentVariable('EMBEDDING_MODEL_VERSION', '1')
 param embeddingCapacity = int(readEnvironmentVariable('EMBEDDING_CAPACITY', '30'))
+param rerankExistingId = readEnvironmentVariable('RERANK_EXISTING_ID', '')
 
 param redisMode = any(readEnvironmentVariable('REDIS_MODE', 'create'))
 param redisExistingId = readEnvironmentVariable('REDIS_EXISTING_ID', '')

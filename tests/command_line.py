@@ -47,13 +47,19 @@ def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
     return subprocess.CompletedProcess(arguments, *ended)
 
 
-def bench(name: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def bench(
+    name: str, *arguments: str, patience_s: float = PATIENCE_S, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Run a bench likewise."""
-    return _run(f"tests.bench.{name}", *arguments, **environment)
+    return _run(f"tests.bench.{name}", *arguments, patience_s=patience_s, **environment)
 
 
 def _run(
-    module: str, *arguments: str, stdin: str | None = None, **environment: str
+    module: str,
+    *arguments: str,
+    stdin: str | None = None,
+    patience_s: float = PATIENCE_S,
+    **environment: str,
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(  # noqa: S603 - our own command
         [sys.executable, "-m", module, *arguments],
@@ -62,6 +68,6 @@ def _run(
         input=stdin,
         capture_output=True,
         text=True,
-        timeout=PATIENCE_S,
+        timeout=patience_s,
         check=False,
     )

@@ -19,6 +19,7 @@ from tests.runtime.worker_process import REASON as IN_ANOTHER_JOB
 pytest_plugins = [
     "tests.model_server_fixture",
     "tests.remarks",
+    "tests.open_connections",
     "tests.servers",
     "tests.telemetry_fixture",
 ]

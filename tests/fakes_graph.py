@@ -58,6 +58,7 @@ class FakeGraph(MemoryWriter):
                             query.vector,
                         )[:SAMPLES]
                     ),
+                    c.title,
                 )
                 for c in communities[: query.top_k]
             )

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from drift.local.stack.loopback import HOST
+from tests.proxy import STEPS
 
 Connected = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
@@ -28,6 +29,8 @@ async def listening(connected: Connected) -> AsyncIterator[str]:
         yield f"{HOST}:{server.sockets[0].getsockname()[1]}"
     finally:
         server.close()
+        for _ in range(STEPS):  # what was accepted before begins to be served
+            await asyncio.sleep(0)
         for writer in writers:
             if not writer.transport.is_closing():
                 writer.transport.abort()

@@ -12,6 +12,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
+STEPS = 10
+"""Of the event loop, in which a connection that it has accepted begins to be served."""
+
 
 @dataclass(eq=False)
 class _Pair:
@@ -82,7 +85,6 @@ class Proxy:
                 self.host, self.server_port
             )
         except OSError:
-            writer.transport.abort()
             return
         pair = _Pair(writer, server_writer, self.swallows_new)
         self._pairs.add(pair)
@@ -119,9 +121,12 @@ async def proxied(server_port: int, host: str = "127.0.0.1") -> AsyncIterator[Pr
         task = asyncio.current_task()
         assert task
         calls.add(task)
-        with suppress(asyncio.CancelledError):
-            await proxy._serve(reader, writer)
-        calls.discard(task)
+        try:
+            with suppress(asyncio.CancelledError):
+                await proxy._serve(reader, writer)
+        finally:
+            writer.transport.abort()  # also where it ends before the server is reached
+            calls.discard(task)
 
     server = await asyncio.start_server(serve, host, 0)
     proxy.port = server.sockets[0].getsockname()[1]
@@ -129,6 +134,8 @@ async def proxied(server_port: int, host: str = "127.0.0.1") -> AsyncIterator[Pr
         yield proxy
     finally:
         server.close()
+        for _ in range(STEPS):  # what was accepted before begins to be served
+            await asyncio.sleep(0)
         for call in calls:
             call.cancel()
         await asyncio.gather(*calls, return_exceptions=True)

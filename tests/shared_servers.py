@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from drift.core.errors import LocalStackError
-from drift.local.stack.server import Server
+from drift.local.stack.child_server import Server
 
 Address = tuple[str, str]
 """Where a worker asks, and the key that lets it in."""

@@ -5,6 +5,7 @@ import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 from drift.local.infra.package import deployed_files
@@ -39,6 +40,28 @@ def test_a_room_imports_rooms_below_it_and_pure_modules_stay_pure() -> None:
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603 - a tool of the environment
 
     assert run.returncode == 0, run.stdout
+
+
+def test_whole_statements_stand_in_protected_modules() -> None:
+    """A new module of statements belongs to the contract in pyproject.toml."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    (cypher,) = (one for one in contracts["contracts"] if one["type"] == "protected")
+    protected = tuple(cypher["protected_modules"])
+    begins = re.compile(r"\b(?:MATCH|MERGE|CREATE) \(")
+    others = set()
+    for name, path in KNOWN.items():
+        nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        texts = [one.value for one in nodes if isinstance(one, ast.Constant)]
+        if any(isinstance(text, str) and begins.search(text) for text in texts):
+            others |= set() if name.startswith(protected) else {name}
+
+    assert others == {
+        "drift.integrations.agent_framework.history",
+        "drift.integrations.agent_framework.retrieval_query",
+        "drift.local.evals.measured_search",
+        "drift.local.prepare.kinds",
+        "drift.local.prepare.survey",
+    }
 
 
 def test_the_function_imports_its_edge_alone() -> None:

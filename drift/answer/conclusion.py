@@ -9,7 +9,7 @@ from drift.contracts.final_replies import AggregateReply, SentenceReply
 from drift.contracts.marked_prose import without_marks
 from drift.core.logs import log
 from drift.core.sentence_ends import split_sentences
-from drift.evidence.statements import Proven, Statement, proven
+from drift.evidence.answer_statements import Proven, Statement, proven
 from drift.evidence.text import form, is_same_question
 from drift.evidence.verdict import NOT_IN_THE_CONTEXT, judged
 from drift.model.limits import is_in_vain
@@ -18,8 +18,6 @@ from drift.prompting.findings import numbered_facts, surest_first
 from drift.prompting.tokens import cut
 
 NOT_FOUND = "The documents do not answer this question."
-MOST_AROUND_A_QUESTION = 40
-"""Letters that tell nothing beside it: "The text found does not answer: …"."""
 FINDINGS_STAND = (
     "The last reading saw no answer in this; what the follow-up questions found stands."
 )
@@ -93,7 +91,8 @@ def _news(still_open: str, question: str) -> str:
     return " ".join(
         said
         for said in split_sentences(still_open)
-        if asked not in form(said) or len(form(said)) > len(asked) + MOST_AROUND_A_QUESTION
+        # So few letters tell nothing beside it: "The text found does not answer: …".
+        if asked not in form(said) or len(form(said)) > len(asked) + 40
     )
 
 

@@ -22,7 +22,7 @@ from drift.answer.signals import (
 from drift.contracts.answer import ReferenceOut, ReferencesOut, SignalsOut
 from drift.core.names import without_name
 from drift.core.sentence_ends import STOPS
-from drift.evidence.statements import Statement
+from drift.evidence.answer_statements import Statement
 from drift.evidence.verdict import MOST_OF_PARTLY
 from drift.model.found_nodes import ScoreThreshold
 from drift.model.graph import Chunk
@@ -32,9 +32,6 @@ from drift.prompting.elements import place_of
 from drift.prompting.tokens import cut
 
 Key = tuple[str, str]  # a chunk and a span of it: what is one reference
-
-_ADDRESS = re.compile(r"(?:https?|ftp)://|www\.", re.IGNORECASE)
-"""Readers of Markdown make a link of it and of all that follows up to a blank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +139,9 @@ def _gap(words: str) -> str:
     line = words.rpartition("\n")[2].strip()
     if line.startswith(("```", "~~~")) and not line.strip("`~"):
         return "\n\n"
-    return " " if any(map(_ADDRESS.search, words.rsplit(None, 1)[-1:])) else ""
+    # Readers of Markdown make a link of an address and of all that follows up to a blank.
+    last = "".join(words.rsplit(None, 1)[-1:])
+    return " " if re.search(r"(?:https?|ftp)://|www\.", last, re.IGNORECASE) else ""
 
 
 def _signals(

@@ -20,12 +20,10 @@ from drift.contracts.answer import (
 )
 from drift.contracts.replies import PrimerReply
 from drift.contracts.request import Include
-from drift.evidence.statements import Statement
+from drift.evidence.answer_statements import Statement
 from drift.model.graph import Chunk, PrimerEvidence
 from drift.model.tree import SKIPPED_DEADLINE, Citation, Node, Tree, cited_by
 from drift.prompting.elements import place_of
-
-FOUND_LOCALLY = "The embedding model did not answer: a smaller one found the evidence."
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +67,16 @@ def with_references(
 
 def of_local_vectors(answered: RetrieveResponse) -> RetrieveResponse:
     """Return an answer with the note that the local model's vectors found its evidence."""
-    said = f"{answered.residual_uncertainty} {FOUND_LOCALLY}".strip()
+    note = "The embedding model did not answer: a smaller one found the evidence."
+    said = f"{answered.residual_uncertainty} {note}".strip()
     trace = answered.trace and answered.trace.model_copy(update={"embedding": "local"})
     return answered.model_copy(update={"residual_uncertainty": said, "trace": trace})
+
+
+def not_reranked(answered: RetrieveResponse) -> RetrieveResponse:
+    """Return an answer whose trace, where there is one, says that the reranker did not answer."""
+    trace = answered.trace and answered.trace.model_copy(update={"reranking": "lost"})
+    return answered.model_copy(update={"trace": trace})
 
 
 def nothing_found(searched: Searched, include: Sequence[Include]) -> RetrieveResponse:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from drift.contracts.answer import SignalsOut
 from drift.model.found_nodes import ScoreThreshold
 
-WEIGHTS = {"similarity": 0.4, "freshness": 0.15, "citations": 0.15, "model": 0.3}
 ENOUGH = 0.7  # under it a signal is low, and an answer names its limits
 AT_THRESHOLD = 0.9  # the similarity of a pair as near as one random pair in a hundred
 HALF_LIFE_DAYS = 730
@@ -17,7 +16,12 @@ _DAY_MS = 24 * 60 * 60 * 1000
 
 def confidence(signals: SignalsOut) -> float:
     """Return the mean of the known signals by their weights; 0 where none is known."""
-    values = ((getattr(signals, name), weight) for name, weight in WEIGHTS.items())
+    values = (
+        (signals.similarity, 0.4),
+        (signals.freshness, 0.15),
+        (signals.citations, 0.15),
+        (signals.model, 0.3),
+    )
     known = [(value, weight) for value, weight in values if value is not None]
     whole = sum(weight for _, weight in known)
     return round(sum(value * weight for value, weight in known) / whole, 2) if whole else 0.0
@@ -65,8 +69,6 @@ def _share(number: float) -> float:
     return round(min(1.0, max(0.0, number)), 2)
 
 
-_YEAR_DAYS = 365.25
-
 ONLY_IN_PART = "The documents answer the question only in part."
 NO_REFERENCE = "No passage of the documents bears an answer out."
 NOTHING_THERE = "Nothing was found in this project."
@@ -107,9 +109,10 @@ def _witnesses(values: Sequence[float | None], documents: int) -> list[str]:
 
 def age(days: float) -> str:
     """Return an age in words, rounded down: "13 months", from two years on "3 years"."""
-    if days < 2 * _YEAR_DAYS:
+    year = 365.25
+    if days < 2 * year:
         return _counted(int(days / 30.44), "month")
-    return _counted(int(days / _YEAR_DAYS), "year")
+    return _counted(int(days / year), "year")
 
 
 def _counted(number: int, unit: str) -> str:

@@ -14,7 +14,7 @@ from drift.contracts.answer import RetrieveResponse, TraceNode
 from drift.contracts.final_replies import SentenceReply, sentence
 from drift.contracts.lenient import judgement
 from drift.contracts.replies import MAX_ANSWER_CHARS
-from drift.evidence.statements import GrowingStatements
+from drift.evidence.answer_statements import GrowingStatements
 from drift.model.calls import TextCallback
 from drift.model.tree import Fact
 from drift.ports import Listener

@@ -16,10 +16,6 @@ from drift.core.errors import FieldProblem, ForbiddenError, InvalidRequestError
 
 Right = Literal["read", "write"]
 RIGHTS: tuple[Right, ...] = ("read", "write")
-UNNAMED = (
-    "is required: name a project, one that `GET /projects` lists. It may be left out where exactly "
-    "one may be read, or where the setting RAG_PROJECT names one"
-)
 EVERY = "*"  # behind a beginning: every project whose id begins so; alone: every project
 
 
@@ -95,7 +91,11 @@ class Caller:
         """
         named = self.only_project if project_id is None else project_id
         if named is None:
-            raise InvalidRequestError((FieldProblem("project_id", UNNAMED),))
+            wanted = (
+                "is required: name a project, one that `GET /projects` lists. It may be left out "
+                "where exactly one may be read, or where the setting RAG_PROJECT names one"
+            )
+            raise InvalidRequestError((FieldProblem("project_id", wanted),))
         if not self.may(named, right):
             raise ForbiddenError(named, right, self.name)
         return Project(named, self)

@@ -19,9 +19,6 @@ from drift.auth.caller import RIGHTS, Caller, Grant, Right, pattern_problem
 from drift.core.errors import ForbiddenError, UnauthenticatedError
 
 _SCHEMAS = "http://schemas.microsoft.com"
-_TENANT = ("tid", f"{_SCHEMAS}/identity/claims/tenantid")
-_SUBJECT = ("oid", f"{_SCHEMAS}/identity/claims/objectidentifier", "azp", "appid")
-_ROLES = ("roles", f"{_SCHEMAS}/ws/2008/06/identity/claims/role")
 
 
 class Claim(BaseModel):
@@ -70,11 +67,16 @@ def caller_of(principal: Principal, tenant_id: str, project_claim: str | None) -
         UnauthenticatedError: it comes from another tenant, or has no object id.
         ForbiddenError: it has been given no project.
     """
-    tenants = {value.lower() for value in principal.values(*_TENANT)}
+    named = principal.values("tid", f"{_SCHEMAS}/identity/claims/tenantid")
+    tenants = {value.lower() for value in named}
     if tenants != {tenant_id.lower()}:
         raise UnauthenticatedError("Sign in with an account of this tenant.", "another tenant")
 
-    subjects = [value for name in _SUBJECT for value in principal.values(name)]
+    subjects = [
+        value
+        for name in ("oid", f"{_SCHEMAS}/identity/claims/objectidentifier", "azp", "appid")
+        for value in principal.values(name)
+    ]
     if not subjects:
         raise UnauthenticatedError("The token names nobody.", "no object id")
 
@@ -85,7 +87,8 @@ def caller_of(principal: Principal, tenant_id: str, project_claim: str | None) -
 
 
 def _grants(principal: Principal, project_claim: str | None) -> Iterator[Grant]:
-    roles = principal.values(*_ROLES, *filter(None, [principal.role_typ]))
+    names = ["roles", f"{_SCHEMAS}/ws/2008/06/identity/claims/role", principal.role_typ]
+    roles = principal.values(*filter(None, names))
     for role in roles:
         right, _, pattern = role.partition(":")
         for known in RIGHTS:

@@ -19,7 +19,6 @@ from drift.model.health import Readiness
 
 WINDOW_S = 60.0  # the minute of `requests_per_minute` is the one that ends now
 DAY_S = 86_400  # the day of `tokens_per_day` is that of UTC
-MAX_NAMES = 1000  # so many names are kept before those that count nothing any more are forgotten
 WAIT_S = 0.5  # how long a request waits for the shared counter
 ALONE = "each process counts for itself"
 
@@ -122,7 +121,9 @@ class LocalCounter:
         return Counts(len(count.requests), count.tokens, wait_s, DAY_S - now % DAY_S)
 
     def _now(self, name: str, now: float) -> _Count:
-        if len(self._counts) > MAX_NAMES:
+        # So many names are kept before those that count nothing any more are forgotten.
+        most_names = 1000
+        if len(self._counts) > most_names:
             for known, count in list(self._counts.items()):
                 _expire(count, now)
                 if not count.requests and not count.tokens:

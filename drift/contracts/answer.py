@@ -178,7 +178,8 @@ class TraceOut(BaseModel):
     """How the answer came about; the quick look is the follow-up of number -1 and pass 0.
 
     `embedding` is `local` where the evidence was found by the local model's vectors
-    (`EMBED_FALLBACK`), and is left out otherwise.
+    (`EMBED_FALLBACK`), and `reranking` is `lost` where a reranker (`RERANK_URL`) did not answer
+    each time; they are left out otherwise.
     """
 
     depth: DepthOut
@@ -188,6 +189,7 @@ class TraceOut(BaseModel):
     followups: list[TraceNode]
     citations: CitationCountsOut
     embedding: Literal["", "local"] = Field(default="", exclude_if=operator.not_)
+    reranking: Literal["", "lost"] = Field(default="", exclude_if=operator.not_)
 
 
 class RetrieveResponse(BaseModel):

@@ -8,8 +8,10 @@ from pydantic import BaseModel, Field
 class PassageOut(BaseModel):
     """A passage as it stands in its document; what is not known is empty.
 
-    `score` (0..1) is how near it is to the question. `label` says where it stands: the lines of a
-    file, a page or a heading. `start` is its first character in the document's text, from 0.
+    `score` (0..1) is how near it is to the question, or any passage that ranks behind it: it never
+    rises with the rank, so that a threshold cuts what stands last. `label` says where it stands:
+    the lines of a file, a page or a heading. `start` is its first character in the document's
+    text, from 0.
     """
 
     chunk_id: str

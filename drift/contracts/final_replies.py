@@ -25,9 +25,6 @@ from drift.contracts.replies import (
 from drift.model.tree import Verdict
 
 ANSWER_CUT = f"The answer was cut after {MAX_ANSWER_CHARS:,} characters."
-_SAYING = ("text", "sentence", "statement", "row", "table", "code", "item", "heading")
-_NAMING = ("facts", "fact", "numbers", "evidence", "citations", "references")
-_TOO_MANY_DIGITS = 6  # of a number that is no fact's
 
 
 def sentences(value: object) -> object:
@@ -54,14 +51,16 @@ def sentence(value: object) -> list[dict[str, object]]:
     Raises:
         ValueError: prose whose numbers cannot be read for certain.
     """
+    naming = ("facts", "fact", "numbers", "evidence", "citations", "references")
+    saying = ("text", "sentence", "statement", "row", "table", "code", "item", "heading")
     facts: list[int] = []
     is_prose = isinstance(value, str)
     if isinstance(value, list):
         value, facts = (value[0], _facts(value[1:])) if value else ("", [])
     elif isinstance(value, dict):
         given = {str(name).casefold(): one for name, one in value.items()}
-        facts = _facts([given[name] for name in _NAMING if name in given])
-        value = next((given[name] for name in _SAYING if given.get(name)), "")
+        facts = _facts([given[name] for name in naming if name in given])
+        value = next((given[name] for name in saying if given.get(name)), "")
 
     said = text(value)
     if not isinstance(said, str) or not said.strip():
@@ -76,13 +75,14 @@ def sentence(value: object) -> list[dict[str, object]]:
 
 def _facts(value: object) -> list[int]:
     """Return the numbers in a value, in whatever lists and texts they stand."""
+    too_many_digits = 6  # of a number that is no fact's
     if isinstance(value, list | tuple):
         return [number for one in value[:MOST_NUMBERS] for number in _facts(one)]
     if isinstance(value, str):
         return [
             int(digits)
             for digits in re.findall(r"\d++", value[:200])
-            if len(digits) < _TOO_MANY_DIGITS
+            if len(digits) < too_many_digits
         ]
     return [value] if isinstance(value, int) and not isinstance(value, bool) else []
 
@@ -115,8 +115,6 @@ Sentences = Annotated[
         }
     ),
 ]
-_PROSE = ("final_answer", "answer", "response", "text")
-"""Fields of a reply that has written its answer as prose."""
 
 
 class _Concluding(ReplyShape):
@@ -143,7 +141,8 @@ class _Concluding(ReplyShape):
             return {"sentences": value}
         if not isinstance(value, dict) or value.get("sentences") is not None:
             return value
-        prose = [value[name] for name in ("sentences", *_PROSE) if name in value]
+        fields = ("sentences", "final_answer", "answer", "response", "text")
+        prose = [value[name] for name in fields if name in value]
         return {**value, "sentences": prose[-1]} if prose else value
 
     @model_validator(mode="after")
@@ -168,14 +167,19 @@ class _Concluding(ReplyShape):
         )
 
 
-class QuickReply(_Concluding):
-    """Reply to one look: places of sentences ("K3.4"), and an answer that names them by number.
+class _Kind(ReplyShape):
+    """What kind of question the user's is: another look may answer it better."""
+
+    about_whole: AboutWhole = False
+    position: PositionAsked = ""
+
+
+class WholeReply(_Concluding):
+    """Reply to a look: places of sentences ("K3.4"), and an answer that names them by number.
 
     1 is the first of `evidence`.
     """
 
-    about_whole: AboutWhole = False
-    position: PositionAsked = ""
     evidence: Annotated[
         list[CitationReply],
         first(MAX_CITATIONS),
@@ -191,6 +195,10 @@ class QuickReply(_Concluding):
     def names_evidence(self) -> bool:
         """Whether there is a place; without one its sentences say nothing."""
         return bool(self.evidence)
+
+
+class QuickReply(WholeReply, _Kind):
+    """Reply to the first look."""
 
 
 class AggregateReply(_Concluding):

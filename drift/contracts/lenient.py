@@ -67,25 +67,26 @@ def score(value: object) -> object:
     return value
 
 
-_VERDICTS = {
-    "answered": ("answered", "complete", "full", "fully", "yes"),
-    "partly": ("partly", "partial", "partially", "incomplete", "in part"),
-    "not_found": ("not found", "unanswered", "unanswerable", "missing", "none", "no", "unknown"),
-}
-
-
 def judgement(value: object) -> object:
     """Read a verdict in other words; of two the weaker counts; what says none is partly.
 
     So a reply without a verdict is neither trusted nor lost.
     """
+    verdicts = {
+        "answered": ("answered", "complete", "full", "fully", "yes"),
+        "partly": ("partly", "partial", "partially", "incomplete", "in part"),
+        "not_found": (
+            *("not found", "unanswered", "unanswerable"),
+            *("missing", "none", "no", "unknown"),
+        ),
+    }
     if value is None:
         return "partly"
 
     parts = value if isinstance(value, list) else re.split(r"[,;/|]", str(value))
     said = {re.sub(r"[\s_-]+", " ", str(part)).strip(" .\"'").casefold() for part in parts}
     for known in ("not_found", "partly", "answered"):
-        if said & set(_VERDICTS[known]):
+        if said & set(verdicts[known]):
             return known
 
     return "partly"
@@ -119,11 +120,6 @@ def position(value: object) -> str:
     """Read `beginning`, `end`, `before` or `after`; all else is no position."""
     word = only_text(value).strip().casefold()
     return word if word in {"beginning", "end", "before", "after"} else ""
-
-
-def flag(value: object) -> object:
-    """Read null as no."""
-    return False if value is None else value
 
 
 def yes(value: object) -> bool:
@@ -170,11 +166,6 @@ def first(most: int) -> BeforeValidator:
     return BeforeValidator(lambda items: items[:most] if isinstance(items, list) else items)
 
 
-_HANDLE_AND_SENTENCE = re.compile(
-    r"\W*+(K\d++)(?:[.:#]|,?\s++)(?:sentences?\s|s\.?\s?)?(\d[\d\s,\u2013-]*+)\W*+"
-)
-
-
 def citation(value: object) -> object:
     """Read a bare id, other names of the fields, and "K3.4"; log an id that is missing."""
     if value is None or (isinstance(value, str | int) and not isinstance(value, bool)):
@@ -195,7 +186,9 @@ def citation(value: object) -> object:
     chunk_id = str(given).strip()
     if not chunk_id:
         log.warning("citation_model_empty_chunk_id", extra={"span": words})
-    if named := _HANDLE_AND_SENTENCE.fullmatch(chunk_id):
+    if named := re.fullmatch(
+        r"\W*+(K\d++)(?:[.:#]|,?\s++)(?:sentences?\s|s\.?\s?)?(\d[\d\s,\u2013-]*+)\W*+", chunk_id
+    ):
         numbered = value.get("sentences") or named[2]
         return {**value, "chunk_id": named[1], "sentences": numbered}
 

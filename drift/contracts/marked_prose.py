@@ -16,8 +16,6 @@ from drift.core.sentence_ends import CLOSERS, STOPS, ends_in_a_stop, language_of
 Marked = tuple[str, tuple[int, ...]]
 """A sentence without its numbers, and these."""
 
-_MOST_SEGMENTED = 2_000
-"""Characters of a line between two marks that are cut into sentences: it costs their square."""
 _MISPLACED = "the number of a fact stands before its sentence, or in place of words"
 _NUMBER = r"\d{1,3}(?!\d)(?:\s?(?:[-\u2013\u2014]|to|bis|\u00e0)\s?\d{1,3}(?!\d))?"
 _LABEL = r"(?:(?:see|cf\.|siehe|vgl\.)\s)?(?:(?:facts?|fakt(?:en)?|sources?|quellen?|f|#|\^)\s?)?"
@@ -33,21 +31,17 @@ _MARK = re.compile(
     rf"|(?P<form>[*_]{{0,3}})(?P<marks>{_BRACKETS}(?:{_AND}{_BRACKETS})*+)(?P=form)",
     re.IGNORECASE,
 )
-_RANGE = re.compile(r"(\d+)(?:\s?(?:[-\u2013\u2014]|to|bis|\u00e0)\s?(\d+))?", re.IGNORECASE)
 _REST = re.compile(rf"[{re.escape(CLOSERS)}]*[{re.escape(STOPS)}]+[{re.escape(CLOSERS)}]*")
 """The end of a sentence that stands behind its marks."""
 _WORDS = re.compile(r"\w")
 _ENDED = re.compile(rf"[{re.escape(STOPS)}]\W{{0,20}}\Z")
-_GOES_ON = re.compile(r"\s*[a-z\u00df-\u00ff]")
+_DEFINITION = re.compile(rf"{_BRACKETS}:")
+"""A line of a list of what the numbers stand for."""
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
 _LEADS_TO_A_WORD = re.compile(
     r"(?:\b(?:by|from|in|laut|of|per|see|selon|seg\u00fan|siehe|to)|gem\u00e4\u00df)\s*\Z",
     re.IGNORECASE,
 )
-_DEFINITION = re.compile(rf"{_BRACKETS}:")
-"""A line of a list of what the numbers stand for."""
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})")
-_UNDERLINE = re.compile(r"[ \t]{0,3}(=+|-{2,})[ \t]*")
-_DELIMITERS = re.compile(r"[ \t:|]*+-[ \t:|-]*+")
 
 
 def read(prose: str) -> list[Marked]:
@@ -97,12 +91,14 @@ def _lines(prose: str) -> Iterator[str]:
 
         if pending:
             yield pending
-        is_table = "|" in line and (is_table or _DELIMITERS.fullmatch(following) is not None)
+        is_table = "|" in line and (
+            is_table or re.fullmatch(r"[ \t:|]*+-[ \t:|-]*+", following) is not None
+        )
         if fence := _FENCE.match(line):
             line, at = _fenced(lines, at - 1, fence[1])
         elif is_table:
             line = line if line.lstrip().startswith("|") else f"| {line.strip()} |"
-        elif under := _UNDERLINE.fullmatch(following):
+        elif under := re.fullmatch(r"[ \t]{0,3}(=+|-{2,})[ \t]*", following):
             line, at = f"{'#' if '=' in under[1] else '##'} {line}", at + 1
         pending, breaks = breaks + line, "\n"
 
@@ -129,7 +125,10 @@ def _segments(text: str) -> Iterator[Marked]:
     apart = [mark for mark in marks if not text[max(mark.start() - 1, 0) : mark.start()].isalnum()]
     start = 0
     for mark in apart or marks:
-        pairs = [(int(low), int(high or low)) for low, high in _RANGE.findall(mark["marks"])]
+        found = re.findall(
+            r"(\d+)(?:\s?(?:[-\u2013\u2014]|to|bis|\u00e0)\s?(\d+))?", mark["marks"], re.IGNORECASE
+        )
+        pairs = [(int(low), int(high or low)) for low, high in found]
         numbers = [n for low, high in pairs for n in range(low, min(high, low + 50) + 1)]
         yield text[start : mark.start()], tuple(dict.fromkeys(numbers))
         start = mark.end()
@@ -166,7 +165,7 @@ def _sentences(said: Iterable[Marked]) -> Iterator[Marked]:
             rest = _REST.match(words)
             text = text.rstrip() + (rest[0] if rest and not _ENDED.search(text) else "")
             if _ENDED.search(text):
-                if not rest and _GOES_ON.match(words):
+                if not rest and re.match(r"\s*[a-z\u00df-\u00ff]", words):
                     raise ValueError(_MISPLACED)
                 yield text, numbers
                 text, numbers = " ", ()
@@ -197,7 +196,9 @@ def _pieces(text: str) -> list[str]:
 
 
 def _segmented(text: str) -> list[str]:
-    if len(text) > _MOST_SEGMENTED:
+    # Characters of a line between two marks that are cut into sentences: it costs their square.
+    most_segmented = 2_000
+    if len(text) > most_segmented:
         return [text]
     found: list[str] = sentencex.segment(language_of(text), text)
     return found if "".join(found) == text else [text]

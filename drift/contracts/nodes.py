@@ -52,12 +52,14 @@ def _is_scalar(value: object) -> bool:
             return False
 
 
-NodeId = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(plain_text)]
 NodeProperties = Annotated[
     dict[str, Any],
     AfterValidator(_properties),
     Field(description="Text, numbers, true, false, or lists of one of these."),
 ]
+
+
+NodeId = Annotated[str, StringConstraints(min_length=1, max_length=200), AfterValidator(plain_text)]
 
 
 class NewNode(Body):

@@ -32,11 +32,6 @@ def _digits(least: int, most: int) -> BeforeValidator:
 _HOW_MANY = "How many at most."
 Limit = Annotated[int, Field(ge=1, le=200, description=_HOW_MANY), _digits(1, 200)]
 LimitOfTexts = Annotated[int, Field(ge=1, le=100, description=_HOW_MANY), _digits(1, 100)]
-Level = Annotated[
-    int,
-    Field(ge=0, le=999_999, description="Communities of this level only."),
-    _digits(0, 999_999),
-]
 Cursor = Annotated[
     str,
     AfterValidator(plain_text),
@@ -58,6 +53,13 @@ class PageParameters(Parameters):
 
     limit: Limit = 50
     cursor: Cursor | None = None
+
+
+Level = Annotated[
+    int,
+    Field(ge=0, le=999_999, description="Communities of this level only."),
+    _digits(0, 999_999),
+]
 
 
 class CommunityParameters(Parameters):

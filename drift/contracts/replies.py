@@ -21,7 +21,6 @@ from drift.contracts.lenient import (
     at_most,
     citation,
     first,
-    flag,
     identifier,
     judgement,
     listed,
@@ -42,7 +41,6 @@ MAX_ANSWER_CHARS = 16_000
 MAX_STATEMENT_CHARS = 4_000
 MAX_ID_CHARS = 500
 MAX_FOLLOWUPS_READ = 20
-MAX_COMMUNITIES = 50
 MAX_CITATIONS = 50
 
 # Constraints stand next to their type. Behind a validator, pydantic would check them in a step of
@@ -50,11 +48,6 @@ MAX_CITATIONS = 50
 _Words = Annotated[str, StringConstraints(strip_whitespace=True), BeforeValidator(text)]
 Answer = Annotated[_Words, at_most(MAX_ANSWER_CHARS)]
 Statement = Annotated[_Words, at_most(MAX_STATEMENT_CHARS)]
-Identifiers = Annotated[
-    list[Annotated[str, BeforeValidator(identifier), at_most(MAX_ID_CHARS)]],
-    first(MAX_COMMUNITIES),
-    BeforeValidator(without_nulls),
-]
 
 AboutWhole = Annotated[bool, BeforeValidator(yes)]
 """Whether a question is about the documents as a whole; a reply that does not say so means no."""
@@ -85,10 +78,18 @@ class _Proposed(ReplyShape):
         return {"question": value} if isinstance(value, str) else value
 
 
-class FollowupReply(_Proposed):
-    """A follow-up of the primer: the communities to look in, and the position in a `document`."""
+_Ids = Annotated[
+    list[Annotated[str, BeforeValidator(identifier), at_most(MAX_ID_CHARS)]],
+    first(50),
+    BeforeValidator(without_nulls),
+]
 
-    target_communities: Identifiers = Field(default_factory=list)
+
+class FollowupReply(_Proposed):
+    """A follow-up of the primer: what to read first, where to look, and a `document`'s position."""
+
+    read: _Ids = Field(default_factory=list)
+    target_communities: _Ids = Field(default_factory=list)
     position: PositionAsked = ""
     document: Annotated[str, at_most(MAX_ID_CHARS), BeforeValidator(only_text)] = ""
 
@@ -176,7 +177,6 @@ class LocalReply(LastReply):
     new_followups: Annotated[
         list[NextReply], first(MAX_FOLLOWUPS_READ), BeforeValidator(questions)
     ] = Field(default_factory=list)
-    should_continue: Annotated[bool, BeforeValidator(flag)] = False
 
 
 class _Named(ReplyShape):

@@ -8,8 +8,6 @@ from typing import Any
 
 from pydantic import BaseModel
 
-_SUPPORTED_IN_STRICT = {"type", "items", "enum", "const", "anyOf", "description"}
-
 
 @cache
 def strict_schema(reply: type[BaseModel]) -> Mapping[str, Any]:
@@ -21,12 +19,13 @@ def strict_schema(reply: type[BaseModel]) -> Mapping[str, Any]:
     """
 
     def strict(node: Any) -> Any:  # noqa: ANN401 - any JSON value
+        supported_in_strict = {"type", "items", "enum", "const", "anyOf", "description"}
         if isinstance(node, list):
             return [strict(item) for item in node]
         if not isinstance(node, dict):
             return node
 
-        kept = {key: value for key, value in node.items() if key in _SUPPORTED_IN_STRICT}
+        kept = {key: value for key, value in node.items() if key in supported_in_strict}
         if "properties" in node:
             properties = {name: strict(value) for name, value in node["properties"].items()}
             kept.pop("description", None)  # it is the class's own, for readers of the code

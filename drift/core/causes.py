@@ -6,13 +6,16 @@ import socket
 import ssl
 from collections.abc import Iterator
 
-MOST = 50  # errors looked at: a chain may lead back into itself
+_OF_PLAINTEXT = frozenset(
+    {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG"}
+)
+"""OpenSSL's reasons for an answer without TLS."""
 
 
 def causes(error: BaseException) -> Iterator[BaseException]:
     """Yield the error and everything it came from."""
     waiting: list[BaseException] = [error]
-    for _ in range(MOST):
+    for _ in range(50):  # a chain may lead back into itself
         if not waiting:
             return
         one = waiting.pop()
@@ -31,12 +34,6 @@ def name_is_unknown(error: BaseException) -> bool:
 def is_distrusted(error: BaseException) -> bool:
     """Tell whether the server's certificate is not trusted here."""
     return any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes(error))
-
-
-_OF_PLAINTEXT = frozenset(
-    {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG"}
-)
-"""OpenSSL's reasons for an answer without TLS."""
 
 
 def speaks_no_tls(error: BaseException) -> bool:

@@ -241,15 +241,14 @@ class UnusableReplyError(DriftError):
     @property
     def sentence(self) -> str:
         """What happened and what to do, for whoever asked."""
-        return f"The model gave no usable answer: {_UNUSABLE.get(self.detail, self.detail)}."
-
-
-_UNUSABLE = {
-    "refused": "it refuses to reply",
-    "content_filter": "its content filter cut the reply",
-    "length": "its reply was cut, raise MAX_COMPLETION_TOKENS or lower OAI_REASONING_EFFORT",
-    "empty": "its reply is empty or holds thoughts alone, try OAI_REASONING_EFFORT=none",
-}
+        unusable = {
+            "refused": "it refuses to reply",
+            "content_filter": "its content filter cut the reply",
+            "length": "its reply was cut, raise MAX_COMPLETION_TOKENS or lower "
+            "OAI_REASONING_EFFORT",
+            "empty": "its reply is empty or holds thoughts alone, try OAI_REASONING_EFFORT=none",
+        }
+        return f"The model gave no usable answer: {unusable.get(self.detail, self.detail)}."
 
 
 class IngestError(DriftError):

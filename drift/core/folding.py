@@ -8,16 +8,13 @@ import unicodedata
 
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff"
 """Letters of scripts that set no space between words, as ranges of a pattern."""
-_UNSEEN = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
-"""Soft hyphen, zero-width spaces and joiners."""
-_LIGATURES = {
-    "\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl",
-    "\ufb05": "st", "\ufb06": "st",
-}  # fmt: skip
-_FULL_WIDTH = {chr(0xFEE0 + code): chr(code) for code in range(0x21, 0x7F)}
-_TABLE = str.maketrans(_LIGATURES | _FULL_WIDTH | dict.fromkeys(_UNSEEN, ""))
-
-_BROKEN_WORD = re.compile(r"(?<=[^\W\d_])[-\u2010][ \t]*\n\f?[ \t]*(?=[^\W\d_])")
+_TABLE = str.maketrans(
+    {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl"}
+    | dict.fromkeys("\ufb05\ufb06", "st")
+    | {chr(0xFEE0 + code): chr(code) for code in range(0x21, 0x7F)}
+    | dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", "")
+)
+"""Ligatures, letters of full width, and the soft hyphen, zero-width spaces and joiners."""
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -31,7 +28,11 @@ def as_typed(text: str) -> str:
     if text.isascii() and "-\n" not in text:
         return text
     plain = unicodedata.normalize("NFC", text.translate(_TABLE))
-    return _BROKEN_WORD.sub(lambda broken: _rest(plain, broken), plain)
+    return re.sub(
+        r"(?<=[^\W\d_])[-\u2010][ \t]*\n\f?[ \t]*(?=[^\W\d_])",
+        lambda broken: _rest(plain, broken),
+        plain,
+    )
 
 
 def _rest(text: str, broken: re.Match[str]) -> str:
@@ -47,7 +48,6 @@ _PARTED = re.compile(
     rf"[ \t\r\n\f]{{1,20}}(?:{_PAGE_NUMBER}[ \t\r\n\f]{{1,20}})?(?P<rest>[^\W_]+)",
     re.IGNORECASE,
 )
-_HYPHENATED = re.compile(r"[^\W_]+(?:[-\u2010][^\W_]+)*")
 _SUSPENDED = frozenset("and bis bzw et o oder or ou sowie to u und y".split())
 _HEADS = frozenset(
     """
@@ -56,7 +56,6 @@ _HEADS = frozenset(
     """.split()
 )
 """First parts of words that are written with a hyphen."""
-_LEAST_REST = 4
 
 
 def whole_words(text: str, around: str = "") -> str:
@@ -70,7 +69,7 @@ def whole_words(text: str, around: str = "") -> str:
         return text.replace("\f", "\n").replace("\u00ad", "")
 
     elsewhere = _PARTED.sub(" ", f"{text}\n\n{around}").casefold().replace("\u2010", "-")
-    known = set(_HYPHENATED.findall(elsewhere))
+    known = set(re.findall(r"[^\W_]+(?:[-\u2010][^\W_]+)*", elsewhere))
     whole = _PARTED.sub(lambda parted: _joined(parted, known), text)
     return whole.replace("\f", "\n").replace("\u00ad", "")
 
@@ -83,6 +82,7 @@ def parted_words(text: str, start: int = 0, end: int | None = None) -> list[tupl
 
 
 def _joined(parted: re.Match[str], known: set[str]) -> str:
+    least_rest = 4
     head, rest = parted["head"], parted["rest"]
     small_head, small = head.casefold(), rest.casefold()
     if parted["sign"] == "\u00ad":
@@ -99,7 +99,7 @@ def _joined(parted: re.Match[str], known: set[str]) -> str:
         return head + rest
     is_compound = small_head in _HEADS or {small_head, small} <= known
     is_written = f"{small_head}-{small}" in known
-    return hyphenated if is_written or (is_compound and len(rest) >= _LEAST_REST) else head + rest
+    return hyphenated if is_written or (is_compound and len(rest) >= least_rest) else head + rest
 
 
 def words_as_typed(text: str) -> str:

@@ -21,10 +21,7 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 """The tokens between brackets and commas, each to its end or to that of the text."""
-_STRING_OR_COMMA = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|,(?=\s*+[}\]])', re.DOTALL)
-_ESCAPE = re.compile(r'\\(x[0-9a-fA-F]{2}|.)|"', re.DOTALL)
 _ESCAPED = frozenset('"\\/bfnrtu')
-_WORDS = {"True": "true", "False": "false", "None": "null", "undefined": "null"}
 
 
 def read(text: str) -> object:
@@ -48,8 +45,11 @@ def read(text: str) -> object:
 
 def _strict(text: str) -> str:
     """Return the same value as JSON has it; a text that is none stays none."""
-    return _STRING_OR_COMMA.sub(
-        lambda found: "" if found[0] == "," else found[0], _TOKEN.sub(_written, text)
+    return re.sub(
+        r'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|,(?=\s*+[}\]])',
+        lambda found: "" if found[0] == "," else found[0],
+        _TOKEN.sub(_written, text),
+        flags=re.DOTALL,
     )
 
 
@@ -59,12 +59,16 @@ def _written(token: re.Match[str]) -> str:
     if word := token["word"]:
         colon = token["colon"] or ""
         name = word.removesuffix(colon)
-        return f'"{name}"{colon}' if colon else _WORDS.get(name, name)
+        if colon:
+            return f'"{name}"{colon}'
+        words = {"True": "true", "False": "false", "None": "null", "undefined": "null"}
+        return words.get(name, name)
     if string := token["string"]:
         ends = {'"': '"', "'": "'", "“": "”"}[string[0]]
         if len(string) == 1 or string[-1] != ends:
             return string
-        return f'"{_ESCAPE.sub(_escaped, string[1:-1])}"'
+        inside = re.sub(r'\\(x[0-9a-fA-F]{2}|.)|"', _escaped, string[1:-1], flags=re.DOTALL)
+        return f'"{inside}"'
     return token[0]
 
 

@@ -24,13 +24,8 @@ from drift.core.errors import DriftError
 
 Fields = Mapping[str, object]
 
-TEXT_FIELDS = frozenset({"query", "question", "span", "fact", "text"})
-"""Fields with words of a caller, a document or the model, written as length and hash unless words
-are allowed."""
 MAX_CHARACTERS = 300
 
-_SAFE_CODE = re.compile(r"[A-Za-z_]{1,64}|[0-9]{1,5}|Neo(\.[A-Za-z]{1,64}){1,4}")
-"""The shape of an error code; letters next to digits may be a key, and are left out."""
 _OWN_ATTRIBUTES = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 
 
@@ -91,7 +86,9 @@ log.addFilter(OneLine())
 
 def _written(fields: Fields, *, words: bool) -> Iterator[tuple[str, object]]:
     for name, value in fields.items():
-        if name in TEXT_FIELDS and not words:
+        # Words of a caller, a document or the model are written as length and hash, unless
+        # words are allowed.
+        if name in {"query", "question", "span", "fact", "text"} and not words:
             text = str(value)
             yield f"{name}_characters", len(text)
             sha256 = hashlib.sha256(text.encode(errors="backslashreplace"))
@@ -159,10 +156,12 @@ def _below(error: BaseException) -> BaseException | None:
 def _identified(error: BaseException) -> str:
     """Name an error by its class and by the numbers and codes that it carries."""
     found = (getattr(error, name, None) for name in ("status_code", "code", "errno"))
+    # The shape of an error code; letters next to digits may be a key, and are left out.
     codes = (
         str(code)
         for code in found
-        if isinstance(code, int | str) and _SAFE_CODE.fullmatch(str(code))
+        if isinstance(code, int | str)
+        and re.fullmatch(r"[A-Za-z_]{1,64}|[0-9]{1,5}|Neo(\.[A-Za-z]{1,64}){1,4}", str(code))
     )
 
     return " ".join(dict.fromkeys([type(error).__name__, *codes]))

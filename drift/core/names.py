@@ -1,30 +1,19 @@
-"""Pure: names in a question: words to search for, titles, and parts of titles."""
+"""Pure: names in a question: titles, and parts of titles."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
-from drift.core.folding import as_typed
+from drift.core.asked_words import words_in
+from drift.core.spellings import cut_at_case
 from drift.core.stop_words import ASKING_WORDS, STOP_WORDS, STOP_WORDS_OF_FOUR_LANGUAGES
 
-MAX_TERMS = 48
-MAX_TOKENS = 400
-"""The most tokens that an index may make of the terms. Lucene refuses a query of more than 1,024
-clauses, and a token is one of them for the text of chunks and one for their headings."""
 MAX_TITLE_KEYS = 512
 MAX_NAMES = 12  # parts of titles that a question is asked for
 _MIN_NAME_CHARS = 3  # of a name of one word; shorter ones are titles of persons and letters
 
-# From Thai on, an analyser may cut a word into characters or pairs of them; others are cut where
-# digits begin or end, and after 255 characters.
-_TOKEN = re.compile(
-    r"[\u0e00-\U0010ffff]|[^\W\d_\u0e00-\U0010ffff]{1,255}|[^\W\D\u0e00-\U0010ffff]{1,255}"
-)
-_POSSESSIVE = re.compile(r"['\u2019]s\b")
-_QUOTES = "`'\"‘’“”«»"
 _COMMON_WORDS = STOP_WORDS_OF_FOUR_LANGUAGES | ASKING_WORDS
 
 
@@ -34,9 +23,47 @@ def normalised_title(title: str) -> str:
     Case is folded, spaces are collapsed, and punctuation is cut off both ends, but for `_`, `+` and
     `#`: `__init__`, `C++` and `C#` remain themselves, and so does a title of punctuation alone.
     """
-    folded = " ".join(unicodedata.normalize("NFKC", title).casefold().split())
+    folded = plain_text(title)
     # An index refuses a value of more than 8,164 bytes, which a character is up to four of.
     return (_without_edges(folded) or folded)[:1000]
+
+
+def plain_text(text: str) -> str:
+    """Return a text as keys are compared with it: without case, on one line, in one normal form."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def document_key(title: str) -> str:
+    """Return the key by which a document's title is found in texts; empty for what names nothing.
+
+    A file's ending and brackets behind the title are no part of it: `Mercury (planet)` is found as
+    `mercury`. What has fewer than four characters or over a hundred, or is a stop word, names
+    nothing.
+    """
+    bare = re.sub(
+        r"\s*\([^()]*\)\s*$|\.(?:csv|docx?|eml|html?|md|pdf|pptx?|rst|txt|xlsx?)$",
+        "",
+        title[:1000],
+        flags=re.IGNORECASE,
+    )
+    key = normalised_title(bare)
+    is_name = 4 <= len(key) <= 100 and key not in STOP_WORDS  # noqa: PLR2004 - as in texts
+    return key if is_name else ""
+
+
+def linking_keys(text: str, most: int) -> tuple[str, ...]:
+    """Return the titles that a text may name: runs of up to six words that begin in a capital."""
+    words = text[:20_000].split()
+    found: dict[str, None] = {}
+    for at, word in enumerate(words):
+        if len(found) >= most:
+            break
+        if next(filter(str.isalnum, word), "").isupper():
+            for n in range(6, 0, -1):
+                if key := _without_possessive(normalised_title(" ".join(words[at : at + n]))):
+                    found[key] = None
+
+    return tuple(found)[:most]
 
 
 def _without_edges(text: str) -> str:
@@ -54,13 +81,14 @@ def _is_edge(character: str) -> bool:
 
 def title_keys(question: str) -> tuple[str, ...]:
     """Return the titles that a question may name, as keys: runs of one to six words, long first."""
+    quotes = "`'\"‘’“”«»"
     words = question.split()
     keys: dict[str, None] = {}
     for length in range(min(6, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
             run = words[start : start + length]
             key = normalised_title(" ".join(run))
-            if key and (length > 1 or key not in STOP_WORDS or run[0][0] in _QUOTES):
+            if key and (length > 1 or key not in STOP_WORDS or run[0][0] in quotes):
                 keys.update(dict.fromkeys((key, _without_possessive(key))))
 
     # The shortest runs name most entities, so a long question gives up its longest runs first.
@@ -69,42 +97,6 @@ def title_keys(question: str) -> tuple[str, ...]:
 
 def _without_possessive(key: str) -> str:
     return re.sub(r"['’]s$", "", key)
-
-
-def search_terms(question: str) -> tuple[str, ...]:
-    """Return the words worth a full-text search, in lower case, each once, at most 48.
-
-    The last of them is cut where an index would make more than 400 tokens of all.
-    """
-    words = _words(unicodedata.normalize("NFKC", as_typed(question)).lower())
-    searched = (w for w in words if w not in STOP_WORDS and any(map(str.isalnum, w)))
-    wanted = tuple(dict.fromkeys(searched))
-    return tuple(within_tokens(wanted[:MAX_TERMS], MAX_TOKENS))
-
-
-def _words(text: str) -> list[str]:
-    r"""Return the runs of letters, digits and `_` with their marks, of which `\w` knows nothing.
-
-    They are vowels in Hindi and Thai, and a word without them is another one.
-    """
-    return "".join(
-        sign if sign.isalnum() or sign == "_" or unicodedata.category(sign)[0] == "M" else " "
-        for sign in text
-    ).split()
-
-
-def within_tokens(terms: Sequence[str], most: int) -> Iterator[str]:
-    """Yield the first terms of which an index makes no more than so many tokens.
-
-    The last one is cut where that is in its middle.
-    """
-    for word in terms:
-        ends = [token.end() for token in islice(_TOKEN.finditer(word), most)]
-        most -= len(ends)
-        if not most:
-            yield word[: ends[-1]]
-            return
-        yield word
 
 
 def name_parts(question: str) -> tuple[str, ...]:
@@ -137,24 +129,11 @@ def name_words(title: str, file: str, heading: str) -> str:
     held = {word.lower() for word in re.findall(r"\w+(?:[.'\u2019]\w+)*", heading)}
     words: dict[str, None] = {}
     for name in (stem if title == last and stem else title, stem):
-        plain = _POSSESSIVE.sub("", unicodedata.normalize("NFKC", name))
-        for whole in _words(plain.replace("_", " ")):
-            words.update(dict.fromkeys(map(str.lower, (whole, *_cut_at_case(whole)))))
+        plain = re.sub(r"['\u2019]s\b", "", unicodedata.normalize("NFKC", name))
+        for whole in words_in(plain.replace("_", " ")):
+            words.update(dict.fromkeys(map(str.lower, (whole, *cut_at_case(whole)))))
 
     return " ".join(word for word in words if word not in held)
-
-
-def _cut_at_case(word: str) -> Iterator[str]:
-    """Yield the parts of a word: `HTTPServer2` is HTTP, Server and 2."""
-    start = 0
-    for at in range(1, len(word)):
-        before, here, after = word[at - 1], word[at], word[at + 1 : at + 2]
-        begins = here.isupper() and (not before.isupper() or after.islower())
-        if begins or here.isdigit() != before.isdigit():
-            yield word[start:at]
-            start = at
-
-    yield word[start:]
 
 
 def proper_names(text: str) -> tuple[str, ...]:

@@ -18,8 +18,6 @@ _CALL = re.compile(
     re.IGNORECASE,
 )
 _CALL_ENDS = re.compile(rf"(?:</\|?{_TOOL}\|?>\s{{0,9}}){{1,9}}\Z", re.IGNORECASE)
-_FENCE = re.compile(r"```(?:json|text|txt|plaintext|markdown|md)?[ \t]*\n", re.IGNORECASE)
-_QUOTED = re.compile(r'"([^"]*)"\Z|“([^”]*)”\Z')
 _VALUE = re.compile(r"""\[?\s*+\{\s*+(?:["'“]|\w++\s*+:)|\[\s*+["']|"\s*+\[?\s*+\{\s*+\\\"""")
 _UNDECIDED = re.compile(
     r'"(?:[^"\\]|\\.)*+"?\s*\Z|“[^”]*+”?\s*\Z|[{`\[]\s*\Z|\[\s*[{"]|\{|```|<[^>]{0,80}\Z', re.DOTALL
@@ -28,9 +26,6 @@ _SAYING = (
     "answer", "final_answer", "response", "reply", "text", "content", "result", "output", "message",
 )  # fmt: skip
 """Names of fields that hold the words, where nobody asked for fields."""
-_NOTHING = frozenset({"null", "none", "undefined"})
-_MOST_AROUND = 120
-"""The most characters around an object with the words, such as `Here it is:`."""
 
 
 def in_plain_words(text: str) -> str:
@@ -54,19 +49,21 @@ def _taken_off(text: str) -> str:
     """Return the content of a text's outermost wrapping; the text itself where there is none."""
     if call := _CALL.match(text):
         return _CALL_ENDS.sub("", text[call.end() :]).strip()
-    if fence := _FENCE.match(text):
+    if fence := re.match(
+        r"```(?:json|text|txt|plaintext|markdown|md)?[ \t]*\n", text, re.IGNORECASE
+    ):
         inner = text[fence.end() :].removesuffix("```").strip()
         return text if "```" in inner else inner
     if text[:1] in {'"', "“"} and (said := _unquoted(text)) != text:
         return said
     if _VALUE.match(text) and (value := whole_value(text)) is not None:
         return _said(value).strip()
-    return "" if text.casefold() in _NOTHING else _said_between(text)
+    return "" if text.casefold() in {"null", "none", "undefined"} else _said_between(text)
 
 
 def _unquoted(text: str) -> str:
     """Return a text without the quotes that it stands in as a whole."""
-    if quoted := _QUOTED.match(text):
+    if quoted := re.match(r'"([^"]*)"\Z|“([^”]*)”\Z', text):
         return (quoted[1] or quoted[2] or "").strip()
     said = whole_value(text, str) if text[-1] == '"' else None
     return said.strip() if isinstance(said, str) else text
@@ -74,9 +71,11 @@ def _unquoted(text: str) -> str:
 
 def _said_between(text: str) -> str:
     """Return the words of an object among a few others; nothing of a cut object; else the text."""
+    # The most characters around an object with the words, such as `Here it is:`.
+    most_around = 120
     begin, end = text.find("{"), text.rfind("}") + 1
     value = whole_value(text[begin:end]) if 0 <= begin < end else None
-    if isinstance(value, dict) and len(text) - (end - begin) <= _MOST_AROUND:
+    if isinstance(value, dict) and len(text) - (end - begin) <= most_around:
         said = _said(value, is_call=True)
         if " " in said.strip():
             return said

@@ -21,22 +21,12 @@ _MARK = re.compile(
     rf"|(?P<close></(?:{_NAMES})>|\[/THINK\]|◁/think▷|<\|(?:end_of_thought|END_THINKING)\|>)",
     re.IGNORECASE,
 )
-_WRAPPING = re.compile(
-    r"</?answer>|<\|(?:START|END)_RESPONSE\|>|<\|(?:begin|end)_of_solution\|>", re.IGNORECASE
-)
-_FENCE = re.compile(r"\s*```\w*[ \t]*\n?")
-_FENCED = re.compile(r"```\w*[ \t]*\n(.*?)```", re.DOTALL)
 
-_CHANNEL = re.compile(r"<\|channel\|>\s*+(\w*+)[^<]*+<\|message\|>")
 _CHANNEL_END = re.compile(r"<\|(?:end|return|call|start)\|>")
 _BARE_CHANNELS = re.compile(r"\Aanalysis(?=\W|[A-Z]).*?assistant\s*final", re.DOTALL)
 """The channels of a server that strips their marks and leaves their names."""
 
 _BRACKET = re.compile(r"[{\[]")
-_MOST_LOOKS = 8
-"""Ends of thoughts behind which a whole JSON text is looked for; the last one counts otherwise."""
-_MOST_WRAPPINGS = 4
-"""Objects and lists around a reply, which are taken off."""
 
 
 # ------------------------------------------------------------------------------------- thoughts
@@ -56,6 +46,8 @@ def without_thoughts(text: str) -> str:
 
 def _without_marked(text: str) -> str:
     """Return a text without the parts between marks, or before an unopened closing mark."""
+    # Ends of thoughts behind which a whole JSON text is looked for; the last one counts otherwise.
+    most_looks = 8
     kept, depth, at, looks = list[str](), 0, 0, 0
     for mark in _MARK.finditer(text):
         if mark["open"]:
@@ -67,19 +59,24 @@ def _without_marked(text: str) -> str:
             depth = max(0, depth - 1)
 
         at = mark.end()
-        if depth == 0 and looks < _MOST_LOOKS:
+        if depth == 0 and looks < most_looks:
             looks += 1
             if is_json(text[at:]):
                 break
 
     if depth == 0:
         kept.append(text[at:])
-    return _WRAPPING.sub("", "".join(kept)).strip()
+    return re.sub(
+        r"</?answer>|<\|(?:START|END)_RESPONSE\|>|<\|(?:begin|end)_of_solution\|>",
+        "",
+        "".join(kept),
+        flags=re.IGNORECASE,
+    ).strip()
 
 
 def _final_channel(text: str) -> str:
     """Return the message of the last final channel, else of a call; thoughts have other names."""
-    channels = list(_CHANNEL.finditer(text))
+    channels = list(re.finditer(r"<\|channel\|>\s*+(\w*+)[^<]*+<\|message\|>", text))
     for name in ("final", "commentary"):
         for channel in reversed(channels):
             if channel[1] == name:
@@ -103,23 +100,21 @@ def shown_while_growing(text: str, *, is_json: bool) -> str:
     if opening := _MARK.search(begun):
         begun = begun[: opening.start()]
     if is_json:
-        begun = begun[fence.end() :] if (fence := _FENCE.match(begun)) else begun
+        begun = re.sub(r"\A\s*```\w*[ \t]*\n?", "", begun)
         return begun if begun[:1] in {"{", "["} else ""
     return begun
 
 
 def _is_thought_over(begun: str) -> bool:
     """Tell whether a text that may begin with a thought has come to something else."""
+    longest_mark = 30
     if begun.startswith(("<|", "analysis")):
         return "final<|message|>" in begun or bool(_BARE_CHANNELS.match(begun))
 
     opening = _MARK.match(begun)
     if opening is None:  # a list in brackets or a mark that is not whole yet
-        return len(begun) > _LONGEST_MARK or begun[:1] == "["
+        return len(begun) > longest_mark or begun[:1] == "["
     return any(mark["close"] for mark in _MARK.finditer(begun))
-
-
-_LONGEST_MARK = 30
 
 
 # ----------------------------------------------------------------------------------------- JSON
@@ -144,7 +139,8 @@ def json_values(text: str) -> Iterator[object]:
     """
     found = [whole_value(text.strip())]
     if found == [None]:
-        found = [whole_value(fenced) for fenced in reversed(_FENCED.findall(text))]
+        fenced = re.findall(r"```\w*[ \t]*\n(.*?)```", text, re.DOTALL)
+        found = [whole_value(one) for one in reversed(fenced)]
     if not any(one is not None for one in found):
         begin, end = _BRACKET.search(text), max(text.rfind("}"), text.rfind("]")) + 1
         found = [whole_value(text[begin.start() : end])] if begin else []
@@ -153,9 +149,7 @@ def json_values(text: str) -> Iterator[object]:
         yield value
 
 
-def unwrapped(
-    value: object, fields: AbstractSet[str], depth: int = _MOST_WRAPPINGS
-) -> Iterator[object]:
+def unwrapped(value: object, fields: AbstractSet[str], depth: int = 4) -> Iterator[object]:
     """Yield a value and the values that it may wrap, the likeliest reply first.
 
     A wrapping is a list of one, or an object that has one field alone or none of the `fields` of a

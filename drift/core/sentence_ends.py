@@ -13,7 +13,6 @@ CLOSERS = "\"'\u201d\u2019\u00bb\u203a)]*_"
 """Signs that may follow the stop of a sentence: quotes, brackets, emphasis."""
 
 _SPACE = re.compile(r"\s*")
-_WORD = re.compile(r"\w+")
 _GERMAN = frozenset("der die das und ist nicht den ein eine mit auf wird von zu im dem des".split())
 _ENGLISH = frozenset("the of and to a is that was for it with as his he on be at by are".split())
 
@@ -41,7 +40,7 @@ def language_of(beginning: str) -> str:
 
     In French, Spanish, Italian and Dutch the rules for English were as good as their own.
     """
-    words = Counter(_WORD.findall(beginning.casefold()))
+    words = Counter(re.findall(r"\w+", beginning.casefold()))
     german = sum(words[word] for word in _GERMAN)
     return "de" if german > sum(words[word] for word in _ENGLISH) else "en"
 

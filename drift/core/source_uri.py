@@ -17,8 +17,6 @@ WANTED = f"an address such as https://docs.example.com/manual ({', '.join(sorted
 
 _BEFORE_AT = frozenset("abfs abfss wasbs".split())  # noqa: SIM905
 """Schemes in which a container stands before the @; in the others it is who signs in."""
-_SIGNED = re.compile(r"(?:^|&)(?:sig|signature|x-amz-[a-z-]+|x-goog-[a-z-]+)=", re.IGNORECASE)
-"""Parameters of an address that lets in whoever has it."""
 
 
 def first_shown(stored: Iterable[object]) -> str:
@@ -40,7 +38,10 @@ def is_shown(text: str) -> bool:
         parts.scheme in SCHEMES
         and bool(parts.netloc)
         and ("@" not in parts.netloc or (parts.scheme in _BEFORE_AT and not parts.password))
-        and not _SIGNED.search(parts.query)
+        # parameters of an address that lets in whoever has it
+        and not re.search(
+            r"(?:^|&)(?:sig|signature|x-amz-[a-z-]+|x-goog-[a-z-]+)=", parts.query, re.IGNORECASE
+        )
     )
 
 

@@ -18,12 +18,6 @@ from drift.evidence.text import form, places_of
 from drift.model.graph import Chunk
 from drift.model.tree import Citation, CitationCounts
 
-TOO_MANY_TO_BEGIN = (7, 19)
-"""Words that are taken for a whole span, and not for the beginning of a sentence."""
-ENOUGH_TO_MOVE = (2, 6)
-"""Words, and letters where nothing stands between them, that tell another sentence of a chunk."""
-ENOUGH_TO_CHANGE_CHUNK = (4, 8)  # the same for a sentence of another chunk
-
 
 def check(
     replies: Sequence[CitationReply],
@@ -132,10 +126,9 @@ class _CitedEvidence:
             return self._by_number(wanted, words, chunk)
 
         text = self._text(chunk)
-        first = (said for said in _readings(words) if not _is_enough(said, TOO_MANY_TO_BEGIN))
-        begun = (
-            n for said in first if _is_enough(said, ENOUGH_TO_MOVE) for n in text.begun_by(said)
-        )
+        # Longer ones are taken for a whole span, and not for the beginning of a sentence.
+        first = (said for said in _readings(words) if not _is_enough(said, 7, 19))
+        begun = (n for said in first if _is_enough(said) for n in text.begun_by(said))
         if number := next(begun, 0):
             span = text.part(number, number)
         elif words:
@@ -156,28 +149,25 @@ class _CitedEvidence:
             return found if known else _FoundSpan(is_unknown=True)
 
         copied = next(text.begun_by(words, wanted[0].first), 0)
+        as_written = (text.is_written, text.is_spelt)
         is_copy = copied and text.is_written(words, copied, whole=True)
-        if (
-            is_copy
-            and _is_enough(words, ENOUGH_TO_MOVE)
-            and not _fitting(words, known, (text.is_written,))
-        ):
+        if is_copy and _is_enough(words) and not _fitting(words, known, as_written):
             return _FoundSpan((_cited(chunk, text, Run(copied, copied), copied),), is_repaired=True)
         if number := _fitting(words, known, (text.begins, text.holds)):
             return _FoundSpan(tuple(_cited(chunk, text, run, number) for run in known))
         if moved := self._moved(words, wanted[0].first, chunk):
             return _FoundSpan((moved,), is_repaired=True)
-        if number := _fitting(words, known, (text.resembles,)):
+        if number := _fitting(words, known, (text.is_spelt, text.resembles)):
             return _FoundSpan(tuple(_cited(chunk, text, run, number) for run in known))
 
-        span = text.verbatim(words) if _is_enough(words, ENOUGH_TO_MOVE) else ""
+        span = text.verbatim(words) if _is_enough(words) else ""
         return _FoundSpan((_slice(chunk, text, span),), is_repaired=True) if span else _FoundSpan()
 
     def _moved(self, words: str, number: int, chunk: Chunk) -> Citation | None:
         """Return the sentence of which these are the words, when that number is not its own."""
         text = self._text(chunk)
         for said in _readings(words):
-            if not _is_enough(said, ENOUGH_TO_MOVE):
+            if not _is_enough(said):
                 continue
             if there := text.nearest(said, number):
                 return _cited(chunk, text, Run(there, there), there)
@@ -188,7 +178,7 @@ class _CitedEvidence:
 
     def _elsewhere(self, words: str, chunk: Chunk) -> Citation | None:
         """Return the only sentence of the other chunks that begins with these words."""
-        if not _is_enough(words, ENOUGH_TO_CHANGE_CHUNK):
+        if not _is_enough(words, 4, 8):
             return None
 
         others = (other for other in self.retrieved.values() if other.id != chunk.id)
@@ -246,12 +236,15 @@ def _readings(words: str) -> Iterator[str]:
         yield words[number.end() :]
 
 
-def _is_enough(words: str, enough: tuple[int, int]) -> bool:
-    most_words, most_letters = enough
+def _is_enough(words: str, least: int = 2, least_letters: int = 6) -> bool:
+    """Tell whether there are so many words, or letters where nothing stands between these.
+
+    By themselves they are enough to tell another sentence of a chunk.
+    """
     parts = len(words.split())
     if parts == 1 or re.search(f"[{UNSPACED}]", words):
-        return len(form(words)) >= most_letters
-    return parts >= most_words
+        return len(form(words)) >= least_letters
+    return parts >= least
 
 
 def document_names(citations: Iterable[Citation | CitationOut | str]) -> list[str]:

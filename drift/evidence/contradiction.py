@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from drift.core.folding import UNSPACED
 from drift.core.sentence_ends import split_sentences
@@ -22,34 +23,29 @@ from drift.evidence.figures import Figure, figures, without
 from drift.evidence.same_figures import Made, are_comparable, are_same, is_one
 from drift.evidence.text import KnownWords, folded
 
-MOST_CHARACTERS = 2_000
-"""Of a text that is read for its figures."""
-MOST_SPANS = 24
-MOST_FIGURES = 20
-"""Of a sentence or span; one with more is a table, which nothing is held against."""
-MOST_COUNTED = 50
-SAME_THING = 0.5
-"""Share of the words of the shorter text, or clause, that the other has."""
 
-_WORD = re.compile(rf"(?P<unspaced>[{UNSPACED}]+)|[^\W\d_{UNSPACED}]{{2,}}")
+class _Bounds(NamedTuple):
+    """The most that is read in little time."""
+
+    characters: int = 2_000
+    """Of a sentence or span."""
+    spans: int = 24
+    figures: int = 20
+    """Of a sentence or span; one with more is a table, which nothing is held against."""
+
+
+_MOST = _Bounds()
 _CLAUSE = re.compile(
     r"[,;:()|\n。；：！？!?—–]|\.\s"
     r"|\b(?:and|but|while|whereas|und|aber|oder|während|et|mais|tandis|y|pero|mientras)\b",
     re.IGNORECASE,
 )
-_WRAPPED = re.compile(r"(?<![ \t])[ \t]*+\n[ \t]*+(?=[^\W_A-Z])")
-_SENTENCE_END = re.compile(r"[.!?。！？]\s*$")
 _COMBINES = re.compile(
     r"\b(?:together|total\w*|sum|both|combined|average|mean|difference|than|most|least|highest|lowest"
     r"|largest|smallest|biggest|longest|shortest|cheapest|respectively|each|twice|half|double\w*"
     r"|zusammen|insgesamt|gesamt\w*|summe|beide\w*|durchschnitt\w*|als|höchste\w*|niedrigste\w*"
     r"|größte\w*|kleinste\w*|jeweils|ensemble|total\w*|somme|moyenne|que|juntos|suma|promedio)\b"
     r"|合計|合计|总共|总计|一共|共|平均|最",
-    re.IGNORECASE,
-)
-_LOSS = re.compile(
-    r"\b(?:loss\w*|lost|lose\w*|deficit|debt\w*|minus|below|negative|fell|fall\w*|drop\w*|down|decline\w*"
-    r"|decreas\w*|verlust\w*|unter|gefallen|sank|perte\w*|pérdida\w*)\b|赤字|零下",
     re.IGNORECASE,
 )
 _EXTENT = re.compile(
@@ -71,7 +67,7 @@ class _FigureText:
         """Words of content outside of figures, with where they begin; pairs of unspaced letters."""
         text = without(self.text, [(one.start, one.end) for one in self.figures])
         found = []
-        for match in _WORD.finditer(text):
+        for match in re.finditer(rf"(?P<unspaced>[{UNSPACED}]+)|[^\W\d_{UNSPACED}]{{2,}}", text):
             word = match[0]
             if match["unspaced"]:
                 signs = [a + b for a, b in pairwise(word)] or [word]
@@ -83,7 +79,14 @@ class _FigureText:
     @cached_property
     def loses(self) -> bool:
         """Whether it speaks of a loss, which has a sign as a number and none in words."""
-        return _LOSS.search(self.text) is not None
+        found = re.search(
+            r"\b(?:loss\w*|lost|lose\w*|deficit|debt\w*|minus|below|negative|fell|fall\w*|drop\w*"
+            r"|down|decline\w*|decreas\w*|verlust\w*|unter|gefallen|sank|perte\w*|pérdida\w*)\b"
+            r"|赤字|零下",
+            self.text,
+            re.IGNORECASE,
+        )
+        return found is not None
 
     @cached_property
     def known(self) -> KnownWords:
@@ -103,7 +106,9 @@ class _FigureText:
         for end in [*ends, len(self.text)]:
             if bisect_left(starts, end) > bisect_left(starts, start):
                 clauses.append((start, end))
-            elif clauses and not _SENTENCE_END.search(self.text[max(0, start - 3) : start]):
+            elif clauses and not re.search(
+                r"[.!?。！？]\s*$", self.text[max(0, start - 3) : start]
+            ):
                 clauses[-1] = (clauses[-1][0], end)
             elif end < len(self.text):
                 continue
@@ -126,12 +131,9 @@ class _FigureText:
         return before[-1] if before else here[0][1] if here else ""
 
 
-_NOTHING = _FigureText("", ())
-
-
 @lru_cache(maxsize=2_048)
 def _read(text: str) -> _FigureText:
-    said = _WRAPPED.sub(" ", plain(text))
+    said = re.sub(r"(?<![ \t])[ \t]*+\n[ \t]*+(?=[^\W_A-Z])", " ", plain(text))
     return _FigureText(said, figures(said))
 
 
@@ -141,10 +143,10 @@ def uncontradicted(text: str, spans: Sequence[str]) -> list[bool]:
     A sentence may combine figures of several spans, and of several sentences of a text one may
     stand on a span that others do not; more than can be looked at in little time is not judged.
     """
-    if len(text) > MOST_CHARACTERS or len(spans) > MOST_SPANS:
+    if len(text) > _MOST.characters or len(spans) > _MOST.spans:
         return [True] * len(spans)
     said = [read for read in map(_read, split_sentences(text)) if read.figures]
-    cited = [_read(span) if len(span) <= MOST_CHARACTERS else _NOTHING for span in spans]
+    cited = [_read(span if len(span) <= _MOST.characters else "") for span in spans]
     if not said:
         return [True] * len(spans)
 
@@ -173,7 +175,7 @@ def _held(said: _FigureText, cited: _FigureText) -> list[Figure]:
 
 def _contradicts(said: _FigureText, cited: _FigureText, made: Made, *, alone: bool) -> bool:
     """Tell whether a span, the only one or not, has another figure than a sentence."""
-    if not cited.figures or max(len(said.figures), len(cited.figures)) > MOST_FIGURES:
+    if not cited.figures or max(len(said.figures), len(cited.figures)) > _MOST.figures:
         return False
     held = _held(said, cited)
     may_combine = not alone and _COMBINES.search(said.text) is not None
@@ -223,9 +225,11 @@ def _is_of_same(one: Figure, other: Figure, said: _FigureText, cited: _FigureTex
 def _overlap(words: Sequence[str], known: KnownWords) -> bool:
     distinct = set(words)
     shared = sum(map(known.has, distinct))
-    return shared >= SAME_THING * min(len(distinct), len(known.words)) > 0
+    # Half of the words of the shorter text, or clause.
+    return shared >= 0.5 * min(len(distinct), len(known.words)) > 0
 
 
 def _may_be_counted(one: Figure) -> bool:
     """Tell whether a number may count the things of several spans."""
-    return not (one.kind or one.label) and one.readings[0] <= MOST_COUNTED
+    most = 50
+    return not (one.kind or one.label) and one.readings[0] <= most

@@ -9,8 +9,6 @@ from drift.evidence.figure_words import MONTHS
 
 Date = tuple[int, int, int]
 """Year, month and day, 0 where that is not said."""
-MONTHS_OF_A_YEAR = 12
-MOST_OF_A_CENTURY = 99
 
 _MONTH = rf"(?P<month>{any_of(MONTHS)})\b\.?"
 _DAY = r"(?P<day>\d\d?)"
@@ -45,10 +43,10 @@ def dates_of(found: re.Match[str]) -> tuple[Date, ...]:
         return tuple(
             (year, month, day)
             for day, month in {(one, other), (other, one)}
-            if month <= MONTHS_OF_A_YEAR
+            if month <= 12  # noqa: PLR2004 - months of a year
         )
     if until := said.get("until"):
-        last = int(until) + (0 if int(until) > MOST_OF_A_CENTURY else year // 100 * 100)
+        last = int(until) if int(until) // 100 else year // 100 * 100 + int(until)
         return tuple((one, 0, 0) for one in range(year, min(last, year + 100) + 1))
     if said.get("decade"):
         return tuple((one, 0, 0) for one in range(year, year + 10))

@@ -10,11 +10,6 @@ from collections.abc import Iterable
 from drift.core.folding import as_typed
 from drift.evidence.figure_words import IDEOGRAPH_SCALES, IDEOGRAPH_TENS, IDEOGRAPHS
 
-_SIGNS = str.maketrans({"−": "-", "٬": ",", "٫": ".", "’": "'", "，": ", ", "、": ", "})
-_RAISED = re.compile(r"(?<=[\w.,%])[⁰¹²³⁴-⁹]+")
-_IDEOGRAPHIC = re.compile(
-    r"(?:(?<!\d)\d++(?:\.\d++)?)?[〇一二三四五六七八九零两兩十百千万萬億亿兆]+(?:\d+[万萬億亿]?)*"
-)
 _COUNTED = frozenset(
     "年月日人円元个個台名点回度歳岁号章条份家座本件套栋棟欧美公米英天周週小時时分秒吨層层"
 )
@@ -22,14 +17,20 @@ _COUNTED = frozenset(
 
 def plain(text: str) -> str:
     """Return a text with digits and signs as ASCII has them, and ideographic numbers as digits."""
-    text = _RAISED.sub("", as_typed(text).translate(_SIGNS))
+    signs = str.maketrans({"−": "-", "٬": ",", "٫": ".", "’": "'", "，": ", ", "、": ", "})
+    text = as_typed(text).translate(signs)
+    text = re.sub(r"(?<=[\w.,%])[⁰¹²³⁴-⁹]+", "", text)
     if text.isascii():
         return text
     text = "".join(
         str(unicodedata.decimal(sign)) if sign.isdecimal() and not sign.isascii() else sign
         for sign in unicodedata.normalize("NFKC", text)
     )
-    return _IDEOGRAPHIC.sub(_as_digits, text)
+    return re.sub(
+        r"(?:(?<!\d)\d++(?:\.\d++)?)?[〇一二三四五六七八九零两兩十百千万萬億亿兆]+(?:\d+[万萬億亿]?)*",
+        _as_digits,
+        text,
+    )
 
 
 def _as_digits(found: re.Match[str]) -> str:

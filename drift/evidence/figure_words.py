@@ -3,7 +3,14 @@
 # ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
-_UNITS = """
+
+def _rows(table: str) -> list[list[str]]:
+    return [row.split() for row in table.strip().split("\n")]
+
+
+UNITS = {
+    name: (kind, float(factor))
+    for kind, factor, *names in _rows("""
 money:eur 1 € eur euro euros 欧元 ユーロ 유로 евро يورو
 money:usd 1 $ us$ usd dollar dollars 美元 米ドル ドル 달러
 money:gbp 1 £ gbp
@@ -42,15 +49,14 @@ duration 1 day days tag tage tagen jour jours día días 天 日間
 duration 7 week weeks woche wochen semaine semaines 周 週間
 duration 30.4375 month months monat monate monaten mois mes meses 个月 か月 ヶ月 ヵ月
 duration 365.25 year years jahr jahre jahren ans année années año años 年間
-"""
-UNITS = {
-    name: (kind, float(factor))
-    for kind, factor, *names in map(str.split, _UNITS.strip().split("\n"))
+""")
     for name in names
 }
 """The kind and the size of each unit; a currency is a kind of its own."""
 
-_SCALES = """
+SCALES = {
+    name: int(factor)
+    for factor, *names in _rows("""
 100 hundred hundert cent
 1000 k thousand tausend mille mil тыс 천
 10000 만
@@ -60,10 +66,7 @@ _SCALES = """
 100000000 억
 1000000000 bn billion billions mrd milliarde milliarden milliard milliards млрд
 1000000000000 trillion trillions billionen
-"""
-SCALES = {
-    name: int(factor)
-    for factor, *names in map(str.split, _SCALES.strip().split("\n"))
+""")
     for name in names
 }
 IDEOGRAPHS = {sign: n for n, sign in enumerate("〇一二三四五六七八九")} | {
@@ -74,7 +77,10 @@ IDEOGRAPHS = {sign: n for n, sign in enumerate("〇一二三四五六七八九")
 IDEOGRAPH_TENS = {"十": 10, "百": 100, "千": 1000}
 IDEOGRAPH_SCALES = {"万": 10**4, "萬": 10**4, "億": 10**8, "亿": 10**8, "兆": 10**12}
 
-_MONTHS = """
+MONTHS = {
+    name: number
+    for number, names in enumerate(
+        _rows("""
 january jan januar janvier enero gennaio
 february feb februar février febrero
 march mar märz mars marzo
@@ -87,63 +93,54 @@ september sep sept septembre septiembre
 october oct okt oktober octobre octubre
 november nov novembre noviembre
 december dec dez dezember décembre diciembre
-"""
-MONTHS = {
-    name: number
-    for number, names in enumerate(_MONTHS.strip().split("\n"), start=1)
-    for name in names.split()
+"""),
+        start=1,
+    )
+    for name in names
 }
 
-_CARDINALS = """
-zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen
-sixteen seventeen eighteen nineteen
-
-null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn
-sechzehn siebzehn achtzehn neunzehn
-
-zéro un deux trois quatre cinq six sept huit - dix onze douze treize quatorze quinze seize
-
-cero uno dos tres cuatro cinco seis siete ocho nueve diez - doce trece catorce quince
-"""
-"""Without the French nine and the Spanish eleven: they are words for other things too."""
-_TENS = """
+TENS = {
+    word: 10 * n
+    for words in _rows("""
 twenty thirty forty fifty sixty seventy eighty ninety
-
 zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig
-
 veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa
-
 vingt trente quarante cinquante soixante
-"""
+""")
+    for n, word in enumerate(words, start=2)
+}
 CARDINALS = {
     word: n
-    for words in _CARDINALS.split("\n\n")
-    for n, word in enumerate(words.split())
+    for words in _rows("""
+zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen \
+sixteen seventeen eighteen nineteen
+null eins zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn \
+sechzehn siebzehn achtzehn neunzehn
+zéro un deux trois quatre cinq six sept huit - dix onze douze treize quatorze quinze seize
+cero uno dos tres cuatro cinco seis siete ocho nueve diez - doce trece catorce quince
+""")
+    for n, word in enumerate(words)
     if word != "-"
 }
-TENS = {
-    word: 10 * n for words in _TENS.split("\n\n") for n, word in enumerate(words.split(), start=2)
-}
-_GERMAN_ONES = "ein zwei drei vier fünf sechs sieben acht neun".split()
-_GERMAN_TENS = [word for word in TENS if word.endswith("ig")]
+"""Without the French nine and the Spanish eleven: they are words for other things too."""
 CARDINALS |= TENS
 CARDINALS |= {
     f"{one}und{ten}": TENS[ten] + n
-    for n, one in enumerate(_GERMAN_ONES, start=1)
-    for ten in _GERMAN_TENS
+    for n, one in enumerate("ein zwei drei vier fünf sechs sieben acht neun".split(), start=1)
+    for ten in TENS
+    if ten.endswith("ig")
 }
 
-_PERIODS = """
+PERIODS = {
+    name: int(times)
+    for times, *names in _rows("""
 1 year yearly annual annually annum jahr jährlich jährliche an année annuel año anual 年
 4 quarter quarterly quartal
 12 month monthly monat monatlich monatliche mois mensuel mes mensual 月
 52 week weekly woche wöchentlich semaine semana 周 週
 365 day daily tag täglich jour día 日 天
 8760 hour hourly stunde heure
-"""
-PERIODS = {
-    name: int(times)
-    for times, *names in map(str.split, _PERIODS.strip().split("\n"))
+""")
     for name in names
 }
 """How often a period is in a year."""

@@ -16,9 +16,6 @@ from drift.evidence.figure_dates import DATES, TIME, TO, VERSION, Date, dates_of
 from drift.evidence.figure_text import any_of
 from drift.evidence.figure_words import CARDINALS, PERIODS, PLACES, SCALES, UNITS
 
-MOST_DIGITS = 15
-"""Of a number; a longer one is a name."""
-
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -71,10 +68,7 @@ _PERIOD = re.compile(
     re.IGNORECASE,
 )
 _NOUNS = re.compile(r"[ -]?([^\W\d_]+)(?: ([^\W\d_]+))?")
-_PART = re.compile(r"\b(?:first|last|next|ersten?|letzten?|premi\w+|dernier\w*) $", re.IGNORECASE)
-"""Words before a number that counts only a part."""
 _BEFORE = re.compile(r"(?<![^\W\d_])([^\W\d_]++)\.? $")
-_BEFORE_A_YEAR = frozenset(("in", "of", "since", "year", "im", "jahr", "seit", "en", "de"))
 _EAST = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
@@ -125,7 +119,8 @@ def _counts(text: str, found: re.Match[str]) -> bool:
         return True
     noun = _NOUNS.match(text, found.end())
     before = _BEFORE.search(text[max(0, found.start() - 20) : found.start()])
-    is_named = before and before[1].casefold() in _BEFORE_A_YEAR
+    leads = {"in", "of", "since", "year", "im", "jahr", "seit", "en", "de"}
+    is_named = before and before[1].casefold() in leads
     return bool(noun and not is_named and _content(noun[1]) and not _EAST.match(noun[1]))
 
 
@@ -139,7 +134,7 @@ def _number(text: str, found: re.Match[str]) -> Figure | None:
     readings: tuple[float, ...]
     if digits is None:
         readings, precision = (_cardinal(found[0]),), 0.0
-    elif found["ordinal"] or len(digits) > MOST_DIGITS or _is_name(text, found):
+    elif found["ordinal"] or digits[15:] or _is_name(text, found):  # a longer number is a name
         return None
     else:
         readings, precision = _readings(digits)
@@ -193,7 +188,11 @@ def _is_name(text: str, found: re.Match[str]) -> bool:
     line = text.rfind("\n", 0, start) + 1
     if not text[line:start].strip(" \t#*>-") and re.match(r"[.)]\s", text[end : end + 2]):
         return True
-    if _PART.search(text[max(0, start - 12) : start]):
+    if re.search(  # it counts only a part
+        r"\b(?:first|last|next|ersten?|letzten?|premi\w+|dernier\w*) $",
+        text[max(0, start - 12) : start],
+        re.IGNORECASE,
+    ):
         return True
     if text[start - 1 : start] in {"[", "#", "§"} or re.match(r"\s?[]]", text[end : end + 2]):
         return True

@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from drift.core.names import proper_names
-from drift.core.stop_words import MONTHS_AND_DAYS
+from drift.core.sentence_ends import language_of
+from drift.core.stop_words import MONTHS_AND_DAYS, STOP_WORDS
+from drift.evidence.text import KnownWords, folded
+from drift.model.graph import Chunk, texts_of
 from drift.model.tree import Answer, Node
 
-MAX_NAMES_FOUND = 12
+_WORD = re.compile(r"\w+")
 
 
 def names_found(nodes: Sequence[Node], question: str) -> tuple[str, ...]:
@@ -28,7 +31,19 @@ def names_found(nodes: Sequence[Node], question: str) -> tuple[str, ...]:
             times[name] = times.get(name, 0) + 1
 
     best = sorted(sure, key=lambda name: (-sure[name], -times[name]))
-    return tuple(best[:MAX_NAMES_FOUND])
+    return tuple(best[:12])
+
+
+def names_any(question: str, chunks: Iterable[Chunk]) -> bool:
+    """Tell whether a chunk has a word of the question's names; true where it names nothing.
+
+    In German nouns are written like names: there it is true too.
+    """
+    if language_of(question) == "de":
+        return True
+    asked = [folded(word) for name in proper_names(question) for word in name.split()]
+    known = KnownWords(word for text in texts_of(chunks) for word in _WORD.findall(folded(text)))
+    return not asked or any(map(known.has, asked))
 
 
 def stands_in(name: str, texts: Iterable[str]) -> bool:
@@ -41,7 +56,12 @@ def stands_in(name: str, texts: Iterable[str]) -> bool:
 def _found_by(answer: Answer, asked: Iterable[str]) -> Iterator[str]:
     spans = [citation.span for citation in answer.citations]
     asked = [text.casefold() for text in asked]
-    for name in proper_names(answer.text):
+    for part in proper_names(answer.text):
+        before = answer.text[: max(0, answer.text.find(f" {part}"))].rpartition(" ")[2]
+        # A word that is common elsewhere may begin a name: Des Moines.
+        is_name = before.istitle() and before.isalpha() and before.casefold() not in STOP_WORDS
+        whole = f"{before} {part}" if is_name else part
+        name = whole if stands_in(whole, spans) else part
         small = name.casefold()
         is_new = stands_in(name, spans) and not stands_in(small, asked)
         if is_new and not MONTHS_AND_DAYS.issuperset(small.split()):

@@ -7,13 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 _SOURCE = r"(?i:(?:the\s)?(?:chunks?|passages?|excerpts?|sources?|communit(?:y|ies)))"
 _LEADING = r"(?i:according\sto|as\s(?:stated|said)\sin|in|see|per|from|cf\.)"
-_AND = r"(?:\s?[,;/&+\u2013-]\s?(?:and\s|or\s|und\s)?|\s(?:and|or|und)\s)"
 _LABEL = r"(?i:sentences?|lines?|s\u00e4tze|satz|s\.?)"
 _MORE = r"(?:\s?(?:[,\u2013-]|and|to|und|bis)\s?\d{1,3})*\b"
-_IN_PROSE = rf"(?:[.:]\d{{1,3}}(?:[\u2013-]\d{{1,3}})?\b)?(?:,?\s{_LABEL}\s?\d{{1,3}}{_MORE})?"
-_IN_BRACKETS = rf"(?:[.:,#]?\s?(?:{_LABEL}\s?)?\d{{1,3}}{_MORE})?"
 _GAP = "\ufdd0"  # Marks what was taken out; no text may hold this character
-_AROUND_A_GAP = re.compile(rf"(?<![ \t])([ \t]*){_GAP}([ \t{_GAP}]*)")
 
 
 def without_handles(text: str, names: Mapping[str, str], said_by: Sequence[str] = ()) -> str:
@@ -47,7 +43,8 @@ def without_handles(text: str, names: Mapping[str, str], said_by: Sequence[str] 
 
         return _GAP + going_on
 
-    return _AROUND_A_GAP.sub(_closed, _mentions(handle.pattern).sub(named, text))
+    text = _mentions(handle.pattern).sub(named, text)
+    return re.sub(rf"(?<![ \t])([ \t]*){_GAP}([ \t{_GAP}]*)", _closed, text)
 
 
 def _word(words: Iterable[str]) -> re.Pattern[str]:
@@ -56,9 +53,13 @@ def _word(words: Iterable[str]) -> re.Pattern[str]:
 
 
 def _mentions(handle: str) -> re.Pattern[str]:
+    both = rf"(?:\s?[,;/&+\u2013-]\s?(?:and\s|or\s|und\s)?|\s(?:and|or|und)\s)(?:{_SOURCE}\s)?"
     in_prose, in_brackets = (
-        f"{handle}{part}(?:{_AND}(?:{_SOURCE}\\s)?{handle}{part})*"
-        for part in (_IN_PROSE, _IN_BRACKETS)
+        f"{handle}{part}(?:{both}{handle}{part})*"
+        for part in (
+            rf"(?:[.:]\d{{1,3}}(?:[\u2013-]\d{{1,3}})?\b)?(?:,?\s{_LABEL}\s?\d{{1,3}}{_MORE})?",
+            rf"(?:[.:,#]?\s?(?:{_LABEL}\s?)?\d{{1,3}}{_MORE})?",
+        )
     )
     return re.compile(
         rf"[(\[]\s?(?:(?:{_LEADING}|{_SOURCE}):?\s){{0,2}}{in_brackets}\s?[)\]]"

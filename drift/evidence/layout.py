@@ -57,8 +57,6 @@ _LINE_RANKS = (
     (Rank.DELIMITERS, re.compile(r"\A\|[ \t|:]*+-[ \t|:-]*+\Z")),
     (Rank.ROW, re.compile(r"\A\|")),
 )
-_WITHIN_A_TABLE = frozenset({Rank.TABLE_HEAD, Rank.DELIMITERS, Rank.ROW})
-_HEADING = re.compile(r"(#{1,6})[ \t]")
 
 
 class Layout:
@@ -79,7 +77,9 @@ class Layout:
         rank = _rank(words)
         if rank == Rank.BOLD_LINE and (is_proven or ends_in_a_stop(words)):
             rank = Rank.TEXT
-        if rank == Rank.ROW and not (is_proven or before in _WITHIN_A_TABLE):
+        if rank == Rank.ROW and not (
+            is_proven or before in {Rank.TABLE_HEAD, Rank.DELIMITERS, Rank.ROW}
+        ):
             rank = Rank.TABLE_HEAD
         if rank == Rank.CODE and words[:3] not in words[3:].rpartition("\n")[2]:
             words = f"{words}\n{words[:3]}"  # an open block would take in the next lines
@@ -125,6 +125,6 @@ def _kind(rank: int) -> int:
 
 def _rank(words: str) -> int:
     """Return the rank of words that are no item of a list."""
-    if heading := _HEADING.match(words):
+    if heading := re.match(r"(#{1,6})[ \t]", words):
         return len(heading[1])
     return next((rank for rank, form in _LINE_RANKS if form.match(words)), Rank.TEXT)

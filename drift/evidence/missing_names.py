@@ -19,22 +19,14 @@ from itertools import islice
 from drift.core.stop_words import ASKING_WORDS, MONTHS_AND_DAYS, STOP_WORDS_OF_FOUR_LANGUAGES
 from drift.evidence.text import KnownWords, folded
 
-SAME_NAME = 0.66
-"""Similarity (0..1, of Ratcliff and Obershelp) from which two spellings may be one name."""
-ALIKE = 0.8
-"""The same where it only ends a search early."""
-SHARE_OF_WORDS = 0.5
-"""Of the question's other words, that must stand in the texts: else it speaks another language."""
 _MIN_LETTERS = 4
 _ENDING_LETTERS = 3
-_GERMAN_WORDS = 2
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019.&-][^\W_]+)*")
 _PART = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['\u2019]s?$")
 _BREAK = re.compile(r"[,;:.?!()\[\]\"\u201c\u201d\u201e\u00ab\u00bb]")
 _BEGINS_ANEW = re.compile(r"(?:^|[.?!:][\"'\u201d\u2019)]*\s+)[\"'\u201c\u2018\u201e\u00ab(]*$")
-_CALENDAR = MONTHS_AND_DAYS.union("spring summer autumn fall winter easter christmas".split())
 _COMMON = STOP_WORDS_OF_FOUR_LANGUAGES | ASKING_WORDS
 _GERMAN = frozenset(
     """
@@ -53,14 +45,6 @@ _BEGINS_GERMAN = frozenset(
     """.split()
 )
 """One of them begins a German question, and none in another language."""
-_SOURCES = re.compile(
-    r"(?:according to|laut|gem\u00e4\u00df|wikipedia|\b(?:article|book|chapter|corpus|dataset|"
-    r"document|documentation|documents|film|guide|journal|magazine|manual|movie|newspaper|novel|"
-    r"novella|page|paper|play|poem|report|series|song|story|study|text|textbook|website|wiki))"
-    r"\s+(?:the\s+|on\s+|of\s+|by\s+|titled\s+|called\s+|entitled\s+|named\s+)*$",
-    re.IGNORECASE,
-)
-"""Words before the name of the question's source, which need not name itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +113,7 @@ def _names(question: str, *, in_titles: bool = True) -> Iterator[_Name]:
 
     # In German nouns are written in capitals, so that they tell no names.
     small = [word.casefold() for word in words]
-    if small[0] in _BEGINS_GERMAN or len(_GERMAN.intersection(small)) >= _GERMAN_WORDS:
+    if small[0] in _BEGINS_GERMAN or len(_GERMAN.intersection(small)) > 1:
         return
 
     for run in _runs(question):
@@ -163,11 +147,20 @@ def _is_aside(question: str, name: _Name) -> bool:
     before = question[: name.start]
     in_brackets = before.count("(") > before.count(")")
     in_quotes = before.count('"') % 2 or before.count("\u201c") > before.count("\u201d")
-    return bool(in_brackets or in_quotes or _SOURCES.search(before))
+    of_source = re.search(
+        r"(?:according to|laut|gem\u00e4\u00df|wikipedia|\b(?:article|book|chapter|corpus|dataset"
+        r"|document|documentation|documents|film|guide|journal|magazine|manual|movie|newspaper"
+        r"|novel|novella|page|paper|play|poem|report|series|song|story|study|text|textbook|website"
+        r"|wiki))\s+(?:the\s+|on\s+|of\s+|by\s+|titled\s+|called\s+|entitled\s+|named\s+)*$",
+        before,
+        re.IGNORECASE,
+    )
+    return bool(in_brackets or in_quotes or of_source)
 
 
 def _is_too_common(name: _Name) -> bool:
-    letters = [folded(word) for word in name.words if folded(word) not in _CALENDAR]
+    calendar = MONTHS_AND_DAYS.union("spring summer autumn fall winter easter christmas".split())
+    letters = [folded(word) for word in name.words if folded(word) not in calendar]
     # How words for peoples and their languages end, which a text may say by another word.
     if not letters or (len(letters) == 1 and re.search(r"(?:an|ish|ese|ch|ic)$", letters[0])):
         return True
@@ -212,7 +205,7 @@ class _ShownWords:
         return any(
             part in self.words.words
             or self._capitals.has(part)
-            or self._capitals.has_similar(part, ALIKE)
+            or self._capitals.has_similar(part, 0.8)  # this only ends a search early
             for part in _PART.findall(folded(name.words[-1]))
         )
 
@@ -229,8 +222,11 @@ class SpeltWords(KnownWords):
                 found[len(word)].append((_letters(word), word))
         return found
 
-    def has_similar(self, word: str, least: float = SAME_NAME) -> bool:
-        """Whether a word may be misspelt here, or written in another way."""
+    def has_similar(self, word: str, least: float = 0.66) -> bool:
+        """Whether a word may be misspelt here, or written in another way.
+
+        `least` is the similarity (0..1, of Ratcliff and Obershelp) of two spellings of one name.
+        """
         if len(word) < _MIN_LETTERS or not word.isalpha():
             return False
 
@@ -263,8 +259,8 @@ def _letters(word: str) -> int:
 def _is_in_their_language(
     question: str, names: Sequence[_Name], known: KnownWords, apart: frozenset[str]
 ) -> bool:
-    """Whether most words of the question, its names and common words apart, stand in the texts."""
+    """Whether half of the question's words, its names and common words apart, are in the texts."""
     named = {folded(part) for name in names for word in name.words for part in _PART.findall(word)}
     words = {folded(word) for word in _PART.findall(question) if word.casefold() not in apart}
     others = [word for word in words - named if word.isalpha()]
-    return bool(others) and sum(map(known.has, others)) >= SHARE_OF_WORDS * len(others)
+    return bool(others) and sum(map(known.has, others)) >= 0.5 * len(others)

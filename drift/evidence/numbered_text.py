@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate, chain, islice, pairwise
 from typing import NamedTuple
+from unicodedata import category
 
 from drift.core.sentence_ends import STOPS
 from drift.evidence.figure_text import any_of
@@ -18,25 +19,15 @@ from drift.evidence.text import form, pairs, places_of, says_otherwise, similari
 
 MAX_RUN = 3  # sentences that one span may hold
 NOWHERE = 0  # stands for the number of a sentence of another chunk; sentences are numbered from 1
-CLOSE_BEGINNING = 0.6
-"""Similarity (0..1) from which a few words are those that begin a sentence.
-
-Of four words with a wrong one 84 % reach it, of those of another sentence of the chunk 3 %.
-"""
 CLOSE_ENOUGH = 0.75  # similarity (0..1) from which words stand for others
 
 _NUMBER = rf"(?:\d+|\b(?:{any_of(filter(CARDINALS.get, CARDINALS))})\b)"
-_SENTENCE = r"(?:sentences?|s)?[\s.]*+"
 _SAID = re.compile(
     rf"\b(?P<handle>[^\W\d_]\d+)\b(?<!\bs\d)(?<!\bs\d\d)(?<!\bs\d\d\d)"
     rf"|(?P<first>{_NUMBER})"
-    rf"(?:\s*+(?:-|\u2013|\u2014|\.\.++|\bto\b|\bthrough\b|\bbis\b)\s*+{_SENTENCE}(?P<last>{_NUMBER}))?",
+    rf"(?:\s*+(?:-|\u2013|\u2014|\.\.++|\bto\b|\bthrough\b|\bbis\b)\s*+(?:sentences?|s)?[\s.]*+(?P<last>{_NUMBER}))?",
     re.IGNORECASE,
 )
-_QUOTES = str.maketrans(
-    "\u201c\u201d\u201e\u00ab\u00bb\u2018\u2019\u201a`\u00b4", "\"\"\"\"\"'''''"
-)
-"""Typographic quotes to plain ones."""
 
 
 class Run(NamedTuple):
@@ -128,6 +119,14 @@ class NumberedText:
         start, end = self._place(number)
         return start < end and self._starts(form(words), start)
 
+    def is_spelt(self, words: str, number: int) -> bool:
+        """Tell whether words begin a sentence with the same letters and the same runs of digits.
+
+        Other signs may stand between these: `104 9` for `104.9`.
+        """
+        (said, numbers), (here, others) = map(_spelling, (words, self._sentence(number)))
+        return bool(said) and here.startswith(said) and others[: len(numbers)] == numbers
+
     def holds(self, words: str, number: int) -> bool:
         """Tell whether words stand in a sentence, up to form."""
         wanted, place = form(words), self._place(number)
@@ -154,9 +153,10 @@ class NumberedText:
         # The last of the words may stand a few words further on or before.
         ends = range(max(1, len(said) - 2), len(said) + 4)
         end = next((end for end in ends if here[end - 1 : end] == said[-1:]), len(said))
+        # 0.6: of four words with a wrong one 84 % reach it, of those of another sentence 3 %.
         return any(
             similarity(pairs(" ".join(part)), target) >= least and not says_otherwise(said, part)
-            for part, least in ((here[:end], CLOSE_BEGINNING), (here, CLOSE_ENOUGH))
+            for part, least in ((here[:end], 0.6), (here, CLOSE_ENOUGH))
         )
 
     def _sentence(self, number: int) -> str:
@@ -233,11 +233,20 @@ def named(first: int, last: int) -> str:
     return str(first) if first == last else f"{first}-{last}"
 
 
+def _spelling(text: str) -> tuple[str, list[str]]:
+    """Return the letters of a text with the marks on them, and its runs of digits."""
+    kept = (s for s in text.casefold() if s.isalnum() or s in "+#%" or category(s)[0] == "M")
+    return "".join(kept), re.findall(r"\d+", text)
+
+
 def _plain(text: str) -> tuple[str, list[int]]:
     """Return a text without case, quote styles and runs of space, and where each letter stood."""
+    plain_quotes = str.maketrans(
+        "\u201c\u201d\u201e\u00ab\u00bb\u2018\u2019\u201a`\u00b4", "\"\"\"\"\"'''''"
+    )
     flat = [
         (letter, at)
-        for at, sign in enumerate(text.translate(_QUOTES))
+        for at, sign in enumerate(text.translate(plain_quotes))
         for letter in (" " if sign.isspace() else sign.casefold())
     ]
     kept = [one for before, one in pairwise([(" ", 0), *flat]) if before[0] + one[0] != "  "]

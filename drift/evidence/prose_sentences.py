@@ -55,10 +55,6 @@ def prose(text: str, span: Span, language: str) -> Iterator[Span]:
         yield pending
 
 
-_ENGLISH_LETTER = re.compile(r"(?<=\s[abd-uw-z]\.\s)(?=[A-Z])")
-"""The place behind a variable's name at the end of a sentence; it is no initial of a name."""
-
-
 def _pieces(window: str, language: str) -> list[str]:
     """Return the sentences of a window, each with the white space behind it."""
     # Half a surrogate pair cannot be encoded; its replacement has the same length.
@@ -72,7 +68,9 @@ def _pieces(window: str, language: str) -> list[str]:
     start = 0
     for length in lengths:
         piece = window[start : start + length]
-        pieces.extend(_ENGLISH_LETTER.split(piece) if language == "en" else [piece])
+        # A variable's name at the end of a sentence is no initial of a name.
+        is_english = language == "en"
+        pieces += re.split(r"(?<=\s[abd-uw-z]\.\s)(?=[A-Z])", piece) if is_english else [piece]
         start += length
 
     return pieces
@@ -87,7 +85,6 @@ _GOES_ON = re.compile(
     rf"|([A-Z])\1\.{_GAP}([A-Z])\2\b"  # EE. UU.
     rf"|\b\d\d?\.{_GAP}(?i:{any_of(MONTHS)})\b"
 )
-_GOES_ON_AT_ONCE = re.compile(r"[_\]}-]\S")
 
 
 def _belongs(text: str, before: Span, here: Span, language: str) -> bool:
@@ -103,9 +100,8 @@ def _belongs(text: str, before: Span, here: Span, language: str) -> bool:
     if text[before.end - 1] != "." or here.end - before.start > MAX_SPAN_CHARACTERS:
         return False
 
-    if text[here.start].islower() or (
-        here.start == before.end and _GOES_ON_AT_ONCE.match(text, here.start)
-    ):
+    at_once = text[here.start : here.start + 2] if here.start == before.end else ""
+    if text[here.start].islower() or re.match(r"[_\]}-]\S", at_once):
         return True
 
     end = text[max(before.start, before.end - 8) : before.end]

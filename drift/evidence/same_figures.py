@@ -1,6 +1,5 @@
 """Pure: whether two figures are one, written or measured another way, or one made of others."""
 
-# ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
 from bisect import bisect_left
@@ -10,13 +9,6 @@ from itertools import islice, product
 
 from drift.evidence.figures import Figure
 from drift.evidence.text import KnownWords, folded
-
-ROUNDED_BELOW = 1_000
-
-_MORE = frozenset(
-    "extra more other further additional another weitere weiterer andere neue new".split()
-)
-"""Words by which a number counts only an addition."""
 
 
 def is_one(figure: Figure) -> bool:
@@ -33,8 +25,9 @@ def are_comparable(one: Figure, other: Figure) -> bool:
         degrees = {"celsius", "fahrenheit"}
         return kinds[0] == kinds[1] or set(kinds) <= degrees
     if one.nouns and other.nouns and not any(kinds):
-        if not _MORE.isdisjoint((*one.nouns, *other.nouns)):
-            return False
+        more = "extra more other further additional another weitere weiterer andere neue new"
+        if not {*one.nouns, *other.nouns}.isdisjoint(more.split()):
+            return False  # one of them counts only an addition
         known = KnownWords(map(folded, other.nouns))
         return any(known.has(folded(noun)) for noun in one.nouns)
     if one.label or other.label:
@@ -79,7 +72,7 @@ def _meets(one: Figure, a: float, other: Figure, b: float, *, loses: bool) -> bo
     if factor != 1 or rate not in {1.0, 12.0, 1 / 12, 4.0, 0.25}:
         tolerance = max(tolerance, 0.03 * abs(b))
     if "money" not in one.kind and bool(one.precision) != bool(other.precision):
-        tolerance = max(tolerance, 0.5 if abs(b) < ROUNDED_BELOW else 0.0)
+        tolerance = max(tolerance, 0.5 if abs(b) < 1_000 else 0.0)  # noqa: PLR2004
     a *= factor * rate
     if loses:
         a, b = abs(a), abs(b)

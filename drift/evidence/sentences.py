@@ -17,7 +17,6 @@ from drift.evidence.prose_sentences import MAX_SPAN_CHARACTERS, cut_point, prose
 
 MAX_PACK_CHARACTERS = 200
 """Characters of the lines of code that make one unit, and of a list item that is not cut."""
-MAX_WRAPPED_CHARACTERS = 120  # a longer line was not wrapped by hand, so it is a paragraph
 
 _Kind = Literal["heading", "underline", "row", "item", "code", "prose"]
 
@@ -64,9 +63,6 @@ def spans(text: str) -> tuple[tuple[int, int], ...]:
 # ------------------------------------------------------------------------------------------- lines
 
 _LINE = re.compile(r"[^\r\n]+|\r\n?|\n")
-_FENCE = re.compile(r"```|~~~")
-_HEADING = re.compile(r"#{1,6}\s")
-_UNDERLINE = re.compile(r"(?:={3,}|-{3,})$")
 _ITEM = re.compile(r"(?:[-*+•‣◦]|(\d{1,3})[.)])\s+(?=\S)")
 
 
@@ -84,16 +80,16 @@ def _lines(text: str) -> Iterator[_TextLine]:
         is_first = breaks > 1
         breaks = 0
 
-        is_fence = _FENCE.match(line) is not None
+        is_fence = re.match(r"```|~~~", line) is not None
         before = "code" if fenced or is_fence else _kind(line, before, is_first=is_first)
         fenced ^= is_fence
         yield _TextLine(before, start, start + len(line), indent, is_first)
 
 
 def _kind(line: str, before: _Kind, *, is_first: bool) -> _Kind:
-    if _HEADING.match(line):
+    if re.match(r"#{1,6}\s", line):
         return "heading"
-    if _UNDERLINE.match(line):
+    if re.match(r"(?:={3,}|-{3,})$", line):
         return "underline"
     if line.startswith("|") or line.count(" | ") > 1 or "\t" in line or not line.strip("> "):
         return "row"
@@ -135,12 +131,11 @@ def _continues(text: str, block: list[_TextLine], line: _TextLine) -> bool:
     if first.kind == "item" and line.indent <= first.indent:
         return False
 
-    return max(line.end - line.start, last.end - last.start) <= MAX_WRAPPED_CHARACTERS
+    most = 120  # a longer line was not wrapped by hand, so it is a paragraph
+    return max(line.end - line.start, last.end - last.start) <= most
 
 
 # ------------------------------------------------------------------------------------------- units
-
-_CLOSES = re.compile(r"[.!?:\u2026\u3002\uff01\uff1f][\"'\u201d\u2019\u00bb)\]*_]*$")
 
 
 def _units(text: str, block: list[_TextLine], language: str) -> Iterator[Span]:
@@ -154,7 +149,10 @@ def _units(text: str, block: list[_TextLine], language: str) -> Iterator[Span]:
             is_none = (
                 unit.end - unit.start > MAX_PACK_CHARACTERS
                 and text.find("\n", *unit) >= 0
-                and not _CLOSES.search(text, unit.end - 8, unit.end)
+                and not re.search(
+                    r"[.!?:\u2026\u3002\uff01\uff1f][\"'\u201d\u2019\u00bb)\]*_]*$",
+                    text[unit.end - 8 : unit.end],
+                )
             )
             yield from _packs(text, unit) if is_none else [unit]
     elif "item" in kinds and whole.end - whole.start > MAX_PACK_CHARACTERS:

@@ -17,18 +17,9 @@ from drift.evidence.figure_words import CARDINALS, MONTHS, SCALES, UNITS
 from drift.model.tree import Question
 
 STEM_LETTERS = 4
-SAME_WORDS = 0.75
-"""Overlap of all content words (Jaccard) from which two questions ask for the same."""
-SAME_TOPIC = 0.7
-"""The same without names: a long name must not hide that one asks for a mother, one for a father,
-or that one goes a step further than the other."""
 
 _WORD = re.compile(r"\w+")
 _ENDING_LETTERS = 3
-_ASKING = frozenset("how when where who why".split())
-"""Words that decide the kind of a question; `what` and `which` go with any of them."""
-_POSSESSIVE = re.compile(r"['’]s\b")
-_LONGEST_WITHOUT_PLURAL = 3
 
 
 # ----------------------------------------------------------------------------- words and letters
@@ -39,48 +30,44 @@ def folded(text: str) -> str:
     plain = as_typed(text).casefold()
     if plain.isascii():
         return plain
-    plain = _ACCENT.sub("", unicodedata.normalize("NFKD", plain).casefold())
-    return _VOICED.sub(lambda kana: unicodedata.normalize("NFC", kana[0]), plain)
+    plain = unicodedata.normalize("NFKD", plain).casefold()
+    plain = re.sub("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]", "", plain)
+    return re.sub(
+        "[\u3040-\u30ff][\u3099\u309a]", lambda kana: unicodedata.normalize("NFC", kana[0]), plain
+    )
 
 
-_ACCENT = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]")
-_VOICED = re.compile("[\u3040-\u30ff][\u3099\u309a]")
-_PLAIN_SIGNS = str.maketrans(
-    dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-") | {"\u2019": "'", "\u2044": "/"}
-)
-_NOT = re.compile(r"\b(can)(?:'t|not)\b|n't\b")
-_THOUSANDS = re.compile(r"(?<![\w.,])\d{1,3}([ .,'])\d{3}(?:\1\d{3}){0,4}+(?!\1?\d)")
-_NEGATIONS = """
+_EXACT = frozenset(
+    map(
+        folded,
+        """
 neither never no nobody none nor not nothing nowhere without
 kein keine keinem keinen keiner keines nicht nichts nie niemals niemand ohne
 aucun aucune jamais ne pas rien sans
 nada nadie ninguna ninguno nunca sin
 ない なか なく ません 不 未 没 沒 无 無 非 否 别 別 ไม่
-"""
-_BOUNDS = """
+
 above after before below except few fewer least less more most only over since under unless until
 ab außer bis höchstens mehr mindestens nach nur seit über unter vor weniger
 après avant depuis jusqu moins plus sauf seulement sous sur
 antes bajo desde después excepto hasta más menos salvo sobre solo
 上 下 前 後 后 内 外 多 少 超 只 仅 僅 から だけ のみ まで กว่า ก่อน หลัง มาก น้อย สูง ต่ำ เพียง
-"""
-"""Words of which one makes another statement of the same other words, as a negation does."""
-_DENYING = frozenset(map(folded, _NEGATIONS.split()))
-_EXACT = _DENYING.union(map(folded, _BOUNDS.split()))
+""".split(),
+    )
+)
+"""Negations and bounds: one of them makes another statement of the same other words."""
 _MEASURES = frozenset(map(folded, {*CARDINALS, *SCALES, *UNITS, *MONTHS}))
 _EAST = any_of(word for word in _EXACT if word > "\u0e00")
 _UNIT_SIGNS, _RELATIONS = "%‰°$¢£¥€₩₹₽", "<>=±≠≤≥"
-_INDIC = "\u0900-\u0963\u0966-\u0dff"
-"""Scripts of which vowels are signs of their own."""
 _LETTERS = rf"[^\W\d_{UNSPACED}]"
 _TOKEN = re.compile(
-    rf"{_LETTERS}++(?:[{_INDIC}]++{_LETTERS}*+)*+(?:(?:\+\+?|#)(?![^\W_]))?"
+    # The scripts of India have vowels that are signs of their own.
+    rf"{_LETTERS}++(?:[\u0900-\u0963\u0966-\u0dff]++{_LETTERS}*+)*+(?:(?:\+\+?|#)(?![^\W_]))?"
     rf"|(?:(?<![^\W_{UNSPACED}])-)?\d+(?:[.,:/'-]\d+)*"
     rf"|(?=[{UNSPACED}])(?:{_EAST}|.)"
     rf"|[{_UNIT_SIGNS}]"
     rf"|(?:(?<=[\w)])|(?<=[\w)] ))(?:!=|[{_RELATIONS}]+)(?= ?[\w(-])"
 )
-_BETWEEN_WORDS = re.compile(r"(?<!\d)\0|\0(?!\d)")
 
 
 def tokens(text: str) -> list[str]:
@@ -91,24 +78,28 @@ def tokens(text: str) -> list[str]:
     """
     plain = folded(text)
     if not plain.isascii():
-        plain = plain.translate(_PLAIN_SIGNS)
+        signs = str.maketrans("\u2010\u2011\u2012\u2013\u2014\u2212\u2019\u2044", "------'/")
+        plain = plain.translate(signs)
     if "n't" in plain or "can" in plain:
-        plain = _NOT.sub(r"\1 not", plain)
-    return _TOKEN.findall(_THOUSANDS.sub(lambda one: one[0].replace(one[1], ""), plain))
+        plain = re.sub(r"\b(can)(?:'t|not)\b|n't\b", r"\1 not", plain)
+    return _TOKEN.findall(
+        re.sub(
+            r"(?<![\w.,])\d{1,3}([ .,'])\d{3}(?:\1\d{3}){0,4}+(?!\1?\d)",
+            lambda one: one[0].replace(one[1], ""),
+            plain,
+        )
+    )
 
 
 def form(text: str) -> str:
     """Return the common form of two ways to write the same words: their tokens without gaps."""
-    return _BETWEEN_WORDS.sub("", "\0".join(tokens(text)))
+    return re.sub(r"(?<!\d)\0|\0(?!\d)", "", "\0".join(tokens(text)))
 
 
 _CUT = re.compile(
     r"(?<=\d)[.,:/'-]?\d|(?<=\d)(?<!\d{4})[ \u00a0\u2009\u202f]\d{3}(?!\d)"
     r"|(?<=[^\W\d_])(?:\+\+?|#)"
 )
-_CUT_BEFORE = re.compile(r"(?:\d[.,:/'\u2019\u2010-\u2014-]?|(?<![^\W_])[-\u2010-\u2014\u2212])$")
-_CUT_THOUSANDS = re.compile(r"(?:^|\D)\d{1,3}[ \u00a0\u2009\u202f]$")
-_WITHIN_A_WORD = re.compile(rf"{_LETTERS}{{2}}")
 
 
 def places_of(
@@ -125,10 +116,13 @@ def places_of(
         before = text[max(start, at - 5) : at]
         cuts = behind < last and _CUT.match(text, behind)
         if words[0].isdigit():
-            cuts = cuts or _CUT_BEFORE.search(before)
-            cuts = cuts or (_CUT_THOUSANDS.search(before) and re.match(r"\d{3}(?!\d)", words))
+            cuts = cuts or re.search(
+                r"(?:\d[.,:/'\u2019\u2010-\u2014-]?|(?<![^\W_])[-\u2010-\u2014\u2212])$", before
+            )
+            thousands = re.search(r"(?:^|\D)\d{1,3}[ \u00a0\u2009\u202f]$", before)
+            cuts = cuts or (thousands and re.match(r"\d{3}(?!\d)", words))
         elif whole and at:
-            cuts = cuts or _WITHIN_A_WORD.match(text, at - 1)
+            cuts = cuts or re.match(rf"{_LETTERS}{{2}}", text[at - 1 : at + 1])
         if not cuts:
             yield at
         at = text.find(words, at + 1, last)
@@ -155,11 +149,8 @@ def says_otherwise(words: Sequence[str], others: Sequence[str]) -> bool:
         word[denied.end() :] in there
         for here, there in (both, both[::-1])
         for word in here
-        if (denied := _DENIED.match(word))
+        if (denied := re.match(r"(?:des|dis|il|im|in|ir|non|un)(?=\w{3})", word))
     )
-
-
-_DENIED = re.compile(r"(?:des|dis|il|im|in|ir|non|un)(?=\w{3})")
 
 
 def _is_exact(token: str) -> bool:
@@ -207,9 +198,10 @@ def is_repeated(one: Question, other: Question) -> bool:
     """Tell whether two questions ask for the same.
 
     One that is searched with a hint asks the same as one that has the hint's words of its own. Two
-    of these are told apart by their own words alone, because they may share a long hint.
+    of these are told apart by their own words alone, because they may share a long hint. One that
+    leads to chunks of its own is no repetition.
     """
-    if one.beside != other.beside:
+    if one.beside != other.beside or not set(one.leads) <= set(other.leads):
         return False
     if bool(one.hint) != bool(other.hint) and is_same_question(searched(one), searched(other)):
         return True
@@ -237,22 +229,27 @@ def is_same_question(one: str, other: str) -> bool:
         return one.casefold().strip() == other.casefold().strip()
 
     names, others = _names(one) & a, _names(other) & b
-    asks, asks_too = (_ASKING.intersection(_WORD.findall(text.casefold())) for text in (one, other))
+    # `what` and `which` go with any of these.
+    asking = {"how", "when", "where", "who", "why"}
+    asks, asks_too = (asking.intersection(_WORD.findall(text.casefold())) for text in (one, other))
     if (names - b and others - a) or (asks and asks_too and not asks & asks_too):
         return False
 
     named = names | others
-    return _overlap(a, b) >= SAME_WORDS and _overlap(a - named, b - named) >= SAME_TOPIC
+    # A long name must not hide that one asks for a mother, one for a father, or that one goes a
+    # step further than the other.
+    same_words, same_topic = 0.75, 0.7
+    return _overlap(a, b) >= same_words and _overlap(a - named, b - named) >= same_topic
 
 
 def content_words(text: str) -> frozenset[str]:
     """Return a text's words without fillers, case, punctuation, possessives and the plural's s."""
-    words = _WORD.findall(_POSSESSIVE.sub("", text.casefold()))
+    words = _WORD.findall(re.sub(r"['’]s\b", "", text.casefold()))
     return frozenset(_singular(word) for word in words if word not in FILLERS)
 
 
 def _singular(word: str) -> str:
-    is_plural = len(word) > _LONGEST_WITHOUT_PLURAL and word[-1] == "s" and word[-2] != "s"
+    is_plural = word[3:] and word.endswith("s") and not word.endswith("ss")
     return word[:-1] if is_plural else word
 
 

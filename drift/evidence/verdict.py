@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from drift.evidence.answer_statements import Statement
 from drift.evidence.missing_names import unseen_name
-from drift.evidence.statements import Statement
 from drift.model.tree import Verdict
 
 MOST_OF_PARTLY = 0.5  # confidence of a question that is answered in part, at most
 NOT_IN_THE_CONTEXT = 0.3  # an answer with less said itself that the context does not hold it
-MAX_NAME_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ def judged(
         reason = "No sentence of the answer could be backed by a document, so it is not found."
         return Judged("not_found", 0.0, reason)
     if name := unseen_name(question, shown):
-        reason = f"Nothing that was found mentions {name[:MAX_NAME_CHARACTERS]}."
+        reason = f"Nothing that was found mentions {name[:100]}."
         return Judged("not_found", 0.0, reason)
 
     best = max(fact.confidence for statement in statements for fact in statement.facts)

@@ -17,7 +17,6 @@ COLD_TIMEOUT_S = 30.0
 """For a statement that the server has not seen: planning and compiling it takes seconds."""
 
 CAREFUL_S = 600.0
-MAX_PROJECTS = 1000
 
 
 class CarefulReads:
@@ -30,7 +29,7 @@ class CarefulReads:
         """Read over this connection, whose server knows no statement yet; `clock` gives seconds."""
         self._connection = connection
         self._warm: set[str] = set()
-        self._careful = TTLCache[str, bool](MAX_PROJECTS, CAREFUL_S, clock)
+        self._careful = TTLCache[str, bool](1000, CAREFUL_S, clock)
 
     async def read(
         self, text: str, parameters: Mapping[str, Any], deadline: Deadline

@@ -45,7 +45,6 @@ _LIMITS: Mapping[str, Any] = {
     "telemetry_disabled": True,
     "user_agent": "drift-neo4j",
 }
-_WAITS = ("connection_acquisition_timeout", "connection_timeout", "connection_write_timeout")
 
 READ_TIMEOUT_S = 10.0
 WRITE_TIMEOUT_S = 120.0
@@ -175,7 +174,9 @@ class Connection:
                 logging.getLogger("neo4j.notifications").setLevel(logging.ERROR)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", PreviewWarning)  # so the driver calls HTTP
-                limits = {**_LIMITS, **{name: _LIMITS[name] * self.patience for name in _WAITS}}
+                limits = dict(_LIMITS)
+                for wait in ("connection_acquisition", "connection", "connection_write"):
+                    limits[f"{wait}_timeout"] *= self.patience
                 self._driver = AsyncGraphDatabase.driver(self._uri, auth=self._auth, **limits)
         return self._driver
 

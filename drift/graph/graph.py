@@ -1,29 +1,33 @@
-"""GraphStore on Neo4j: one round trip for the primer, one for nearly every follow-up."""
+"""GraphStore on Neo4j: one round trip for the primer, two for most follow-ups."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from typing import Any, Literal
 
 from drift.core.deadline import Deadline, Turns
-from drift.core.errors import GraphMisconfiguredError, UpstreamError
+from drift.core.errors import GraphMisconfiguredError, GraphUnavailableError
+from drift.core.logs import log
 from drift.graph.careful import COLD_TIMEOUT_S, CarefulReads
 from drift.graph.connection import Connection
-from drift.graph.cypher import statements
+from drift.graph.cypher import search as statements
 from drift.graph.cypher.legs import GIVEN
 from drift.graph.cypher.schema import DEFAULT, Schema, schema_named
 from drift.graph.indexes import IndexNames
 from drift.graph.inventory import Inventory, Probe
 from drift.graph.node_finder import Neo4jNodeFinder
 from drift.graph.node_store import Neo4jNodeStore
-from drift.graph.parameters import BOUNDS, SEARCHED_ROWS, StatementParameters, wished
+from drift.graph.parameters import (
+    BOUNDS,
+    SEARCHED_ROWS,
+    StatementParameters,
+    wished,
+)
 from drift.graph.passages import Neo4jPassages
 from drift.graph.reader import Neo4jReader
 from drift.graph.rows import (
-    anchors_of_named,
     candidates,
     choose_topics,
     chunks_of,
@@ -31,12 +35,9 @@ from drift.graph.rows import (
     primer_evidence,
     with_named,
 )
-from drift.graph.unprepared import LOOKED_AT, require_empty
+from drift.graph.unprepared import knowledge_behind, require_empty
 from drift.graph.vector_copy import VectorCopy
-from drift.graph.vector_models import (
-    require_direction,
-    require_model_of_project,
-)
+from drift.graph.vector_models import require_direction, require_model_of_project
 from drift.graph.versions import FORMAT, LOCAL, OwnVectors, newer
 from drift.model.found_nodes import CHUNK, NodesQuery
 from drift.model.graph import (
@@ -55,8 +56,6 @@ from drift.ports import VectorStore
 from drift.telemetry import parts
 
 HEALTH_TIMEOUT_S = 5.0
-_SAMPLED = 500
-"""Chunks of a store for the primer, out of which communities show the nearest of theirs."""
 
 _primer, _followup = cache(statements.primer), cache(statements.followup)
 _topics = cache(statements.topics)
@@ -119,7 +118,8 @@ class Neo4jGraph:
     async def _primed(self, probe: Probe, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
         inventory = await self._inventory(probe, query.vector)
         values = self._parameters.primer(query, inventory)
-        index = await self._asked(inventory, values, _SAMPLED, deadline)
+        # Chunks of a store for the primer, out of which communities show the nearest of theirs.
+        index = await self._asked(inventory, values, 500, deadline)
         row = await self._row(probe, _primer(index, inventory.schema), values, deadline)
 
         require_model_of_project(row, self._compared(inventory.schema))
@@ -154,22 +154,26 @@ class Neo4jGraph:
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         """Return the best chunks by vector, full text and walk, and their neighbourhood.
 
-        What the query wishes for by its position takes a second round trip, and so do documents
-        that it names. Errors as for `primer`.
+        Documents named and positions wished for take a round trip each. Where that of documents is
+        not answered, the rest stands, `is_partial`. Errors as for `primer`.
         """
         probe = self._probe_of(query.vector)
         async with deadline.enforced():
             with parts.round_trip():
                 found = await probe.as_it_is(lambda: self._candidates(probe, query, deadline))
 
-            if anchors := anchors_of_named(query, found):
-                values = self._parameters.named(query, anchors)
-                with parts.round_trip():
-                    row = await self._row(probe, _named(await probe.schema()), values, deadline)
-                found = with_named(found, named(row))
+            inventory = await self._inventory(probe, query.vector)
+            if values := self._parameters.named(query, found, inventory):
+                try:
+                    with parts.round_trip():
+                        row = await self._row(probe, _named(inventory.schema), values, deadline)
+                    found = with_named(found, named(row))
+                except GraphUnavailableError as error:
+                    deadline.require()
+                    log.warning("documents_unread", extra={"code": error.code}, exc_info=error)
+                    found = replace(found, is_partial=True)
 
-            wishes = wished(query, found)
-            if wishes:
+            if wishes := wished(query, found):
                 text = _positions(self._parameters.schema)
                 values = self._parameters.positions(query, wishes)
                 with parts.round_trip():
@@ -200,25 +204,15 @@ class Neo4jGraph:
         return replace(
             health,
             notes=tuple(said.notes(await self.own.version())),
-            behind=await self._behind(),
+            behind=await knowledge_behind(
+                self.connection, self._parameters.schema, HEALTH_TIMEOUT_S
+            ),
             failing=self.connection.outcomes.problem,
         )
 
     async def local_health(self) -> GraphHealth:
         """Return how the indexes of the local model's vectors stand."""
         return (await self.local_probe.look(HEALTH_TIMEOUT_S)).health()
-
-    async def _behind(self) -> str:
-        """Return how far knowledge is behind the documents; empty where it is not, or unknown."""
-        if self._parameters.schema.has_projects:
-            # A count is no reason to call a server down that answers.
-            with suppress(UpstreamError):
-                values = {"looked_at": LOOKED_AT}
-                found = await self.connection.read(statements.BEHIND, values, HEALTH_TIMEOUT_S)
-                if (row := found.records[0])["projects"]:
-                    changed = "documents changed since knowledge was derived"
-                    return f"{changed}: {row['documents']:,} (projects: {row['projects']:,})"
-        return ""
 
     async def warm_up(self, dimensions: int) -> None:
         """Run the statements once on a project that cannot exist, so that they are planned."""
@@ -270,7 +264,7 @@ class Neo4jGraph:
         return self.local_probe if isinstance(vector, LocalVector) else self.probe
 
     async def _inventory(self, probe: Probe, vector: Vector) -> Inventory:
-        inventory = await probe.inventory(lambda known: known.is_complete and known.covers_names)
+        inventory = await probe.inventory(lambda known: known.is_settled)
         inventory.require_dimensions(len(vector))
         require_direction(vector)
         return inventory

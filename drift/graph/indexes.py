@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph.connection import READ_TIMEOUT_S, Connection
-from drift.graph.cypher import statements
+from drift.graph.cypher import search as statements
 from drift.graph.cypher.index_creation import Kind, creations
+from drift.graph.cypher.legs import EARLIER, PERSONAL
 from drift.graph.versions import VectorVersion
 from drift.model.health import Index
 
@@ -41,6 +42,17 @@ class IndexNames:
         for name in (self.community, self.chunk, self.fulltext):
             if not (name.isascii() and name.isidentifier()):
                 raise ValueError(f"An index name must be a plain identifier, not {name!r}.")
+
+    def of_vectors(self, ours: str) -> tuple[str, str]:
+        """Return the index of a label's vectors, by that of DEFAULT, and the setting for it."""
+        return {
+            "__Community__": (self.community, "COMMUNITY_VECTOR_INDEX_NAME"),
+            "__Chunk__": (self.chunk, "CHUNK_VECTOR_INDEX_NAME"),
+            "__Entity__": (self.entity, ""),
+            "Document": (self.documents, ""),
+            PERSONAL: (self.nodes, ""),
+            EARLIER: (EARLIER_NODE_INDEX, ""),
+        }[ours]
 
     def of(self, version: VectorVersion) -> IndexNames:
         """Return the names of the indexes of a version's vectors, beside the same full text."""

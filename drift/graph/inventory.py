@@ -10,11 +10,9 @@ from typing import TypeVar
 from drift.core.deadline import task_group
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph.connection import READ_TIMEOUT_S, Connection
-from drift.graph.cypher.legs import EARLIER, PERSONAL
 from drift.graph.cypher.schema import Schema
-from drift.graph.cypher.statements import EDGE_TYPES
+from drift.graph.cypher.search import EDGE_TYPES
 from drift.graph.indexes import (
-    EARLIER_NODE_INDEX,
     NAMES_INDEX,
     PREPARE,
     IndexNames,
@@ -61,13 +59,7 @@ class Inventory:
 
     def of_vectors(self, ours: str) -> WantedIndex:
         """Return what a search by vector asks, of nodes with a label of this project's."""
-        name, setting = {
-            "__Community__": (self.names.community, "COMMUNITY_VECTOR_INDEX_NAME"),
-            "__Chunk__": (self.names.chunk, "CHUNK_VECTOR_INDEX_NAME"),
-            "__Entity__": (self.names.entity, ""),
-            PERSONAL: (self.names.nodes, ""),
-            EARLIER: (EARLIER_NODE_INDEX, ""),
-        }[ours]
+        name, setting = self.names.of_vectors(ours)
         label, properties = self.schema.named(ours), (self.schema.vector,)
         return WantedIndex(name, "vector", label, properties, setting, yields=is_theirs(label))
 
@@ -112,6 +104,20 @@ class Inventory:
             WantedIndex(NAMES_INDEX, "fulltext", self.schema.named("__Entity__"), properties)
         )
         return serving is not None and serving.online
+
+    @property
+    def is_settled(self) -> bool:
+        """True when nothing is missing that `prepare` would make for a search."""
+        may_find = not self.schema.titled_label or self.finds_titles
+        return self.is_complete and self.covers_names and may_find
+
+    @property
+    def finds_titles(self) -> bool:
+        """True when documents are found by their titles."""
+        properties = ("project_id", "title_key") if self.schema.has_projects else ("title_key",)
+        wanted = WantedIndex("", "range", self.schema.titled_label, properties)
+        index = find_index(wanted, self.indexes).serving
+        return index is not None and index.online
 
     @property
     def has_words(self) -> bool:

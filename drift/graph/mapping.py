@@ -14,8 +14,6 @@ from dataclasses import asdict, dataclass, fields
 MOST_CHARACTERS = 4000
 """Of a mapping as JSON."""
 _NAME = re.compile(r"[^`\\\x00-\x1f\x7f]{1,200}")
-_OWN = re.compile("__[A-Za-z]+__")
-_PROPERTY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +107,9 @@ def _check(field: str, value: object) -> None:
     if not isinstance(value, str):
         raise ValueError(f"{field!r} is no text")  # noqa: TRY004 - read from a setting
     if field in {"text", "id", "embedding", "title", "summary"}:
-        if not (_PROPERTY.fullmatch(value) or (field == "id" and not value)):
+        if not (
+            re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,62}", value) or (field == "id" and not value)
+        ):
             raise ValueError(f"{field!r} names the property {value!r}: letters, digits and _ only")
     elif field in {"chunk", "document", "entity", "community"}:
         if value and not _NAME.fullmatch(value):
@@ -122,7 +122,7 @@ def _check(field: str, value: object) -> None:
 
 def is_theirs(label: str) -> bool:
     """Tell whether a label is of others, who may have indexes of their own over it."""
-    return not _OWN.fullmatch(label)
+    return not re.fullmatch("__[A-Za-z]+__", label)
 
 
 def is_name(text: str) -> bool:

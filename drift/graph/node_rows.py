@@ -19,7 +19,6 @@ from drift.model.found_nodes import (
 )
 
 Row = Mapping[str, Any]
-_UNTITLED = "untitled"
 
 
 def found_nodes(records: Sequence[Row], labels: Sequence[str]) -> FoundNodes:
@@ -65,7 +64,7 @@ def _title(row: Row) -> str:
         title = heading if heading.startswith(name) else f"{name}: {heading}".removesuffix(": ")
     else:
         title = " ".join(text_of(row["title"]).split()) or str(community_id(row["id"]))
-    return title[:MOST_CHARACTERS] or _UNTITLED
+    return title[:MOST_CHARACTERS] or "untitled"
 
 
 def score_threshold(stored: Row | None) -> ScoreThreshold | None:

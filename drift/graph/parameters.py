@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from drift.core import source_uri
-from drift.core.names import name_parts, search_terms, title_keys, within_tokens
+from drift.core.hyperlinks import MOST_OF_A_CHUNK
+from drift.core.names import document_key, linking_keys, name_parts, title_keys
 from drift.evidence.text import pairs, similarity
 from drift.graph.cypher.schema import Schema
 from drift.graph.indexes import NAMES_INDEX, project_key
 from drift.graph.inventory import Inventory
-from drift.model.graph import Candidates, FollowupQuery, PrimerQuery, TopicsQuery, Vector
+from drift.graph.rows import anchors_of_named
+from drift.graph.text_query import lone_words, lucene
+from drift.model.graph import Candidates, Chunk, FollowupQuery, PrimerQuery, TopicsQuery, Vector
 from drift.model.reading import Key
 from drift.search.ranking import MIN_MASS, SHORT_HIT, fuse
+from drift.search.title_links import linked
 
 EDITION_MARKS = {"beginning": ["*** START OF TH"], "end": ["*** END OF TH"]}
 """What parts the text of an electronic edition from the words around it."""
 
-LIKE_A_NAME = 0.3
-"""Similarity (0..1, see drift.evidence.text) from which a document may be the one named."""
 SEARCHED_ROWS = 100
 """Rows asked of an index that filters by project, and scored exactly; more than are kept, since an
 index looks further the more it is asked for."""
@@ -32,6 +34,9 @@ BOUNDS: Mapping[str, int | float] = {
     "pool": 60,
     "rescored": SEARCHED_ROWS,
     "text_pool": 40,
+    # A word alone is rare in fewer chunks; so many of the rarest are told.
+    "few_rows": 10,
+    "most_rare": 4,
     "graph_pool": 40,
     "keep": 48,
     # The primer: samples of a community, its chunks whose score by the index is not trusted, the
@@ -63,6 +68,13 @@ BOUNDS: Mapping[str, int | float] = {
     "fan": 100,
     # The nearest chunks of the documents that a question names.
     "most_of_named": 30,
+    # Documents whose titles stand in the question or in the best chunks, so many chunks of each
+    # that are compared, and the nearest of these.
+    "most_titled": 20,
+    "compared_of_titled": 500,
+    "most_of_titled": 2,
+    # Links that are stored beside a chunk.
+    "most_links": MOST_OF_A_CHUNK,
     # Positions: chunks of each, and a document's outermost chunks in which a mark is looked for.
     "most_pinned": 2,
     "outermost": 60,
@@ -70,11 +82,12 @@ BOUNDS: Mapping[str, int | float] = {
     "longest_metadata": 10_000,
     "longest_page": 32,
     "longest_uri": source_uri.MOST_CHARACTERS,
-    # The neighbourhood of so many chunks. What is in more than this share of the project's chunks,
-    # as far as they were counted, is a hub, unless they are few.
+    # Nothing leads over an entity in more than this share of the project's chunks, as far as they
+    # were counted, unless it is in few.
+    "few_mentions": 5,
+    "common_share": 0.2,
+    # The neighbourhood of so many chunks.
     "rooted": 10,
-    "few_chunks": 50,
-    "hub_share": 0.2,
     "most_entities": 20,
     "relations_seen": 200,
     "relations_each": 8,
@@ -115,6 +128,9 @@ class StatementParameters:
                 "lucene": lucene(words, project_id, self.schema.text)
                 if not inventory.text_problem
                 else "",
+                "words": lone_words(query.question, project_id, self.schema.text)
+                if not inventory.text_problem
+                else [],
                 "title_keys": [key for key in title_keys(query.question) if _can_be_sent(key)],
                 "name_parts": _asked_names(query.question, project_id)
                 if inventory.covers_names
@@ -148,11 +164,25 @@ class StatementParameters:
             "dimensions": len(query.vector),
         }
 
-    def named(self, query: FollowupQuery, anchors: Sequence[str]) -> dict[str, Any]:
-        """Return what the statement of named documents is given: a chunk of each."""
+    def named(
+        self, query: FollowupQuery, found: Candidates, inventory: Inventory
+    ) -> dict[str, Any] | None:
+        """Return what the statement of named documents is given, None where nothing names any.
+
+        That is a chunk of each, its title, or the id to which a link leads.
+        """
+        anchors = [key for one in anchors_of_named(query, found) for key in stored_ids(one)]
+        named: dict[str, list[Any]] = {"anchors": anchors, "titles": [], "linked": []}
+        if inventory.finds_titles or self.schema.has_projects:
+            asked, best = title_keys(query.question), fuse(found.chunks, 3)
+            if inventory.finds_titles:
+                named["titles"] = _titles_to_look_up(asked, best)
+            if self.schema.has_projects:
+                named["linked"] = _documents_to_look_up(asked, best, found)
+        if not any(named.values()):
+            return None
         values = self.positions(query, [])
-        anchored = {"anchors": [key for anchor in anchors for key in stored_ids(anchor)]}
-        return values | {"vector": list(query.vector), "asked": values["asked"] | anchored}
+        return values | {"vector": list(query.vector), "asked": values["asked"] | named}
 
     def exact(self, dimensions: int, *, searches: bool) -> int:
         """Return the nodes of one label up to which all are scored.
@@ -176,31 +206,6 @@ class StatementParameters:
         }
 
 
-def lucene(question: str, project_id: str | None, text: str = "text") -> str:
-    """Return the full-text query, with the project's key without weight; empty for no word."""
-    wanted = wanted_words(question, text, has_headings=project_id is not None)
-    if not wanted or project_id is None:
-        return wanted
-    return f"+project_key:{project_key(project_id)}^0 +({wanted})"
-
-
-def wanted_words(question: str, text: str = "text", *, has_headings: bool = True) -> str:
-    """Return the part of a full-text query that scores chunks, empty for no word.
-
-    A chunk's headings count half of what its text does, and so does its document's name.
-    """
-    terms = search_terms(question)
-    words = " ".join(terms)
-    if not words:
-        return ""
-    if not has_headings:
-        return f"{text}:({words})"
-
-    # Lucene takes 1,024 clauses in all.
-    named = " ".join(within_tokens(terms, 200))
-    return f"text:({words}) heading:({words})^0.5" + (f" name_words:({named})^0.5" if named else "")
-
-
 def _asked_names(question: str, project_id: str | None) -> list[dict[str, str]]:
     """Return the parts of titles that the question may name, each with its full-text query."""
     project = f"+project_key:{project_key(project_id)}^0 " if project_id is not None else ""
@@ -217,12 +222,30 @@ def _all_of(part: str) -> str:
     return " ".join(f'+"{word}"' for word in words)
 
 
+def _titles_to_look_up(asked: Iterable[str], best: Iterable[Chunk]) -> list[str]:
+    """Return the titles, as keys, that the question and the texts of the best chunks may name."""
+    keys = (key for chunk in best for key in linking_keys(chunk.text, 150))
+    return list(filter(_can_be_sent, dict.fromkeys((*asked, *keys))))
+
+
+def _documents_to_look_up(
+    asked: Collection[str], best: Iterable[Chunk], found: Candidates
+) -> list[str]:
+    """Return the ids, at most twenty, to which the best chunks link, and those that are named."""
+    most = 20
+    named = [c.chunk for c in found.chunks if document_key(c.chunk.document_name) in asked]
+    ids = (id_ for chunk in (*best, *named[:4]) for _, id_ in linked(chunk))
+    return list(filter(_can_be_sent, dict.fromkeys(ids)))[:most]
+
+
 def wished(query: FollowupQuery, found: Candidates) -> list[dict[str, Any]]:
     """Return up to eleven wishes of a query for the statement of positions; mostly none.
 
     A document is told by a chunk of it that was found: the best one, unless another's document has
     a name that is a little like the one wished for.
     """
+    # Similarity (0..1, see drift.evidence.text) from which a document may be the one named.
+    like_a_name = 0.3
     beside = [wish for wish in query.beside if _can_be_sent(wish.chunk_id)][:8]
     wishes: list[dict[str, Any]] = [
         {"ids": stored_ids(wish.chunk_id), "direction": wish.direction, "marks": []}
@@ -236,7 +259,7 @@ def wished(query: FollowupQuery, found: Candidates) -> list[dict[str, Any]]:
         if position.at in EDITION_MARKS:
             name = pairs(position.document)
             likeness = [similarity(name, pairs(chunk.document_name)) for chunk in best_first]
-            closest = likeness.index(max(likeness)) if max(likeness) >= LIKE_A_NAME else 0
+            closest = likeness.index(max(likeness)) if max(likeness) >= like_a_name else 0
             anchors = best_first[closest : closest + 1]
 
         marks = EDITION_MARKS.get(position.at, [])

@@ -12,12 +12,15 @@ from drift.core.deadline import Deadline
 from drift.graph.careful import CarefulReads
 from drift.graph.connection import Connection
 from drift.graph.cypher import passages as statement
+from drift.graph.cypher import whole as whole_statement
 from drift.graph.cypher.schema import Schema
 from drift.graph.inventory import Probe
 from drift.graph.node_rows import score_threshold
+from drift.graph.parameters import BOUNDS as SEARCH_BOUNDS
 from drift.graph.parameters import stored_ids
 from drift.graph.reader import Neo4jReader
-from drift.model.graph import Vector
+from drift.graph.rows import communities
+from drift.model.graph import Vector, WholeEvidence, WholeQuery
 from drift.model.passages import MOST_PASSAGES, MOST_WITNESSES, Passage, Passages, PassagesQuery
 from drift.model.reading import AboutProject
 from drift.telemetry import parts
@@ -29,12 +32,16 @@ BOUNDS: Mapping[str, int] = {
     "most_witnesses": MOST_WITNESSES,
     "longest_time": 40,
 }
-_FROM_HERE_MILLISECONDS = 1e11
-"""A smaller number counts seconds: as milliseconds it would be before 1974."""
-_YEAR_10000 = 253_402_300_800_000
 
+WHOLE_BOUNDS: Mapping[str, int] = {
+    "most_known": 10_000,
+    "most_topics": 48,
+    # Chunks of a topic that are compared with the question, and the nearest of these.
+    "compared_of_topic": 200,
+    "passages_of_topic": 10,
+}
 
-_text = cache(statement.passages)
+_text, _whole = cache(statement.passages), cache(whole_statement.whole)
 
 
 class Neo4jPassages:
@@ -52,6 +59,21 @@ class Neo4jPassages:
         """Return what the project knows of itself."""
         with parts.round_trip():
             return await self._reader.about(project_id, deadline)
+
+    async def whole(self, query: WholeQuery, deadline: Deadline) -> WholeEvidence:
+        """Return the topics of the project; DeadlineError when the time is used up."""
+        values = {
+            **SEARCH_BOUNDS,
+            **WHOLE_BOUNDS,
+            "asked": {"project_id": query.project_id, "located": query.located},
+            "vector": list(query.vector),
+            "dimensions": len(query.vector),
+        }
+        with parts.round_trip():
+            async with deadline.enforced():
+                text = _whole(await self._probe_of(query.vector).schema())
+                [row] = (await self._reads.read(text, values, deadline)).records
+        return WholeEvidence(communities(row), row["known"])
 
     async def passages(self, query: PassagesQuery, deadline: Deadline) -> Passages:
         """Return what is known of these chunks; DeadlineError when the time is used up."""
@@ -95,10 +117,12 @@ def milliseconds(stored: object) -> int | None:
 
     Numbers count milliseconds or seconds, texts are ISO 8601, and times without a zone are UTC.
     """
+    # A smaller number counts seconds: as milliseconds it would be before 1974.
+    from_here_milliseconds = 1e11
     if isinstance(stored, bool) or stored is None:
         return None
     if isinstance(stored, int | float):
-        return _in_range(stored if stored >= _FROM_HERE_MILLISECONDS else 1000 * stored)
+        return _in_range(stored if stored >= from_here_milliseconds else 1000 * stored)
 
     native = stored.to_native() if hasattr(stored, "to_native") else stored
     if isinstance(native, str):
@@ -116,4 +140,5 @@ def milliseconds(stored: object) -> int | None:
 
 
 def _in_range(number: float) -> int | None:
-    return int(number) if 0 < number < _YEAR_10000 else None
+    year_10000 = 253_402_300_800_000
+    return int(number) if 0 < number < year_10000 else None

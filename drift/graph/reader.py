@@ -26,7 +26,15 @@ from drift.graph.connection import Connection
 from drift.graph.cypher import reading
 from drift.graph.cypher.schema import DEFAULT, Schema
 from drift.graph.parameters import stored_ids
-from drift.model.reading import MOST_NAMED, MOST_TOLD, AboutProject, Page, PageQuery, about_id
+from drift.model.reading import (
+    MOST_KINDS,
+    MOST_NAMED,
+    MOST_TOLD,
+    AboutProject,
+    Page,
+    PageQuery,
+    about_id,
+)
 
 MAX_RANGES = 200
 """Of ids, that one statement looks at."""
@@ -34,18 +42,17 @@ LOOKED_AT = 1000
 """Edges of an entity, of either kind, that are looked at."""
 MENTIONED = 50
 """Entities that are told of a chunk."""
-BEGINNING = 200
-"""Characters that are told of a chunk that mentions an entity."""
 
 _BOUNDS: Mapping[str, Any] = {
     "longest_metadata": 10_000,
     "longest_uri": source_uri.MOST_CHARACTERS,
     "most_parents": 10,
     "looked_at": LOOKED_AT,
-    "beginning": BEGINNING,
+    "beginning": 200,  # characters of a chunk that mentions an entity
     "no_place": 2**62,  # where chunks without a place stand
     "most_named": MOST_NAMED,
     "most_told": MOST_TOLD,
+    "most_kinds": MOST_KINDS,
 }
 
 

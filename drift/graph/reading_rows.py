@@ -57,6 +57,7 @@ def about(project_id: str, row: Row) -> AboutProject:
         **_counts(row),
         names=tuple(document(one).name for one in row["named"] if is_key(one["id"])),
         largest=tuple((one.title, one.summary) for one in largest),
+        kinds=tuple(tuple(one) for one in row["kinds"]),
     )
 
 

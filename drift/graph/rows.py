@@ -7,7 +7,6 @@ meant to be text and is something else, counts as missing.
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import Any
 from drift.core import source_uri
 from drift.evidence.found_names import stands_in
 from drift.model.graph import (
+    NAMELESS,
     Candidate,
     Candidates,
     Chunk,
@@ -35,15 +35,18 @@ NO_DOCUMENT: Mapping[str, Any] = {
     "uris": (),
 }
 _MOST_NAMED, _SHORTEST_TITLE = 2, 4
-_FEWEST_TOPICS = 2  # beside which a group is one too many
 _MOST_CHARACTERS = 2**53
 """The largest number that every reader of JSON takes as it is."""
 
 
 def primer_evidence(row: Mapping[str, Any]) -> PrimerEvidence:
     """Return what the primer's one row says."""
-    communities = (_community(c) for c in row["communities"] if is_key(c["id"]))
-    return PrimerEvidence(tuple(communities), tuple(chunks_of(row["chunks"])))
+    return PrimerEvidence(communities(row), tuple(chunks_of(row["chunks"])))
+
+
+def communities(row: Mapping[str, Any]) -> tuple[Community, ...]:
+    """Return the communities of a row, with their samples."""
+    return tuple(_community(c) for c in row["communities"] if is_key(c["id"]))
 
 
 def choose_topics(rows: Sequence[Mapping[str, Any]], top_k: int) -> tuple[Topic, ...]:
@@ -52,6 +55,7 @@ def choose_topics(rows: Sequence[Mapping[str, Any]], top_k: int) -> tuple[Topic,
     That is one that holds at least half of their votes, and two of them or more. It says what they
     have in common, and stands beside `top_k` of them: it has no chunks to look in of its own.
     """
+    fewest_topics = 2  # beside which a group is one too many
     topics = [Topic(_of_votes(row, row["score"]), tuple(row["samples"])) for row in rows]
     inside: defaultdict[CommunityId, list[float]] = defaultdict(list)
     for row in rows:
@@ -59,7 +63,7 @@ def choose_topics(rows: Sequence[Mapping[str, Any]], top_k: int) -> tuple[Topic,
             inside[row["above"]["id"]].append(row["score"])
 
     half = sum(row["score"] for row in rows) / 2
-    for row in rows if top_k > _FEWEST_TOPICS else ():
+    for row in rows if top_k > fewest_topics else ():
         votes = inside[row["above"]["id"]] if row["above"] else []
         if len(votes) > 1 and sum(votes) >= half:
             return (Topic(_of_votes(row["above"], sum(votes))), *topics)
@@ -68,7 +72,7 @@ def choose_topics(rows: Sequence[Mapping[str, Any]], top_k: int) -> tuple[Topic,
 
 
 def _of_votes(row: Mapping[str, Any], votes: float) -> Community:
-    return Community(row["id"], row["level"], row["summary"], round(votes, 6))
+    return _community({**row, "score": round(votes, 6), "samples": ()})
 
 
 def is_key(stored: object) -> bool:
@@ -102,7 +106,12 @@ def _chunk(row: Mapping[str, Any]) -> Chunk:
         source_uri=source_uri.first_shown(document["uris"]),
         first_line=next((line for line in row["lines"] if 0 < line < _MOST_CHARACTERS), None),
         document_id=text_of(document["id"]),
+        links=tuple((words, to) for to, _, words in map(_cut, row.get("links", ()))),
     )
+
+
+def _cut(line: str) -> tuple[str, str, str]:
+    return line.partition("\n")
 
 
 def document_name(document: Mapping[str, Any]) -> str:
@@ -111,7 +120,7 @@ def document_name(document: Mapping[str, Any]) -> str:
         text_of(document["title"])
         or _file_name(text_of(document["metadata"]))
         or text_of(document["id"])
-        or "unknown"
+        or NAMELESS
     )
 
 
@@ -143,9 +152,9 @@ def _page(stored: object) -> int | str | None:
 
 def _community(row: Mapping[str, Any]) -> Community:
     samples = tuple(chunks_of(row["samples"]))
-    return Community(
-        community_id(row["id"]), row["level"], text_of(row["summary"]), row["score"], samples
-    )
+    said = (row["level"], text_of(row["summary"]), row["score"], samples, text_of(row["title"]))
+    members = frozenset(map(str, row.get("members", ())))
+    return Community(community_id(row["id"]), *said, members)
 
 
 def community_id(stored: CommunityId | float) -> CommunityId:
@@ -172,6 +181,7 @@ def candidates(row: Mapping[str, Any]) -> Candidates:
     return Candidates(
         chunks=tuple(chunks.values()),
         relationships=tuple(dict.fromkeys(_relationship(r, ids) for r in row["relationships"])),
+        rare=tuple(frozenset(str(id_) for id_ in ids if is_key(id_)) for ids in row["rare"]),
     )
 
 
@@ -220,13 +230,11 @@ def _candidate(
 
 
 def _relationship(row: Mapping[str, Any], ids: Mapping[int, str]) -> Relationship:
-    weight = row["weight"] or 0.0
+    said_in = text_of(row["chunk_id"])
+    mention_both = (ids[place] for place in sorted(row["places"]) if place in ids)
     return Relationship(
         text_of(row["source"]),
         text_of(row["target"]),
         text_of(row["description"]),
-        weight if math.isfinite(weight) else 0.0,
-        tuple(ids[place] for place in sorted(row["places"]) if place in ids),
-        text_of(row["chunk_id"]),
-        text_of(row["document"]),
+        (said_in,) if said_in else tuple(mention_both),
     )

@@ -1,16 +1,19 @@
-"""A search that finds nothing tells a project that is not there from one that nobody prepared.
+"""What a graph is not ready for: projects that nobody prepared, and knowledge that is behind.
 
-A pipeline knows IN_PROJECT edges; a search finds nodes by the properties that `prepare` sets.
+A search that finds nothing tells a project that is not there from one that nobody prepared. A
+pipeline knows IN_PROJECT edges; a search finds nodes by the properties that `prepare` sets.
 """
 
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 
-from drift.core.errors import GraphMisconfiguredError
+from drift.core.errors import GraphMisconfiguredError, UpstreamError
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.cypher import unprepared as statements
 from drift.graph.cypher.schema import Schema
+from drift.graph.cypher.search import BEHIND
 from drift.graph.parameters import stored_ids
 
 LOOKED_AT = 10_000
@@ -48,3 +51,15 @@ async def require_empty(
             f"The graph has nodes, but none that is a {chunk}, as GRAPH_SCHEMA reads them: run "
             "`python -m drift prepare`, which says what is expected and what is there."
         )
+
+
+async def knowledge_behind(connection: Connection, schema: Schema, timeout_s: float) -> str:
+    """Return how far knowledge is behind the documents; empty where it is not, or unknown."""
+    if schema.has_projects:
+        # A count is no reason to call a server down that answers.
+        with suppress(UpstreamError):
+            found = await connection.read(BEHIND, {"looked_at": LOOKED_AT}, timeout_s)
+            if (row := found.records[0])["projects"]:
+                changed = "documents changed since knowledge was derived"
+                return f"{changed}: {row['documents']:,} (projects: {row['projects']:,})"
+    return ""

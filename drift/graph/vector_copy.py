@@ -35,7 +35,6 @@ CONNECT_S = 5.0
 WRITE_S = 30.0
 FOLLOW_S = 5.0
 """A write over HTTP waits no longer for the store."""
-BATCH = 1000
 ATTEMPTS, PAUSE_S = 10, 0.1
 LOOKED_AT = 10_000
 
@@ -174,6 +173,7 @@ class VectorCopy:
 
     async def _copy(self, project_id: str, ids: Collection[str] | None) -> int:
         """Make rows of these chunks and own nodes, or of all, what they are in the graph."""
+        batch = 1000
         space = await self._space()
         if ids is None:
             text = statements.ALL_ROWS
@@ -189,7 +189,7 @@ class VectorCopy:
             row = VectorRow(project_id, **record)
             if len(row.vector) == self.own.dimensions and stored.pop(row.key, "") != row.digest:
                 waiting.append(row)
-            if len(waiting) >= BATCH:
+            if len(waiting) >= batch:
                 await self.store.upsert(space, waiting, WRITE_S)
                 written, waiting = written + len(waiting), []
         await self.store.upsert(space, waiting, WRITE_S)

@@ -28,17 +28,12 @@ FORMAT = 2
 LEARNED_S = 60.0
 """How long it may not be known that a version has become whole."""
 
-_NAME = re.compile(r"\w[\w.:/@+-]{0,99}")
-_TAKEN = frozenset({"first", "local"})
-"""The two that no graph lists: the vectors without a version, and those of the local model."""
-_OTHER_SIGNS = re.compile("[^a-z0-9]+")
-_AS_IT_IS = re.compile(r"(?!model|hash|version|local.)[a-z][a-z0-9_]{0,30}")
-"""Names that stand in properties as they are; other properties of ours begin otherwise."""
-
 
 def is_version_name(name: str) -> bool:
     """Tell whether a version can be called so: as models are, and not as vectors without one."""
-    return bool(_NAME.fullmatch(name)) and name.casefold() not in _TAKEN
+    # The two that no graph lists: the vectors without a version, and those of the local model.
+    is_taken = name.casefold() in {"first", "local"}
+    return bool(re.fullmatch(r"\w[\w.:/@+-]{0,99}", name)) and not is_taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +54,12 @@ class VectorVersion:
         """Return the name of a property or an index, by what it is called for the first vectors."""
         if self.name == FIRST.name:
             return first
-        if _AS_IT_IS.fullmatch(self.name):
+        # Names that stand in properties as they are; other properties of ours begin otherwise.
+        if re.fullmatch(r"(?!model|hash|version|local.)[a-z][a-z0-9_]{0,30}", self.name):
             return f"{first}_{self.name}"
         # Names that read alike differ in the number, with which none begins that stands as it is.
         number = int.from_bytes(hashlib.sha256(self.name.encode()).digest()[:6])
-        return f"{first}_{number}_{_OTHER_SIGNS.sub('_', self.name.lower())}"
+        return f"{first}_{number}_{re.sub('[^a-z0-9]+', '_', self.name.lower())}"
 
     @property
     def vector(self) -> str:

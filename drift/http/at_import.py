@@ -11,7 +11,6 @@ import os
 import re
 
 SCHEDULE = "RECONCILE_SCHEDULE"
-_AROUND = " \t\r\n\v\f\0\xa0\ufeff\u200b\u2060"
 
 _FIELDS = (
     ("second", range(60), ""),
@@ -21,8 +20,6 @@ _FIELDS = (
     ("month", range(1, 13), "jan feb mar apr may jun jul aug sep oct nov dec"),
     ("day of the week", range(7), "sun mon tue wed thu fri sat"),
 )
-_LONGEST = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-_PART = re.compile(r"(?:\*|(\w+)(?:-(\w+))?)(?:/([0-9]{1,2}))?")
 
 
 def schedule_problem(text: str) -> str | None:
@@ -31,6 +28,7 @@ def schedule_problem(text: str) -> str | None:
     The platform takes a little more: five fields, which its scaling does not read, and a time span,
     which wants another plan than Flex Consumption.
     """
+    longest = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
     wanted = "six fields, second minute hour day month day-of-week, as in 0 0 3 * * *"
     given = text.split()
     if len(given) != len(_FIELDS):
@@ -43,7 +41,7 @@ def schedule_problem(text: str) -> str | None:
             about = f"the {name} is a number from {span[0]} to {span[-1]}, *, a range, a step"
             return f"must be {wanted}; {about}"
 
-    if min(read[3]) > max(_LONGEST[month - 1] for month in read[4]):
+    if min(read[3]) > max(longest[month - 1] for month in read[4]):
         return "names a day that none of its months has"
     return None
 
@@ -54,7 +52,7 @@ def _values(text: str, span: range, names: str) -> set[int]:
     known |= dict(zip(names.split(), span, strict=False))
     found: set[int] = set()
     for part in text.split(","):
-        read = _PART.fullmatch(part)
+        read = re.fullmatch(r"(?:\*|(\w+)(?:-(\w+))?)(?:/([0-9]{1,2}))?", part)
         if read is None:
             return set()
 
@@ -76,7 +74,8 @@ def bare(text: str) -> str:
 
     That is blanks, line ends, a byte order mark, and one pair of quotes.
     """
-    text = text.strip(_AROUND)
+    around = " \t\r\n\v\f\0\xa0\ufeff\u200b\u2060"
+    text = text.strip(around)
     if len(text) > 1 and text[0] == text[-1] and text[0] in {'"', "'"}:
         text = text[1:-1].strip("\r\n")
     return text

@@ -17,11 +17,7 @@ from typing import Any
 from drift.core.errors import FieldProblem, InvalidRequestError
 from drift.model.reading import Key, Position
 
-FIELD = "cursor"
-MAX_CHARACTERS = 8192
 _CHECK_BYTES = 12
-_PURPOSE = b"drift cursor 1\n"
-_NUMBERS = 2**63
 
 Kinds = tuple[type, ...]
 
@@ -48,7 +44,8 @@ def cursor(of: ListName, position: Position | None) -> str | None:
 
 def position(of: ListName, given: str) -> Position:
     """Return what a cursor of this list holds; InvalidRequestError for one that is damaged."""
-    found = _read(given) if len(given) <= MAX_CHARACTERS else None
+    max_characters = 8192
+    found = _read(given) if len(given) <= max_characters else None
     if found is None:
         raise _refused("is damaged: take `next` of the page before, as it is")
 
@@ -81,15 +78,17 @@ def _word(said: list[Any]) -> str:
 
 
 def _fits(place: Sequence[object], kinds: Sequence[Kinds]) -> bool:
+    numbers = 2**63
     return len(place) == len(kinds) and all(
-        type(part) in kind and not (type(part) is int and abs(part) >= _NUMBERS)
+        type(part) in kind and not (type(part) is int and abs(part) >= numbers)
         for part, kind in zip(place, kinds, strict=True)
     )
 
 
 def _check(body: bytes) -> bytes:
-    return hashlib.sha256(_PURPOSE + body).digest()[:_CHECK_BYTES]
+    purpose = b"drift cursor 1\n"
+    return hashlib.sha256(purpose + body).digest()[:_CHECK_BYTES]
 
 
 def _refused(message: str) -> InvalidRequestError:
-    return InvalidRequestError((FieldProblem(FIELD, message),))
+    return InvalidRequestError((FieldProblem("cursor", message),))

@@ -28,7 +28,6 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = json.loads(
 )
 """Parameters, body and answer of each route, by its name; tests send them and compare."""
 
-_OF_FEW_WORDS = ("healthLive", "healthReady", "healthGraph", "openapi", "openapiOlder")
 _ERRORS = {
     400: "The request breaks the contract (`invalid_request`): its body is not JSON, or a field or "
     "parameter is unknown, given twice or wrong. Every broken one is named.",
@@ -58,7 +57,6 @@ _STREAMED: Mapping[Event, str] = {
     "the trace has it",
     Event.SOURCES: "with the `sources`",
 }
-_KEY = APIKeyHeader(name="x-functions-key", scheme_name="functionKey")
 _HEADERS = {
     "x-retrieval-id": {"required": True, "schema": {"type": "string", "format": "uuid"}},
     "retry-after": {"required": True, "schema": {"type": "integer"}},
@@ -96,6 +94,7 @@ def describe(routes: Sequence[Route]) -> dict[str, Any]:
 
 def _add(route: Route, api: FastAPI) -> None:
     """Tell FastAPI of a route, as of an endpoint with these parameters."""
+    key_header = APIKeyHeader(name="x-functions-key", scheme_name="functionKey")
     longest_id = 128 if route.path.startswith("projects/") else MAX_ID_CHARACTERS
     parameters = {
         "id": Annotated[str, _id(longest_id)] if "id}" in route.path else None,
@@ -128,7 +127,7 @@ def _add(route: Route, api: FastAPI) -> None:
         responses={
             code: {"model": route.error, "description": _ERRORS[code]} for code in route.errors
         },
-        dependencies=[] if route.is_open else [Security(_KEY)],
+        dependencies=[] if route.is_open else [Security(key_header)],
     )
 
 
@@ -154,9 +153,10 @@ def _told_of_events(events: Sequence[Event]) -> str:
 
 def _complete(operation: dict[str, Any]) -> None:
     """Add what FastAPI cannot know: headers, the type of errors, streams and examples."""
+    of_few_words = ("healthLive", "healthReady", "healthGraph", "openapi", "openapiOlder")
     responses, shown = operation["responses"], EXAMPLES.get(operation["operationId"], {})
     responses.pop("422", None)  # FastAPI's own
-    if operation["operationId"] in _OF_FEW_WORDS:
+    if operation["operationId"] in of_few_words:
         operation["responses"] = {"200": {"description": "Yes."}, "503": {"description": "No."}}
         return
 
@@ -175,7 +175,7 @@ def _complete(operation: dict[str, Any]) -> None:
     for parameter in operation.get("parameters", ()):
         _complete_parameter(parameter, shown)
 
-    if "requestBody" in operation:
+    if "requestBody" in operation and "body" in shown:
         operation["requestBody"]["content"][JSON]["example"] = shown["body"]
 
 
@@ -185,8 +185,8 @@ def _complete_parameter(parameter: dict[str, Any], shown: Mapping[str, Any]) -> 
         schema |= schema.pop("anyOf")[0]
     if "description" in schema:
         parameter.setdefault("description", schema["description"])
-    if parameter["name"] in shown["parameters"]:
-        parameter["example"] = shown["parameters"][parameter["name"]]
+    if parameter["name"] in (examples := shown.get("parameters", {})):
+        parameter["example"] = examples[parameter["name"]]
 
 
 def as_3_0(described: dict[str, Any]) -> dict[str, Any]:

@@ -19,9 +19,6 @@ from drift.http.query import parse_query, path_id
 from drift.http.route import Call, Route
 from drift.telemetry import otel
 
-_LONG_BYTES = 1 << 17
-"""A body over this is parsed in a thread, while others are served."""
-
 
 class Dispatcher:
     """Answers calls of routes; what it has opened lives as long as the process."""
@@ -70,6 +67,8 @@ class Dispatcher:
 
     async def _read(self, route: Route, call: Call) -> None:
         """Fill a call with what its route reads: the caller first, before all else is opened."""
+        # A body over this is parsed in a thread, while others are served.
+        long_bytes = 1 << 17
         request, scope = call.request, call.request.scope
         if not route.is_open:
             call.caller = await self.authentication.caller(request.headers)
@@ -89,5 +88,5 @@ class Dispatcher:
 
         if route.body and body is not None:
             parse = partial(http.parse, body, route.body)
-            is_long = len(body) > _LONG_BYTES
+            is_long = len(body) > long_bytes
             call.body = await asyncio.to_thread(parse) if is_long else parse()

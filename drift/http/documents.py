@@ -29,6 +29,7 @@ from drift.http import http
 from drift.http.asgi import read_body
 from drift.http.query import parse_query
 from drift.http.route import Call
+from drift.http.time_limits import DOCUMENT_S
 
 if TYPE_CHECKING:  # they load what only a first request shall
     from drift.http.service import Service
@@ -38,12 +39,9 @@ if TYPE_CHECKING:  # they load what only a first request shall
 DOCUMENTS = "documents"
 DOCUMENT = "documents/{*id}"
 
-DEADLINE_S = 120.0
 FILE = "application/octet-stream"
 RAW = {"text/markdown": ".md", "text/plain": "", FILE: ""}
 """Bodies that are a document themselves, with the ending that counts where the id has none."""
-
-_TEXT_ALONE = "; text and Markdown alone are read here, and other files by `drift ingest`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +114,10 @@ async def _read(given: _Given, service: Service) -> SourceDocument:
 
     read = await service.readers().read(given.id, work)
     if isinstance(read, Skipped):
-        alone = _TEXT_ALONE if given.is_file and read_file is None else ""
-        raise InvalidRequestError((FieldProblem("text", read.reason + alone),))
+        reason = read.reason
+        if given.is_file and read_file is None:
+            reason += "; text and Markdown alone are read here, and other files by `drift ingest`"
+        raise InvalidRequestError((FieldProblem("text", reason),))
     return read
 
 
@@ -126,7 +126,7 @@ async def _indexing(caller: Caller, project: Project, service: Service) -> Async
     """Give what indexes documents, for so long; its errors become those of a request."""
     await service.quotas.admit(caller)
     try:
-        async with Deadline.after(DEADLINE_S).enforced():
+        async with Deadline.after(DOCUMENT_S).enforced():
             with service.admission.counted(caller):
                 yield await service.indexer(project)
     except (ProjectBusyError, LeaseLostError) as error:

@@ -16,7 +16,7 @@ from drift.ports import ChatModel, Embedder, ProgressSink
 
 TIMEOUT_S = 10.0
 
-Look = Callable[[], Awaitable[Readiness]]
+ReadinessSource = Callable[[], Awaitable[Readiness]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Check:
     """One entry: while what is `required` fails, no request is answered."""
 
     name: str
-    run: Look
+    run: ReadinessSource
     required: bool = True
 
     async def look(self) -> Readiness:
@@ -38,8 +38,8 @@ class Health:
     """Asks each server once, side by side; one that fails hides no other.
 
     `model` makes the embeddings itself: a cache in front of it would not say whether it answers.
-    `fallback` tells how second vectors stand, `caches` are asked with Redis, and `vectors` tells of
-    a store of vectors beside the graph.
+    `fallback` tells how second vectors stand, `caches` are asked with Redis, `vectors` tells of a
+    store of vectors beside the graph, and `reranker` of one that searches ask.
     """
 
     settings: Settings
@@ -47,10 +47,11 @@ class Health:
     model: Embedder
     chat: ChatModel
     sink: ProgressSink | None
-    caches: Sequence[Look]
+    caches: Sequence[ReadinessSource]
     quotas: Quotas
     fallback: Callable[[], Awaitable[GraphHealth]] | None = None
-    vectors: Look | None = None
+    vectors: ReadinessSource | None = None
+    reranker: ReadinessSource | None = None
 
     async def readiness(self) -> dict[str, Readiness]:
         """Return how everything stands that is looked at."""
@@ -68,6 +69,8 @@ class Health:
         ]
         if self.vectors is not None:
             checks.append(Check("vectors", self.vectors, required=False))
+        if self.reranker is not None:
+            checks.append(Check("reranker", self.reranker, required=False))
         if self.settings.auth_mode == "keys":
             checks.append(Check("quota", self.quotas.readiness, required=False))
         if self.settings.reconcile_schedule:

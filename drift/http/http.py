@@ -41,7 +41,6 @@ BEAT = b": beat\n\n"
 MAX_PROBLEMS = 32
 """Broken fields that are named: an error must not be many times the body that it is about."""
 MAX_NAME_CHARACTERS = 100
-MAX_DIGITS = 400
 _SAID = {
     "missing": "is required",
     "string_type": "must be text",
@@ -73,7 +72,6 @@ _SAID = {
     "too_long": "must have at most {max_length} items",
 }
 """What is wrong with a field, by pydantic's types of errors."""
-_WEIGHT = re.compile(r"0(\.\d{0,3})?|1(\.0{0,3})?")
 
 
 _Body = TypeVar("_Body", bound=BaseModel)
@@ -142,7 +140,8 @@ def _no_number(name: str) -> object:
 
 def _number(digits: str) -> int | float:
     """Return a whole number; Python refuses one of thousands of digits, which no field takes."""
-    return int(digits) if len(digits) < MAX_DIGITS else float(digits)
+    max_digits = 400
+    return int(digits) if len(digits) < max_digits else float(digits)
 
 
 def field_problems(error: ValidationError, unknown: str) -> list[FieldProblem]:
@@ -182,7 +181,7 @@ def _weights(accept: str) -> dict[str, float]:
             (p.partition("=")[2].strip() for p in parameters if p.partition("=")[0].strip() == "q"),
             "1",
         )
-        if _WEIGHT.fullmatch(quality):
+        if re.fullmatch(r"0(\.\d{0,3})?|1(\.0{0,3})?", quality):
             weights[media_range] = float(quality)
 
     return weights

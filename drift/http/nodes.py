@@ -11,11 +11,10 @@ from drift.contracts.nodes import NewNode, NodeChange
 from drift.core.deadline import Deadline
 from drift.http import http
 from drift.http.route import Call
+from drift.http.time_limits import NODE_S
 
 NODES = "api/nodes"
 NODE = "api/nodes/{*id}"
-
-DEADLINE_S = 60.0
 
 
 async def create_node(call: Call) -> Response:
@@ -28,7 +27,7 @@ async def create_node(call: Call) -> Response:
     project = await service.project(call.caller, asked.project_id, "write")
     await service.quotas.admit(call.caller)
     with service.admission.counted(call.caller):
-        node = await service.nodes().create(project, asked, Deadline.after(DEADLINE_S))
+        node = await service.nodes().create(project, asked, Deadline.after(NODE_S))
 
     where = f"/{NODES}/{quote(node.id, safe='')}?project_id={quote(project.id, safe='')}"
     return http.read(node, HTTPStatus.CREATED, location=where)
@@ -44,7 +43,7 @@ async def replace_node(call: Call) -> Response:
     project = await service.project(call.caller, call.query.project_id, "write")
     await service.quotas.admit(call.caller)
     with service.admission.counted(call.caller):
-        deadline = Deadline.after(DEADLINE_S)
+        deadline = Deadline.after(NODE_S)
         node = await service.nodes().replace(project, call.id, change.properties, deadline)
 
     return http.read(node)
@@ -58,6 +57,6 @@ async def remove_node(call: Call) -> Response:
     service = await call.service()
     project = await service.project(call.caller, call.query.project_id, "write")
     await service.quotas.admit(call.caller)
-    await service.nodes().remove(project, call.id, Deadline.after(DEADLINE_S))
+    await service.nodes().remove(project, call.id, Deadline.after(NODE_S))
 
     return Response(status_code=HTTPStatus.NO_CONTENT, media_type=http.JSON)

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from drift.http.settings import Settings
     from drift.indexing.documents import ReadFile
 
-REBUILD_PAUSE_S = 5.0
-"""How long a failed build is remembered before it is tried again."""
-
 
 class ServiceProvider:
     """Hands out the service of the running loop; concurrent first calls share one build."""
@@ -27,7 +24,7 @@ class ServiceProvider:
     def __init__(
         self,
         read_settings: Callable[[], Settings] | None = None,
-        rebuild_pause_s: float = REBUILD_PAUSE_S,
+        rebuild_pause_s: float = 5.0,
         build: Callable[[Settings], Service] | None = None,
         read_file: ReadFile | None = None,
     ) -> None:

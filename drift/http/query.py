@@ -18,8 +18,6 @@ from drift.contracts.request import plain_text
 from drift.core.errors import FieldProblem, InvalidRequestError, NotFoundError
 from drift.http.http import MAX_PROBLEMS, field_problems
 
-OF_THE_PLATFORM = frozenset({"code", "clientId"})
-"""How a function key, and its name, may be given in a URL."""
 MAX_ID_CHARACTERS = 2048
 
 _Parameters = TypeVar("_Parameters", bound=Parameters)
@@ -34,7 +32,8 @@ def parse_query(query: bytes, kind: type[_Parameters]) -> _Parameters:
     times = Counter(name for name, _ in given if name in kind.model_fields)
     problems = [FieldProblem(name, "is given twice") for name, count in times.items() if count > 1]
 
-    values = {name: value for name, value in given if name not in OF_THE_PLATFORM}
+    # A function key, and its name, may stand in a URL.
+    values = {name: value for name, value in given if name not in {"code", "clientId"}}
     try:
         read = kind.model_validate(values)
     except ValidationError as error:

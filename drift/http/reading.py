@@ -23,13 +23,13 @@ from drift.core.errors import FieldProblem, InvalidRequestError, NotFoundError
 from drift.http import http
 from drift.http.cursors import KEY, NUMBER, TEXT, Kinds, ListName, cursor, position
 from drift.http.route import Call, Handler
+from drift.http.time_limits import READING_S
 from drift.model.reading import Page, PageQuery
 from drift.ports import GraphReader
 
 if TYPE_CHECKING:  # it loads what only a first request shall
     from drift.http.service import Service
 
-DEADLINE_S = 30.0
 MOST_PROJECTS = 500
 _PAGE = 200
 
@@ -112,7 +112,7 @@ class ReadRoute:
             service = await call.service()
             asked = await self.check(call, service)
             await service.quotas.admit(call.caller)
-            found = await self.answer(asked, service.reads(), Deadline.after(DEADLINE_S))
+            found = await self.answer(asked, service.reads(), Deadline.after(READING_S))
             return http.read(found)
 
         read.__name__, read.__doc__ = self.answer.__name__, self.answer.__doc__
@@ -121,7 +121,7 @@ class ReadRoute:
 
 async def project_ids(caller: Caller, reader: GraphReader) -> list[str]:
     """Return the ids of the projects that a caller may read, the first MOST_PROJECTS."""
-    deadline, page, found = Deadline.after(DEADLINE_S), PageQuery(_PAGE), list[str]()
+    deadline, page, found = Deadline.after(READING_S), PageQuery(_PAGE), list[str]()
     while True:
         part = await reader.projects(caller, page, deadline)
         found += part.rows

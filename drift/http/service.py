@@ -25,8 +25,8 @@ from drift.core.logs import bound, log
 from drift.http.admission import Admission
 from drift.http.health import Health
 from drift.http.settings import Settings
+from drift.http.time_limits import READING_S
 from drift.model.health import GraphHealth, Readiness
-from drift.model.limits import Limits
 from drift.model.reading import PageQuery
 from drift.nodes.embedding_calls import EmbeddingCalls
 from drift.nodes.node_context import MAX_CONTEXT_TOKENS
@@ -52,11 +52,7 @@ if TYPE_CHECKING:  # it loads what reads documents
     from drift.indexing.indexer import Indexer
     from drift.indexing.readers import Readers
 
-DEADLINE_S = 30.0
-"""How long finding the one project may take that needs no name."""
 _ONLY_SEARCHED = ("This service has a graph that is only searched.",)
-_DATABASE = "graph"
-"""What a graph without projects is called by who may call it anything."""
 _NO_PROJECTS = ("GRAPH_SCHEMA must be default: the graphs of others have no projects.",)
 
 
@@ -111,25 +107,18 @@ class Service:
         self.admission = Admission(settings.max_inflight, self.quotas)
         self.health = Health(
             settings,
-            ports.graph.health,
-            self.embedding_model,
-            ports.chat,
-            self.sink,
-            self.caches,
-            self.quotas,
-            self.fallback,
-            self.vectors,
-        )
-        limits = Limits(
-            settings.max_passes,
-            settings.max_followups,
-            settings.max_chunks_for_prompt,
-            settings.max_followups_per_prompt,
-            settings.max_prompt_tokens,
-            settings.hyde,
+            graph=ports.graph.health,
+            model=self.embedding_model,
+            chat=ports.chat,
+            sink=self.sink,
+            caches=self.caches,
+            quotas=self.quotas,
+            fallback=self.fallback,
+            vectors=self.vectors,
+            reranker=ports.reranker.health if ports.reranker else None,
         )
         embedding_model = settings.oai_embed_model_name
-        self._search = DriftSearch(ports, limits, self.prices, embedding_model)
+        self._search = DriftSearch(ports, settings.limits, self.prices, embedding_model)
         is_set = "max_prompt_tokens" in settings.model_fields_set
         rules = RagRules(
             settings.searched_labels,
@@ -156,8 +145,9 @@ class Service:
         if self.graph is None:
             return None
         if self.settings.graph_schema != "default":  # which answers to any name
-            return next((one.first or _DATABASE for one in readable_ranges(caller)), None)
-        page = await self.graph.reader.projects(caller, PageQuery(2), Deadline.after(DEADLINE_S))
+            # What a graph without projects is called by who may call it anything.
+            return next((one.first or "graph" for one in readable_ranges(caller)), None)
+        page = await self.graph.reader.projects(caller, PageQuery(2), Deadline.after(READING_S))
         return page.rows[0] if len(page.rows) == 1 and page.last is None else None
 
     # ------------------------------------------------------------------------------- questions

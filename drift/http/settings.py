@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any, TypeVar
 
 from pydantic import AliasChoices, ValidationError
@@ -14,8 +15,10 @@ from drift.http import at_import
 from drift.http.settings_access import AccessSettings, PageSettings, ReadingSettings
 from drift.http.settings_base import SettingsGroup
 from drift.http.settings_graph import GraphSettings, RedisSettings
+from drift.http.settings_rerank import RerankSettings
 from drift.http.settings_search import ModelSettings, NodeSettings, SearchSettings
 from drift.model.found_nodes import OF_INGESTION
+from drift.model.limits import Limits
 from drift.nodes.writing import NodeRules
 
 _S = TypeVar("_S", bound=SettingsGroup)
@@ -25,6 +28,7 @@ _S = TypeVar("_S", bound=SettingsGroup)
 class Settings(
     SearchSettings,
     NodeSettings,
+    RerankSettings,
     RedisSettings,
     GraphSettings,
     ModelSettings,
@@ -59,6 +63,11 @@ class Settings(
         return tuple(self.rag_labels.split(","))
 
     @property
+    def limits(self) -> Limits:
+        """The bounds of a search: each is the setting of its name."""
+        return Limits(**{one.name: getattr(self, one.name) for one in fields(Limits)})
+
+    @property
     def node_rules(self) -> NodeRules:
         """The rules of written nodes."""
         return NodeRules(
@@ -71,7 +80,8 @@ class Settings(
     @property
     def of_answers(self) -> dict[str, Any]:
         """All settings but secrets and who may ask, as JSON: what an answer may depend on."""
-        secrets = {"neo4j_password", "oai_key", "anthropic_key", "redis_url", "milvus_token"}
+        keys = {"oai_key", "anthropic_key", "rerank_key", "milvus_token"}
+        secrets = {"neo4j_password", "redis_url", *keys}
         others = (*AccessSettings.model_fields, *ReadingSettings.model_fields)
         return self.model_dump(mode="json", exclude={*others, *secrets})
 

@@ -10,14 +10,12 @@ from pydantic import BeforeValidator, Field, SecretStr, field_validator, model_v
 from drift.auth import project_keys
 from drift.http.settings_base import AnyCase, SettingsGroup, checked_by
 
-_Stripped = BeforeValidator(lambda value: value.strip() if isinstance(value, str) else value)
-AuthMode = Annotated[Literal["function", "keys", "easyauth"], AnyCase, _Stripped]
+AuthMode = Annotated[
+    Literal["function", "keys", "easyauth"],
+    AnyCase,
+    BeforeValidator(lambda value: value.strip() if isinstance(value, str) else value),
+]
 NO_KEYS = "AUTH_MODE=keys needs PROJECT_KEYS or PROJECT_KEYS_SECRET, one of them"
-
-_UNRESOLVED = "@Microsoft.KeyVault("
-_SECRET_ADDRESS = re.compile(
-    r"https://[A-Za-z0-9.-]+(:\d+)?/secrets/[A-Za-z0-9-]{1,127}(/[0-9a-f]{32})?"
-)
 
 
 _HOST_NAME = re.compile(r"[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*(:\d+)?")
@@ -68,7 +66,7 @@ class AccessSettings(SettingsGroup):
     @field_validator("*", mode="before")
     @classmethod
     def _resolved(cls, value: object) -> object:
-        if isinstance(value, str) and value.startswith(_UNRESOLVED):
+        if isinstance(value, str) and value.startswith("@Microsoft.KeyVault("):
             raise ValueError(
                 "is an unresolved Key Vault reference: check the identity's access to the vault "
                 "and the secret's name"
@@ -86,7 +84,9 @@ class AccessSettings(SettingsGroup):
     @field_validator("project_keys_secret")
     @classmethod
     def _secret(cls, value: str | None) -> str | None:
-        if value is not None and not _SECRET_ADDRESS.fullmatch(value):
+        if value is not None and not re.fullmatch(
+            r"https://[A-Za-z0-9.-]+(:\d+)?/secrets/[A-Za-z0-9-]{1,127}(/[0-9a-f]{32})?", value
+        ):
             raise ValueError("must be the address of a secret, https://VAULT/secrets/NAME")
         return value
 

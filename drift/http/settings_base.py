@@ -21,8 +21,6 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from drift.http.at_import import bare
 
-_PLAINTEXT = {"bolt", "neo4j", "redis", "http"}
-
 Required = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 AnyCase = BeforeValidator(lambda value: value.lower() if isinstance(value, str) else value)
 """For a choice that may be written in any case."""
@@ -115,7 +113,7 @@ def checked_url(value: str, schemes: Collection[str], info: ValidationInfo) -> s
 
     # An ALLOW_PLAINTEXT that is wrong is missing here, and is reported by itself.
     if (
-        parts.scheme in _PLAINTEXT
+        parts.scheme in {"bolt", "neo4j", "redis", "http"}
         and not _is_loopback(parts.hostname)
         and not info.data.get("allow_plaintext", True)
     ):

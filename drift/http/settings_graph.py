@@ -84,7 +84,7 @@ class GraphSettings(Addresses):
     """how a graph that others wrote is built: a known shape (`v1`, `langchain`, …) or a mapping
     as JSON, as [ingestion.md](ingestion.md) says; it is one project"""
     followup_scope: Literal["soft", "hard"] = "soft"
-    """`hard` keeps follow-ups inside their target communities"""
+    """`hard` keeps searches of follow-ups inside their target communities"""
 
     vector_store: Annotated[Literal["neo4j", "milvus"], AnyCase] = "neo4j"
     """`milvus`: vectors are searched in Milvus, and kept in Neo4j as well ([milvus.md](milvus.md));

@@ -24,6 +24,7 @@ from drift.core.errors import NotConfiguredError
 from drift.graph.connection import Connection
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
+from drift.http.reranker import build_reranker
 from drift.http.service import Service, WholeGraph
 from drift.http.settings import Settings
 from drift.http.settings_search import efforts, embedding_prefixes, lengths
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
     from drift.llm.openai.embedder import OpenAIEmbedder
     from drift.llm.provider import ChatProvider
 
-NO_ANTHROPIC = "CHAT_PROVIDER=anthropic needs a package: pip install 'drift-neo4j[anthropic]'."
-NO_MILVUS = "VECTOR_STORE=milvus needs a package: pip install 'drift-neo4j[milvus]'."
 LIST_PRICES = Path(__file__).with_name("list_prices.json")
 """What OpenAI lists for its standard service, from genai-prices (MIT); `make prices` writes it."""
 
@@ -63,10 +62,11 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     counter = RedisCounter(redis) if redis else None
     # In mode `function` everybody is one caller.
     claims = RedisClaims(redis) if redis and settings.auth_mode != "function" else None
+    reranker = build_reranker(settings, model.caller.retry)
     closers = (
         chat.aclose,
         model.client.close,
-        *(one.close for one in (entries, sink) if one),
+        *(one.close for one in (reranker, entries, sink) if one),
     )
     embedder = cached(model, settings, entries)
     passages: PassageReader | None = None
@@ -93,18 +93,18 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
 
     return Service(
         settings,
-        Ports(graph, chat, embedder, passages),
-        sink,
-        whole,
-        build_prices(settings),
-        Quotas(counter),
-        Claims(claims),
-        answers,
-        model.of_passages,
-        local,
-        neo4j.copy.health if neo4j and neo4j.copy else None,
-        tuple(one.health for one in (entries, shared, claims) if one),
-        closers,
+        Ports(graph, chat, embedder, passages, reranker),
+        sink=sink,
+        graph=whole,
+        prices=build_prices(settings),
+        quotas=Quotas(counter),
+        claims=Claims(claims),
+        answers=answers,
+        embedding_model=model.of_passages,
+        fallback=local,
+        vectors=neo4j.copy.health if neo4j and neo4j.copy else None,
+        caches=tuple(one.health for one in (entries, shared, claims) if one),
+        closers=closers,
     )
 
 
@@ -114,11 +114,11 @@ def cached(model: Embedder, settings: Settings, entries: RedisEntries | None) ->
         return model
 
     space = Space(
-        settings.oai_base_url,
-        settings.oai_embed_model_name,
-        settings.oai_embed_deployment_name,
-        settings.vector_index_dimensions,
-        embedding_prefixes(settings.oai_embed_prefixes)[0],
+        server=settings.oai_base_url,
+        model=settings.oai_embed_model_name,
+        deployment=settings.oai_embed_deployment_name,
+        dimensions=settings.vector_index_dimensions,
+        prefix=embedding_prefixes(settings.oai_embed_prefixes)[0],
     )
 
     return CachedEmbedder(model, space, CacheEntries(entries))
@@ -158,18 +158,18 @@ def build_models(settings: Settings) -> tuple[Chat, OpenAIEmbedder]:
     key = settings.oai_key.get_secret_value() if settings.oai_key else None
     server = openai_client.ModelServer(
         settings.oai_base_url,
-        key,
-        settings.oai_api_version,
-        settings.oai_timeout_sec,
-        settings.azure_client_id,
-        settings.max_reply_bytes,
+        key=key,
+        api_version=settings.oai_api_version,
+        timeout_s=settings.oai_timeout_sec,
+        azure_client_id=settings.azure_client_id,
+        max_reply_bytes=settings.max_reply_bytes,
     )
     client = openai_client.build_client(server)
     retry = RetryPolicy(
-        settings.retry_max_attempts,
-        settings.retry_backoff_base_sec,
-        settings.retry_backoff_factor,
-        settings.retry_backoff_max_sec,
+        max_attempts=settings.retry_max_attempts,
+        base_s=settings.retry_backoff_base_sec,
+        factor=settings.retry_backoff_factor,
+        max_s=settings.retry_backoff_max_sec,
     )
     caller = ModelCaller(settings.oai_timeout_sec, retry, openai_client.provider_name(server))
     options = ChatOptions(
@@ -200,17 +200,18 @@ def _build_anthropic(settings: Settings, retry: RetryPolicy) -> ChatProvider:
     try:
         from drift.llm.anthropic import chat as anthropic  # noqa: PLC0415 - an extra
     except ImportError as error:
-        raise NotConfiguredError((NO_ANTHROPIC,)) from error
+        said = "CHAT_PROVIDER=anthropic needs a package: pip install 'drift-neo4j[anthropic]'."
+        raise NotConfiguredError((said,)) from error
 
     from drift.llm.caller import ModelCaller  # noqa: PLC0415 - see the module
 
     url, key = settings.anthropic_base_url, settings.anthropic_key
     client = anthropic.build_client(
         url,
-        key.get_secret_value() if key else None,
-        settings.oai_timeout_sec,
-        settings.max_reply_bytes,
-        settings.azure_client_id,
+        key=key.get_secret_value() if key else None,
+        timeout_s=settings.oai_timeout_sec,
+        max_reply_bytes=settings.max_reply_bytes,
+        azure_client_id=settings.azure_client_id,
     )
     name = anthropic.provider_name(url)
     return anthropic.AnthropicChat(client, ModelCaller(settings.oai_timeout_sec, retry, name))
@@ -238,17 +239,18 @@ def build_store(settings: Settings) -> VectorStore | None:
     if settings.vector_store == "neo4j" or settings.milvus_uri is None:
         return None
     if find_spec("pymilvus") is None:
-        raise NotConfiguredError((NO_MILVUS,))
+        said = "VECTOR_STORE=milvus needs a package: pip install 'drift-neo4j[milvus]'."
+        raise NotConfiguredError((said,))
 
     from drift.milvus.store import MilvusStore  # noqa: PLC0415 - an extra
 
     token = settings.milvus_token
     return MilvusStore(
         settings.milvus_uri,
-        token.get_secret_value() if token else "",
-        settings.milvus_collection,
-        settings.milvus_index,
-        settings.vector_index_dimensions,
+        token=token.get_secret_value() if token else "",
+        collection=settings.milvus_collection,
+        index=settings.milvus_index,
+        dimensions=settings.vector_index_dimensions,
     )
 
 

@@ -26,14 +26,9 @@ Kind = Literal["heading", "prose", "code"]
 
 MAX_TITLE_CHARS = 200
 
-_CONTAINERS = {"bullet_list_open", "ordered_list_open", "list_item_open", "blockquote_open"}
-_CODE = {"fence", "code_block", "table_open"}
 _TOP = "top headings and tables"
 _TOP_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?$")
-_CLOSING_MARKS = re.compile(r"(?:^|[ \t])#+[ \t]*$")
-_PLAIN = re.compile(r"[^\W_][^\W_ ]*(?: [^\W_ ]+)*")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)]*\)")
-_PERMALINK_SIGNS = " \u00b6\uf0c1"
 _MARKUP = re.compile(r"[`*]+|(?<!\w)_+(?=\S)|(?<=\S)_+(?!\w)|\s*\{#[^}]*\}\s*$")
 
 
@@ -71,8 +66,8 @@ def split_blocks(text: str, text_format: Format) -> tuple[Block, ...]:
 def plain_title(title: str) -> str:
     """Return a heading without its markup, on one line, cut to 200 characters."""
     bare = title[:MAX_TITLE_CHARS]
-    if not _PLAIN.fullmatch(bare):
-        bare = _MARKUP.sub("", _LINK.sub(_linked_words, bare)).rstrip(_PERMALINK_SIGNS)
+    if not re.fullmatch(r"[^\W_][^\W_ ]*(?: [^\W_ ]+)*", bare):
+        bare = _MARKUP.sub("", _LINK.sub(_linked_words, bare)).rstrip(" \u00b6\uf0c1")
     return " ".join(bare.split())
 
 
@@ -127,7 +122,7 @@ def _top_heading(state: StateBlock, line: int, _end: int, _silent: bool) -> bool
 
     title = (heading[2] or "").rstrip()
     if title.endswith("#"):
-        title = _CLOSING_MARKS.sub("", title)
+        title = re.sub(r"(?:^|[ \t])#+[ \t]*$", "", title)
 
     state.env[_TOP].append((line, line + 1, "heading", len(heading[1]), title))
     state.line = line + 1
@@ -161,11 +156,12 @@ def _top_table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def _leaves(tokens: Sequence[Token]) -> Iterator[Span]:
+    containers = {"bullet_list_open", "ordered_list_open", "list_item_open", "blockquote_open"}
     for index, token in enumerate(tokens):
         if (
             token.map is None
             or token.nesting < 0
-            or token.type in _CONTAINERS
+            or token.type in containers
             or token.type == "inline"
         ):
             continue
@@ -174,7 +170,8 @@ def _leaves(tokens: Sequence[Token]) -> Iterator[Span]:
         if token.type == "heading_open" and token.level == 0:
             yield first, last, "heading", int(token.tag[1]), tokens[index + 1].content
         else:
-            yield first, last, "code" if token.type in _CODE else "prose", 0, ""
+            is_code = token.type in {"fence", "code_block", "table_open"}
+            yield first, last, "code" if is_code else "prose", 0, ""
 
 
 def _gap(lines: Sequence[str], first: int, last: int) -> Iterator[Span]:

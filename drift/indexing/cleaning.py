@@ -8,9 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-LEAST_MACHINERY = 0.1
-"""The share of a text's characters in link targets and pictures from which it is a crawled page."""
-
 _TARGET = r"\((?:[^()\s]|\([^()\s]*\))*(?:[^\S\n]+\"[^\"\n]*\")?[^\S\n]*(?:\)|$)"
 _NUMBER = r"(?:Image \d++(?::\s*+)?)?"  # that a reader of web pages gives to every picture
 _IMAGE = re.compile(rf"!\[{_NUMBER}([^\[\]\n]*)\]{_TARGET}", re.MULTILINE)
@@ -19,10 +16,7 @@ _MACHINERY = re.compile(rf"(?<=\]){_TARGET}|!\[[^\[\]\n]*\](?={_TARGET})", re.MU
 _OPENS, _CLOSES = "\ue000", "\ue001"
 _LINKED = re.compile(rf"{_OPENS}([^{_OPENS}{_CLOSES}]*){_CLOSES}")
 
-_FENCE = re.compile(r"[^\S\n]*(?:```|~~~)")
-_BEGINS_ITEM = re.compile(r"[^\S\n]*(?:[*+•-]|\d{1,3}[.)])[^\S\n]")
 _HEADING = re.compile(r"#{1,6}[^\S\n]")
-_ROW = re.compile(r"[^\S\n]*\|.*\|")
 _MARKS_OF_A_LINE = re.compile(r"^[\s*+•>|#_-]+", re.MULTILINE)
 
 _BANNER = re.compile(
@@ -47,10 +41,12 @@ _MOST_LINKED, _SENTENCE_WORDS = 0.6, 12
 
 def is_crawled(text: str) -> bool:
     """Tell whether so much of a text is link targets and pictures that it is a page of the web."""
+    # The share of a text's characters in link targets and pictures from which it is a crawled page.
+    least_machinery = 0.1
     if "](" not in text:
         return False
     machinery = sum(found.end() - found.start() for found in _MACHINERY.finditer(text))
-    return machinery >= LEAST_MACHINERY * len(text) > 0
+    return machinery >= least_machinery * len(text) > 0
 
 
 def clean(text: str) -> str:
@@ -67,7 +63,7 @@ def _blocks(text: str) -> Iterator[tuple[str, bool]]:
     block: list[str] = []
     fence = ""
     for line in text.split("\n"):
-        found = _FENCE.match(line)
+        found = re.match(r"[^\S\n]*(?:```|~~~)", line)
         if fence:
             block.append(line)
             if found and found[0].strip() == fence:
@@ -75,7 +71,9 @@ def _blocks(text: str) -> Iterator[tuple[str, bool]]:
                 block, fence = [], ""
             continue
 
-        begins = not line.strip() or found or _BEGINS_ITEM.match(line)
+        begins = (
+            not line.strip() or found or re.match(r"[^\S\n]*(?:[*+•-]|\d{1,3}[.)])[^\S\n]", line)
+        )
         if block and (begins or _HEADING.match(line) or _stands_alone(block[-1])):
             yield "\n".join(block), False
             block = []
@@ -92,7 +90,7 @@ def _stands_alone(line: str) -> bool:
 
 def _is_of_a_text(line: str) -> bool:
     """Tell whether a line is a heading or a row of a table: its links are no menu."""
-    return bool(_HEADING.match(line) or _ROW.match(line))
+    return bool(_HEADING.match(line) or re.match(r"[^\S\n]*\|.*\|", line))
 
 
 def _clean(block: str) -> str:

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from drift.core.hyperlinks import Link, links_in
 from drift.graph.writing.records import Definition
 from drift.indexing.blocks import MAX_TITLE_CHARS, Format, first_heading
 from drift.indexing.cleaning import clean, is_crawled
-from drift.indexing.links import Link, PlacedLink, links_in, place_links
+from drift.indexing.links import PlacedLink, place_links
 from drift.indexing.pages import without_running_heads
 
 DECODING_VERSION = "5"
@@ -39,32 +40,16 @@ CONFIGURATIONS = frozenset({"mcp.json", ".mcp.json", "claude_desktop_config.json
 _MAY_HOLD_SECRETS = (
     "configures tools, and may hold secrets: `drift ingest` reads it without them, called mcp.json"
 )
-_NUMBER = re.compile(r"(?<=.)\.[0-9]+(?:[-+_][^.]*|(?:a|b|rc|alpha|beta|dev|post)[0-9]*)?$")
-"""That of a version, a section or a copy at the end of a name."""
-_LICENCE = re.compile(
-    r"(?i)(?:(?:un)?licen[cs]e|copying|notice|copyright)[^.]*\."
-    r"(?:mit|isc|bsd|zlib|[al]?gpl|mpl|epl|apache|lesser|lib|cc0|ofl|boost|psf)[-v]?[0-9]*$"
-)
-_FIRST_HEADING = re.compile(r"\s*#{1,3} \S")
-_HEADING = re.compile(r"#{1,6} \S")
-_FENCE = re.compile(r"(```|~~~)[\w-]*$")
-_BLOCKS_OF_MARKDOWN = 2
-
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, with which it begins
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-_LOOKED_AT = 1024
-"""Bytes of a file without a mark that tell whether it is UTF-16."""
 
 
 ReadFile = Callable[[str, bytes], "SourceDocument | Skipped"]
 """Reads a file of any kind by its name and content."""
 Detect = Callable[[bytes], tuple[str, str]]
 """Gives the text of a content in whatever encoding, and a note on that."""
+_LICENCE = re.compile(
+    r"(?i)(?:(?:un)?licen[cs]e|copying|notice|copyright)[^.]*\."
+    r"(?:mit|isc|bsd|zlib|[al]?gpl|mpl|epl|apache|lesser|lib|cc0|ofl|boost|psf)[-v]?[0-9]*$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +112,10 @@ def ending_of(name: str) -> str:
     Behind what is no ending, as in Apache-2.0, README.1 and LICENSE.MIT, it has none, or another.
     """
     name = _file_name(name)
-    while number := _NUMBER.search(name):
+    # That of a version, a section or a copy.
+    while number := re.search(
+        r"(?<=.)\.[0-9]+(?:[-+_][^.]*|(?:a|b|rc|alpha|beta|dev|post)[0-9]*)?$", name
+    ):
         name = name[: number.start()]
     return "" if _LICENCE.match(name) else PurePosixPath(name).suffix.lower()
 
@@ -259,11 +247,18 @@ def text_of(content: bytes, name: str, detect: Detect | None = None) -> tuple[st
 
 def _encoding(content: bytes) -> str:
     """Return UTF-16 or UTF-32 where the file says so, or where every other byte is zero."""
-    for mark, name in _BYTE_ORDER_MARKS:
+    byte_order_marks = (
+        (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF32_LE, "utf-32"),  # before UTF-16, with which it begins
+        (codecs.BOM_UTF32_BE, "utf-32"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    )
+    for mark, name in byte_order_marks:
         if content.startswith(mark):
             return name
 
-    beginning = content[:_LOOKED_AT]
+    beginning = content[:1024]  # so much tells whether it is UTF-16 without a mark
     first, second = beginning[::2].count(0), beginning[1::2].count(0)
     if max(first, second) > len(beginning) / 4 and not min(first, second):
         guessed = "utf-16-be" if first else "utf-16-le"
@@ -280,15 +275,16 @@ def _is_markdown(text: str) -> bool:
     It begins with a `#` heading, or it has a fenced block and such a heading, or another block. A
     single block stands in many a text that has underlined headings.
     """
-    if _FIRST_HEADING.match(text):
+    blocks_of_markdown = 2
+    if re.match(r"\s*#{1,3} \S", text):
         return True
 
     blocks, has_heading, fence = 0, False, ""
     for line in text.split("\n"):
-        if found := _FENCE.match(line):
+        if found := re.match(r"(```|~~~)[\w-]*$", line):
             blocks += found[1] == fence
             fence = found[1] if not fence else "" if found[1] == fence else fence
-        elif not fence and _HEADING.match(line):
+        elif not fence and re.match(r"#{1,6} \S", line):
             has_heading = True
 
-    return blocks + has_heading >= _BLOCKS_OF_MARKDOWN and blocks > 0
+    return blocks + has_heading >= blocks_of_markdown and blocks > 0

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import islice
 from urllib.parse import urlsplit
 
+from drift.core.hyperlinks import FEWEST_CHARACTERS, MOST_OF_A_CHUNK, Link, target_of
 from drift.core.source_uri import MOST_CHARACTERS, is_shown
 from drift.graph.writing.records import Definition
 
 URL = "URL"
 """The label of an address in the graph."""
-MOST_OF_A_CHUNK, MOST_OF_A_DOCUMENT = 50, 500
-_FEWEST_CHARACTERS = 3
-"""Of a link's words: what is shorter stands anywhere in a text."""
+MOST_OF_A_DOCUMENT = 500
 
-Link = tuple[str, str]
-"""The words of a link, and what it leads to."""
-PlacedLink = tuple[int, Definition]
-"""The character of a text at which the words of a link stand, and the address."""
+PlacedLink = tuple[int, str, str]
+"""The character of a text at which the words of a link stand, these, and what it leads to."""
 
 _ADDRESS = re.compile(
     r"(?:(!?)\[([^\[\]\n]{1,200})\]\()?(?<![\w/.+])(https?://[^\s<>\"'`|\\^{}\[\]]+)"
@@ -43,27 +40,27 @@ def addresses_in(text: str) -> tuple[Definition, ...]:
     return tuple(Definition(URL, address, "page", words) for address, words in found.items())
 
 
-def links_in(markdown: str) -> Iterator[Link]:
-    """Yield the links to the web of a text in Markdown, without pictures."""
-    for picture, words, told in _ADDRESS.findall(markdown):
-        if words and not picture:
-            yield words, told
-
-
 def place_links(text: str, links: Iterable[Link]) -> tuple[PlacedLink, ...]:
     """Return where the words of links stand in a text that has them alone, in their order."""
     placed: list[PlacedLink] = []
     behind = 0
     for words, told in islice(links, MOST_OF_A_DOCUMENT):
-        said, address = " ".join(words.split()), _address(told)
-        if not address or len(said) < _FEWEST_CHARACTERS:
+        said = " ".join(words.split())
+        if not (_address(told) or target_of(told)) or len(said) < FEWEST_CHARACTERS:
             continue
         at = text.find(said, behind)
         at = text.find(said) if at < 0 else at
         if at >= 0:
             behind = at
-            placed.append((at, Definition(URL, address, "page", said)))
+            placed.append((at, said, told))
     return tuple(placed)
+
+
+def address_of(link: Link) -> tuple[Definition, ...]:
+    """Return the address of the web to which a link leads; nothing for any other."""
+    words, told = link
+    address = _address(told)
+    return (Definition(URL, address, "page", words),) if address else ()
 
 
 def _address(told: str) -> str:

@@ -8,9 +8,6 @@ from collections.abc import Iterator, Sequence
 
 _LINES_AT_AN_EDGE = 2
 _LEAST_PAGES = 3
-_SHARE = 0.3
-"""Of the pages, on which a line at the edge is a running head; left and right ones may differ."""
-_DIGITS = re.compile(r"\d+")
 
 
 def joined(pages: Sequence[str]) -> str:
@@ -34,7 +31,8 @@ def without_running_heads(pages: Sequence[str]) -> list[str]:
     for lines in split:
         seen.update({(is_top, key) for _, is_top, key in _edges(lines)})
 
-    least = max(_LEAST_PAGES, _SHARE * len(pages))
+    # Of the pages, on which a line at the edge is a running head; left and right ones may differ.
+    least = max(_LEAST_PAGES, 0.3 * len(pages))
     for lines in split:
         for place, is_top, key in list(_edges(lines)):
             if seen[is_top, key] >= least:
@@ -50,4 +48,4 @@ def _edges(lines: Sequence[str]) -> Iterator[tuple[int, bool, str]]:
         (False, filled[-_LINES_AT_AN_EDGE:]),
     ):
         for place in places:
-            yield place, is_top, _DIGITS.sub("0", " ".join(lines[place].split())).casefold()
+            yield place, is_top, re.sub(r"\d+", "0", " ".join(lines[place].split())).casefold()

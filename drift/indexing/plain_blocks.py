@@ -16,24 +16,19 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 _UNDERLINE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}\s*$")
-_LIST_ITEM = re.compile(r"\s*(?:[*+•-]|\(?\w{1,3}[.)])\s+\S")
-_CODE_START = re.compile(
-    r"\s*(?:>>> |\$ |@\w|def \w+\(|class \w.*:$|import \w|from [\w.]+ import |async def )"
-)
-_GRID = re.compile(r"\s*(?:\+[-=+]{3,}|\|.*\||=+(?: +=+)+)\s*$")
 _ADMONITION = re.compile(
     r"(?:note|see also|warning|tip|hint|important|caution|danger|attention|.*implementation detail"
     r"|(?:deprecated|changed|added|new) (?:since|in) version.*):$",
     re.IGNORECASE,
 )
+
+PlainSpan = tuple[int, int, Literal["heading", "prose", "code"], int, str]
+_CODE_START = re.compile(
+    r"\s*(?:>>> |\$ |@\w|def \w+\(|class \w.*:$|import \w|from [\w.]+ import |async def )"
+)
 _CODE_DIRECTIVE = re.compile(
     r"\.\. (?:code-block|code|sourcecode|highlight|parsed-literal|productionlist|math)::"
 )
-_SYMBOLS = re.compile(r"[=()\[\]{}<>|_@#/\\]")
-_MAX_SYMBOLS = 0.06
-_FEWEST_WORDS = 6
-
-PlainSpan = tuple[int, int, Literal["heading", "prose", "code"], int, str]
 
 
 @dataclass(slots=True)
@@ -84,7 +79,7 @@ class _Reader:
     def _code(self, at: int, lead: str) -> PlainSpan | None:
         """Read an indented block that is code, with the blank lines in it."""
         indent = _indent(self.lines[at])
-        if _GRID.match(self.lines[at]):
+        if re.match(r"\s*(?:\+[-=+]{3,}|\|.*\||=+(?: +=+)+)\s*$", self.lines[at]):
             return at, self._end_of_paragraph(at), "code", 0, ""
         if indent <= _indent(lead) or not self._leads_to_code(at, lead):
             return None
@@ -134,9 +129,10 @@ def _indent(line: str) -> int:
 
 
 def _is_prose(paragraph: Sequence[str]) -> bool:
+    fewest_words, most_symbols = 6, 0.06
     text = " ".join(line.strip() for line in paragraph)
-    if _LIST_ITEM.match(paragraph[0]):
+    if re.match(r"\s*(?:[*+•-]|\(?\w{1,3}[.)])\s+\S", paragraph[0]):
         return True
-    symbols = len(_SYMBOLS.findall(text)) / max(1, len(text))
+    symbols = len(re.findall(r"[=()\[\]{}<>|_@#/\\]", text)) / max(1, len(text))
     ends = text.endswith((".", ":", ";", ".)"))
-    return ends and symbols < _MAX_SYMBOLS and len(text.split()) >= _FEWEST_WORDS
+    return ends and symbols < most_symbols and len(text.split()) >= fewest_words

@@ -15,8 +15,6 @@ from drift.indexing.records import cut_up
 from drift.telemetry import parts
 
 AT_ONCE, WAITING = 2, 6
-MAX_SECONDS = 20.0
-"""What a file of at most 1 MiB may take to read and to cut, while somebody waits for it."""
 
 
 class Readers:
@@ -63,7 +61,8 @@ class Readers:
     ) -> SourceDocument | Skipped:
         process = self._idle.pop()  # there are as many as threads
         try:
-            return process.guarded(name, partial(_cut, work), MAX_SECONDS)
+            # What a file of at most 1 MiB may take to read and to cut, while somebody waits for it.
+            return process.guarded(name, partial(_cut, work), 20.0)
         finally:
             self._idle.append(process)
 

@@ -27,13 +27,6 @@ MEMORY_MB = 1024
 """What one file may take of memory there."""
 
 _MAX_REASON = 200
-_TOO_LITTLE_MEMORY = "takes more memory to read than it may (READING_MEMORY_MB)"
-_STATM = Path("/proc/self/statm")
-_SERVER = (
-    "import sys; sys.path[:] = sys.argv[2:]; "
-    "from drift.indexing.reading_process import serve; serve(int(sys.argv[1]))"
-)
-"""A host may have found our modules by a path that its children are not told."""
 
 Result = TypeVar("Result")
 
@@ -61,7 +54,7 @@ def guarded(
     except OSError as error:
         reason = f"cannot be read: {words_of(error)}"
     except MemoryError:
-        reason = _TOO_LITTLE_MEMORY
+        reason = "takes more memory to read than it may (READING_MEMORY_MB)"
     except Exception as error:  # noqa: BLE001 - parsers fail in ways of their own, and the next file is not to blame
         what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         reason = f"cannot be understood ({' '.join(what.split())[:_MAX_REASON]})"
@@ -133,6 +126,11 @@ class ReadingProcess:
                 child.wait()
 
     def _running(self) -> tuple[subprocess.Popen[bytes], Connection]:
+        # A host may have found our modules by a path that its children are not told.
+        server = (
+            "import sys; sys.path[:] = sys.argv[2:]; "
+            "from drift.indexing.reading_process import serve; serve(int(sys.argv[1]))"
+        )
         with self._starting:
             self._require_open()
             if self._child is None:
@@ -140,7 +138,7 @@ class ReadingProcess:
                 with theirs:
                     fd = theirs.fileno()
                     path = filter(None, sys.path)
-                    command = [sys.executable, "-P", "-c", _SERVER, str(fd), *path]
+                    command = [sys.executable, "-P", "-c", server, str(fd), *path]
                     # Of a session of its own: Ctrl-C is for the command.
                     child = subprocess.Popen(  # noqa: S603 - our own module
                         command, pass_fds=(fd,), stdin=subprocess.DEVNULL, start_new_session=True
@@ -209,6 +207,6 @@ def _limited(memory: int) -> Iterator[None]:
 def _address_space() -> int:
     """Return the bytes of addresses that this process has; 0 where the system does not say it."""
     try:
-        return int(_STATM.read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
+        return int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
     except OSError:
         return 0

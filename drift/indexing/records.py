@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import AsyncIterable, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
+from urllib.parse import quote
 
+from drift.core.hyperlinks import MOST_OF_A_CHUNK, Link, below_itself, target_of
 from drift.graph.writing.records import (
     ChunkRecord,
-    Definition,
     DocumentBatch,
     DocumentRecord,
     DocumentVersion,
 )
 from drift.indexing.chunking import CHUNKING_VERSION, cut
 from drift.indexing.documents import DECODING_VERSION, Piece, SourceDocument
-from drift.indexing.links import addresses_in
+from drift.indexing.links import address_of, addresses_in
 
 CHUNKS_A_BATCH = 128
 RULES = f"{DECODING_VERSION}.{CHUNKING_VERSION}"
@@ -76,6 +77,7 @@ def chunk_records(
         counted = piece.start
         text = document.text[piece.start : piece.end]
         repeats[text] += 1
+        links = [(w, told) for at, w, told in document.links if piece.start <= at < piece.end]
         chunks.append(
             ChunkRecord(
                 chunk_id(namespace, record.key, repeats[text], text),
@@ -87,19 +89,26 @@ def chunk_records(
                 end=piece.end,
                 first_line=line if document.has_lines else None,
                 page=page if document.has_pages else None,
-                defines=(*piece.defines, *_addresses(document, piece, text)),
+                defines=(
+                    *piece.defines,
+                    *addresses_in(text),
+                    *(address for link in links for address in address_of(link)),
+                ),
                 names=piece.names,
+                links=_leading(document, links),
             )
         )
 
     return tuple(chunks)
 
 
-def _addresses(document: SourceDocument, piece: Piece, text: str) -> Iterator[Definition]:
-    yield from addresses_in(text)
-    for at, address in document.links:
-        if piece.start <= at < piece.end:
-            yield address
+def _leading(document: SourceDocument, links: Iterable[Link]) -> tuple[str, ...]:
+    """Return the links as they are stored: what each leads to, and its words on the next line."""
+    found: dict[str, None] = {}
+    for words, told in links:
+        if target := below_itself(target_of(told), quote(document.id), document.source_uri):
+            found[f"{target}\n{words}"] = None
+    return tuple(found)[:MOST_OF_A_CHUNK]
 
 
 async def batches(changed: AsyncIterable[DocumentBatch]) -> AsyncIterator[DocumentBatch]:

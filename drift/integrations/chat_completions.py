@@ -46,13 +46,7 @@ MAX_QUESTION_CHARACTERS = 1024 * 1024
 """What the last message may have: a question, and what a program puts around it."""
 DEFAULT_DEPTH: Depth = "auto"
 DONE = b"data: [DONE]\n\n"
-REPLACED = "\n\n---\n\nWhat stands above is withdrawn. The answer is:\n\n"
-NOTHING = "The documents do not answer this."
 _QUOTE_CHARACTERS = 200
-_ADDRESS = re.compile(r"https?://[^\s\x00-\x20\"()<>\[\\\]^`{|}]+", re.IGNORECASE)
-"""An address that nothing can follow but the end of its link."""
-_BEHIND_ADDRESS = re.compile(r"(?:https?://|ftp://|www\.)[^\s<]*+<?", re.IGNORECASE)
-"""A backslash that readers take for a part of an address."""
 
 
 def question_of(request: CompletionRequest) -> RetrieveRequest:
@@ -173,7 +167,8 @@ def _in_markdown(response: RetrieveResponse) -> str:
     """Return the answer with the numbers of its references, and these below it."""
     told = response.references
     if told is None or not told.items:
-        return as_words(response.final_answer or response.residual_uncertainty or NOTHING)
+        nothing = "The documents do not answer this."
+        return as_words(response.final_answer or response.residual_uncertainty or nothing)
     from drift.answer.references import line_of  # noqa: PLC0415 - loads with the first answer
 
     listed = "\n".join(["References:", *map(line_of, told.items)])
@@ -198,10 +193,19 @@ def _line(item: ReferenceOut) -> str:
     if len(quote) > _QUOTE_CHARACTERS:
         quote = f"{quote[:_QUOTE_CHARACTERS]}…"
     address = item.source_uri or ""
+    # Readers take a backslash for a part of an address.
     label, told = (
-        _BEHIND_ADDRESS.sub(_with_entity, escape_markdown(one)) for one in (item.label, quote)
+        re.sub(
+            r"(?:https?://|ftp://|www\.)[^\s<]*+<?",
+            _with_entity,
+            escape_markdown(one),
+            flags=re.IGNORECASE,
+        )
+        for one in (item.label, quote)
     )
-    named = f"[{label}]({address})" if _ADDRESS.fullmatch(address) else label
+    # Nothing can follow such an address but the end of its link.
+    links = re.fullmatch(r"https?://[^\s\x00-\x20\"()<>\[\\\]^`{|}]+", address, re.IGNORECASE)
+    named = f"[{label}]({address})" if links else label
     return f"\n{item.number}. {named}: “{told}”"
 
 
@@ -237,7 +241,8 @@ class ChatStream(EventStream):
 
     def answer_replaced(self, text: str) -> None:
         """Tell the answer anew; what a client has it cannot take back."""
-        lead = f"{self._words.end()}{REPLACED}" if self._told.strip() else ""
+        withdrawn = "\n\n---\n\nWhat stands above is withdrawn. The answer is:\n\n"
+        lead = f"{self._words.end()}{withdrawn}" if self._told.strip() else ""
         self._told, self._words = text, MarkdownWords()
         self._tell_words(f"{lead}{self._words.take(text)}")
 

@@ -10,39 +10,29 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-_MOST_TITLE_WORDS, _MOST_TITLE_CHARACTERS = 6, 60
 _TAGS = ("user_query", "question", "query")
-_EVIDENCE_ENDS = re.compile(r"^[ \t]*</(?:context|documents|sources)>[ \t]*$", re.MULTILINE)
 _EVIDENCE_BEGINS = re.compile(r"^[ \t]*<(?:context|documents|sources)>[ \t]*$", re.MULTILINE)
-_EVIDENCE = re.compile(
-    r"^(?:#+ *)?context:|(?:given|following|provided|below|this)[^\n]{0,40}\bcontext\b"
-    r"|\bcontext information\b",
-    re.IGNORECASE | re.MULTILINE,
-)
 _ASKED = re.compile(r"^(?:#+ *)?(?:user )?(?:question|query): *", re.IGNORECASE | re.MULTILINE)
-_ANSWER = re.compile(r"^(?:#+ *)?(?:helpful |your )?answer:\Z", re.IGNORECASE | re.MULTILINE)
 
-_OF_LIBRECHAT = re.compile(
-    r"(?:provide|generate|write|create|please generate|analyze)\b[^\n]{0,120}\bconversation\b",
-    re.IGNORECASE,
-)
-_TITLE = re.compile(r"\btitle\b", re.IGNORECASE)
-_OF_EMOJI = "Your task is to reflect the speaker's likely facial expression through a fitting emoji"
-_SAID_BY_USER = re.compile(r"^user: *", re.IGNORECASE | re.MULTILINE)
 _SAID_BY = re.compile(
     r"^(?:user|assistant|ai|system|tool):|</chat_history>", re.IGNORECASE | re.MULTILINE
 )
-_SHAPE = re.compile(r'"(title|tags|follow_ups|queries|prompt|text)"')
 
 
 def question_in(text: str) -> str:
     """Return the words of a person in a message, without the template that they stand in."""
-    ends = [found.end() for found in _EVIDENCE_ENDS.finditer(text)]
+    closed = re.finditer(r"^[ \t]*</(?:context|documents|sources)>[ \t]*$", text, re.MULTILINE)
+    ends = [found.end() for found in closed]
     begins = _EVIDENCE_BEGINS.search(text)
     if ends and begins:
         before, after = text[: begins.start()], text[ends[-1] :]
         return _tagged(after) or _labelled(after) or _tagged(before) or _labelled(before) or text
-    if _EVIDENCE.search(text):
+    if re.search(
+        r"^(?:#+ *)?context:|(?:given|following|provided|below|this)[^\n]{0,40}\bcontext\b"
+        r"|\bcontext information\b",
+        text,
+        re.IGNORECASE | re.MULTILINE,
+    ):
         labels = [found.start() for found in _ASKED.finditer(text)]
         return (_labelled(text[labels[-1] :]) if labels else "") or text
     return _tagged(text, _TAGS[:1]) or text
@@ -60,7 +50,12 @@ def _tagged(text: str, tags: Iterable[str] = _TAGS) -> str:
 def _labelled(text: str) -> str:
     """Return what stands behind the first label, else all of it that is no instruction."""
     if label := _ASKED.search(text):
-        return _ANSWER.sub("", text[label.end() :].strip()).strip()
+        return re.sub(
+            r"^(?:#+ *)?(?:helpful |your )?answer:\Z",
+            "",
+            text[label.end() :].strip(),
+            flags=re.IGNORECASE | re.MULTILINE,
+        ).strip()
     return "" if text.lstrip().startswith("###") else text.strip()
 
 
@@ -69,26 +64,35 @@ def reply_to_task(text: str) -> str | None:
     text = text.strip()
     task, mark, history = text.partition("<chat_history>")
     if mark and task.startswith("### Task:") and not _EVIDENCE_BEGINS.search(task):
-        shape = _SHAPE.search(task)
+        shape = re.search(r'"(title|tags|follow_ups|queries|prompt|text)"', task)
         return _of_shape(shape[1] if shape else "", _said(history))
-    if text.startswith(_OF_EMOJI):
+    if text.startswith(
+        "Your task is to reflect the speaker's likely facial expression through a fitting emoji"
+    ):
         return "🙂"
-    said = _said(text) if _OF_LIBRECHAT.match(text) and _TITLE.search(text[:400]) else []
+    is_of_librechat = re.match(
+        r"(?:provide|generate|write|create|please generate|analyze)\b[^\n]{0,120}"
+        r"\bconversation\b",
+        text,
+        re.IGNORECASE,
+    )
+    wants_title = is_of_librechat and re.search(r"\btitle\b", text[:400], re.IGNORECASE)
+    said = _said(text) if wants_title else []
     return _title(said) if said else None
 
 
 def _said(history: str) -> list[str]:
     """Return what the user said in a conversation that is written as lines with names."""
     said = []
-    for begun in _SAID_BY_USER.finditer(history):
+    for begun in re.finditer(r"^user: *", history, re.IGNORECASE | re.MULTILINE):
         ends = _SAID_BY.search(history, begun.end())
         said.append(history[begun.end() : ends.start() if ends else len(history)].strip())
     return [one for one in (one.strip('"') for one in said) if one]
 
 
 def _title(said: list[str]) -> str:
-    words = re.findall(r"[^\s<>\[\]{}`*_#|\\]+", said[0])[:_MOST_TITLE_WORDS] if said else []
-    return " ".join(words)[:_MOST_TITLE_CHARACTERS].strip(" .,;:!?") or "Conversation"
+    words = re.findall(r"[^\s<>\[\]{}`*_#|\\]+", said[0])[:6] if said else []
+    return " ".join(words)[:60].strip(" .,;:!?") or "Conversation"
 
 
 _REPLIES: Mapping[str, Callable[[list[str]], object]] = {

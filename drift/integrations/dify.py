@@ -19,8 +19,6 @@ from drift.core.errors import (
 )
 from drift.http import http
 
-MOST, USUAL = 50, 4
-"""Records that are given at most, and where nothing is said."""
 MALFORMED, REFUSED, NO_KNOWLEDGE = 1001, 1002, 2001
 """Codes of Dify's contract: no usable Authorization header, a wrong one, no such knowledge."""
 
@@ -31,7 +29,7 @@ def question_of(request: DifyRequest) -> RetrieveRequest:
         problem = FieldProblem("metadata_condition", "must be empty: there is no filter yet")
         raise InvalidRequestError((problem,))
     setting = request.retrieval_setting or RetrievalSetting()
-    top_k = min(setting.top_k or USUAL, MOST)
+    top_k = min(setting.top_k or 4, 50)  # Dify's usual number, and the most of a request
     body = {"query": request.query, "project_id": request.knowledge_id or None, "top_k": top_k}
     return http.parse(json.dumps(body).encode(), RetrieveRequest)
 

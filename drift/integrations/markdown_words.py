@@ -9,17 +9,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-_FENCE = re.compile(r"(?P<lead> {0,3}(?:(?:[-+*]|1[.)]) {1,4})?)(?P<run>`{3,}|~{3,})(?P<info>.*)")
-_MAY_BE_FENCE = re.compile(r"[ \t>*+\-\d.)]*(?:`{1,2}|~{0,2})")
-_TILDES = re.compile(r"~*")
-_LEAD = re.compile(r"[ \t>*+\-\d.)]*")
-_TASK = re.compile(r"\[[ xX]\] ")
-_PLAIN = re.compile(r"[^\\`<&!\]\n]+")
-_BACKTICKS = re.compile(r"`+")
-_MAY_BE_ENTITY = re.compile(r"&#?[0-9A-Za-z]{0,32}")
-_ESCAPED = re.compile(r"\\[!-/:-@\[-`{-~]")
-_ADDRESS = re.compile(r"(?:https?|ftp)://|www\.", re.IGNORECASE)
-_BEFORE_WORD = re.compile(r"^.*\s", re.DOTALL)
 _MARKUP = re.compile(r"(\\[!-/:-@\[-`{-~])|(<(?=[A-Za-z/!?])|&(?=#?[0-9A-Za-z]{1,32};))|(!\[|\]\()")
 _ENTITIES = {"<": "&lt;", "&": "&amp;"}
 """A backslash would be part of an address before it, and escape nothing."""
@@ -44,7 +33,7 @@ class MarkdownWords:
         self._is_doubtful = False  # a cell of a table may have ended inside of code
 
     def take(self, text: str) -> str:
-        """Return what can be given by now; the rest waits for what follows."""
+        """Return the part that is certain; the rest waits for more text."""
         self._held += text.replace("\r", " ")
         return self._given(is_end=False)
 
@@ -71,7 +60,7 @@ class MarkdownWords:
             return self._line_of_code(self._fence, is_end=is_end)
         if self._begins_line:
             return self._beginning(is_end=is_end)
-        if plain := _PLAIN.match(self._held):
+        if plain := re.match(r"[^\\`<&!\]\n]+", self._held):
             return self._passed(plain[0])
         if self._held[0] == "\n":
             self._is_doubtful, self._begins_line = False, True
@@ -81,13 +70,13 @@ class MarkdownWords:
         return self._sign(is_end=is_end)
 
     def _passed(self, text: str, given: str | None = None) -> str:
-        """Leave a text behind, and return what is given for it."""
+        """Leave a text behind, and return its replacement."""
         self._held = self._held[len(text) :]
-        word = _BEFORE_WORD.sub("", text)
+        word = re.sub(r"^.*\s", "", text, flags=re.DOTALL)
         if len(word) < len(text):
             self._word, self._is_address = "", False
         self._word += word
-        self._is_address |= _ADDRESS.search(self._word) is not None
+        self._is_address |= bool(re.search(r"(?:https?|ftp)://|www\.", self._word, re.IGNORECASE))
         self._word = self._word[-len("https://") :]
         return text if given is None else given
 
@@ -99,21 +88,23 @@ class MarkdownWords:
 
     def _beginning(self, *, is_end: bool) -> str | None:
         """Begin a line: open code, and let nothing be the definition of a link."""
-        lead, line = _found(_LEAD, self._held), self._line(is_end=is_end)
+        found, line = re.match(r"[ \t>*+\-\d.)]+", self._held), self._line(is_end=is_end)
+        lead = found[0] if found else ""
         rest = self._held[len(lead) :]
         is_run = rest.startswith(("```", "~~~"))
         is_short = rest.startswith("[") and len(rest) < len("[x] ")
-        if line is None and (is_run or is_short or _MAY_BE_FENCE.fullmatch(self._held)):
+        may_be_fence = re.fullmatch(r"[ \t>*+\-\d.)]*(?:`{1,2}|~{0,2})", self._held)
+        if line is None and (is_run or is_short or may_be_fence):
             return None
         if line and is_run and (fence := _fence_of(line)):
             self._fence = fence
             return self._left(line)
 
         self._begins_line = False
-        if rest.startswith("[") and not _TASK.match(rest):
+        if rest.startswith("[") and not re.match(r"\[[ xX]\] ", rest):
             return self._passed(f"{lead}[", f"{lead}\\[")
-        signs = _found(_TILDES, rest) if is_run else ""
-        return self._passed(lead + signs, lead + "\\~" * len(signs))
+        tildes = len(rest) - len(rest.lstrip("~")) if is_run else 0
+        return self._passed(lead + "~" * tildes, lead + "\\~" * tildes)
 
     def _left(self, line: str) -> str:
         """Leave a whole line of code behind."""
@@ -147,7 +138,7 @@ class MarkdownWords:
     def _code(self, *, is_end: bool) -> str | None:
         """Give code as it is, and backticks that enclose none as signs."""
         line, end, _ = self._held.partition("\n")
-        run = _found(_BACKTICKS, line)
+        run = "`" * (len(line) - len(line.lstrip("`")))
         is_whole = bool(end) or is_end
         if len(run) == len(line) and not is_whole:
             return None
@@ -166,10 +157,10 @@ class MarkdownWords:
         """Give a sign, escaped where it would begin markup, a picture or a link."""
         sign, after = self._held[0], self._held[1:2]
         pair = sign + after
-        is_open = not after or (sign == "&" and _MAY_BE_ENTITY.fullmatch(self._held))
+        is_open = not after or (sign == "&" and re.fullmatch(r"&#?[0-9A-Za-z]{0,32}", self._held))
         if is_open and not is_end:
             return None
-        if _ESCAPED.match(pair):
+        if re.match(r"\\[!-/:-@\[-`{-~]", pair):
             return self._passed(pair, _ENTITIES.get(after, pair))
         if pair in {"![", "]("}:
             return self._passed(pair, f"{sign}\\{after}")
@@ -183,14 +174,11 @@ def as_words(text: str) -> str:
     return words.take(text) + words.end()
 
 
-def _found(pattern: re.Pattern[str], text: str) -> str:
-    """Return what a pattern matches at the beginning, which may be nothing."""
-    found = pattern.match(text)
-    return found[0] if found else ""
-
-
 def _fence_of(line: str) -> _Fence | None:
-    found = _FENCE.fullmatch(line.rstrip("\n"))
+    found = re.fullmatch(
+        r"(?P<lead> {0,3}(?:(?:[-+*]|1[.)]) {1,4})?)(?P<run>`{3,}|~{3,})(?P<info>.*)",
+        line.rstrip("\n"),
+    )
     if found is None or (found["run"][0] == "`" and "`" in found["info"]):
         return None
     return _Fence(len(found["lead"]), found["run"])

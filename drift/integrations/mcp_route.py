@@ -17,7 +17,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from drift.integrations.mcp_server import Asker, build_server
 
 _SERVER = build_server(lambda request: request.scope["asker"])
-_LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 _OF_BATCHES = "2025-03-26"
 """The one version of the protocol in which a POST may hold several messages."""
 MOST_IN_A_BATCH = 32
@@ -30,7 +29,7 @@ async def serve(scope: Scope, receive: Receive, send: Send) -> None:
     its own, or from a page of another site, is refused.
     """
     asker: Asker = scope["asker"]
-    hosts = [*asker.service.settings.own_names, *_LOOPBACK]
+    hosts = [*asker.service.settings.own_names, "localhost", "127.0.0.1", "[::1]"]
     origins = [f"{scheme}://{host}" for scheme in ("https", "http") for host in hosts]
     security = TransportSecuritySettings(
         allowed_hosts=[*hosts, *(f"{host}:*" for host in hosts)],
@@ -78,7 +77,7 @@ async def _answer_to_batch(
 
 
 class _BufferedReply:
-    """What an app sends, kept."""
+    """The messages of an app, kept."""
 
     def __init__(self) -> None:
         self.status, self.body = 0, b""

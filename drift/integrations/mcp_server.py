@@ -25,8 +25,8 @@ from drift.contracts.progress import ProgressMessage
 from drift.contracts.request import Include, RetrieveRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import InvalidRequestError, NotFoundError
-from drift.http.reading import DEADLINE_S
 from drift.http.service import Service
+from drift.http.time_limits import READING_S
 from drift.integrations.mcp_tool import guarded, tool_of
 from drift.model.reading import AboutProject, PageQuery
 from drift.ports import GraphReader, Listener
@@ -63,7 +63,7 @@ class Asker:
     async def reads(self) -> tuple[GraphReader, Deadline]:
         """Return what reads the graph, once the caller's quota allows it."""
         await self.service.quotas.admit(self.caller)
-        return self.service.reads(), Deadline.after(DEADLINE_S)
+        return self.service.reads(), Deadline.after(READING_S)
 
 
 class Tools:

@@ -38,9 +38,6 @@ def tool_of(work: Callable[..., Any], title: str, *, is_repeatable: bool = True)
     return tool
 
 
-_MOST_CHARACTERS = 200
-
-
 class _Tool(Tool):
     """A tool that says in our words what is wrong with its arguments.
 
@@ -53,7 +50,7 @@ class _Tool(Tool):
         """Run the tool; ToolError names each wrong argument."""
         known = self.fn_metadata.arg_model.model_fields
         given = {name: arguments[name] for name in known if arguments.get(name) is not None}
-        others = ", ".join(sorted(set(arguments) - set(known)))[:_MOST_CHARACTERS]
+        others = ", ".join(sorted(set(arguments) - set(known)))[:200]
         ignored = f" These arguments are not known and were ignored: {others}." if others else ""
         try:
             self.fn_metadata.validate_arguments(given)

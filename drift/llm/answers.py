@@ -21,14 +21,11 @@ from drift.llm.event_stream import events, from_json, streams
 from drift.llm.growing import GrowingText
 from drift.model.calls import Tokens
 
-_BARE_ERROR = frozenset({"message", "code", "status", "param", "detail"})
-_NO_THOUGHTS = frozenset({"text", "output_text", ""})
-
 
 # ----------------------------------------------------------------------------- what has come of one
 @dataclass(slots=True)
 class ServerAnswer:
-    """What has come of an answer: what is counted of it, and the name of its model."""
+    """An answer so far: its counts, and the name of its model."""
 
     usage: dict[str, Any] = field(default_factory=dict)
     model: str = ""
@@ -58,7 +55,7 @@ class ProviderReply(ServerAnswer, ABC):
     _begin: int = field(init=False)
 
     def __post_init__(self) -> None:
-        """Begin behind what is there."""
+        """Begin behind the text so far."""
         self._begin = len(self.growing.text)
 
     @property
@@ -68,7 +65,7 @@ class ProviderReply(ServerAnswer, ABC):
 
     @property
     def written(self) -> str:
-        """What came in events and may be the reply."""
+        """The part that came in events and may be the reply."""
         return self.streamed
 
     @property
@@ -115,7 +112,7 @@ class ProviderApi:
             return await self.read(stream.response, reply)
 
     async def read(self, response: httpx2.Response, reply: _Reply) -> _Reply:
-        """Return the reply with what a response of status 200 holds, which may be a stream.
+        """Return the reply, filled from a response of status 200, which may be a stream.
 
         Raises:
             json.JSONDecodeError: the answer, or an event, broke off.
@@ -171,7 +168,8 @@ def told_error(answer: Mapping[str, Any]) -> object:
         return error
     kinds = (answer.get("object"), answer.get("type"))
     is_error = any(isinstance(kind, str) and "error" in kind.casefold() for kind in kinds)
-    return answer if is_error or "message" in answer.keys() <= _BARE_ERROR else None
+    is_bare = "message" in answer.keys() <= {"message", "code", "status", "param", "detail"}
+    return answer if is_error or is_bare else None
 
 
 # ------------------------------------------------------------------------------------ tokens, words
@@ -232,4 +230,5 @@ def _is_part(value: object) -> bool:
 def _of_part(part: object) -> str:
     if not isinstance(part, dict):
         return part if isinstance(part, str) else ""
-    return said(part.get("text")) if part.get("type", "") in _NO_THOUGHTS else ""
+    is_no_thought = part.get("type", "") in {"text", "output_text", ""}
+    return said(part.get("text")) if is_no_thought else ""

@@ -1,4 +1,4 @@
-"""ChatModel over any provider: which model is asked, how it is read, and what is known of it."""
+"""ChatModel over any provider: the choice of the model, its replies and their problems."""
 
 from __future__ import annotations
 
@@ -36,17 +36,13 @@ ASKED = Prompt(
     },
 )
 """What readiness asks: about 50 tokens, and a reply of ten without reasoning."""
-ASKED_TOKENS = 64
-"""The most that its reply may have; one that is cut is an answer too."""
-UNREADABLE = "its answer is not JSON of the shape that was asked for"
-EMPTY = "its answer holds nothing, or thoughts alone"
 AS_IT_IS = "chat"
 """The prompt to whose reply nothing is done: people talk with the model alone."""
 
 
 @dataclass(slots=True)
 class Model:
-    """One chat model: the setting that names it, and what was seen of its replies.
+    """One chat model: the setting that names it, and observations of its replies.
 
     `is_closed_alone` says whether its thoughts end in a mark that none has opened: what comes
     before that is not told. None until a reply has shown it.
@@ -82,7 +78,7 @@ class Chat:
         asking = replace(
             self.options,
             efforts=dict.fromkeys(STEPS, EFFORTS[0]),
-            lengths=dict.fromkeys(STEPS, ASKED_TOKENS),
+            lengths=dict.fromkeys(STEPS, 64),  # a reply that is cut is an answer too
         )
 
         async def ask() -> None:
@@ -152,7 +148,8 @@ class Chat:
         try:
             text = _text(completion, model, prompt)
         except UnusableReplyError as error:
-            model.watch.answered(EMPTY if error.detail == "empty" else "")
+            is_empty = error.detail == "empty"
+            model.watch.answered("its answer holds nothing, or thoughts alone" if is_empty else "")
             if error.detail == "length" and options is self.options:
                 model.cut.add(step)
             if hear is not None:  # what was told of it does not hold
@@ -162,8 +159,10 @@ class Chat:
         if hear is not None:  # which may have heard nothing of it yet
             hear(text)
         is_kept = prompt.schema is None or _has_any_field(text, prompt.schema)
-        model.watch.answered("" if is_kept else UNREADABLE)
-        if not is_kept:
+        if is_kept:
+            model.watch.answered()
+        else:
+            model.watch.answered("its answer is not JSON of the shape that was asked for")
             self.provider.ignored_schema(model.name)
 
         is_cut = model.read.counted(prompt, completion.tokens.prompt)
@@ -191,7 +190,7 @@ def _growing(hear: TextCallback, model: Model, prompt: Prompt) -> TextCallback:
 
 
 def _text(completion: Completion, model: Model, prompt: Prompt) -> str:
-    """Return what the model said; UnusableReplyError: refused, content_filter, length or empty."""
+    """Return the model's words; UnusableReplyError: refused, content_filter, length or empty."""
     if completion.end:
         raise UnusableReplyError(completion.end)
 

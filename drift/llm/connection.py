@@ -13,12 +13,6 @@ from drift.core.errors import ModelMisconfiguredError, ModelUnavailableError
 from drift.llm.reply_limits import BoundedClient
 from drift.telemetry import otel
 
-CONNECT_S = 5.0
-WRITE_S = 10.0
-KEEPALIVE_S = 60.0
-"""Idle connections are closed before Azure's load balancer cuts them, after 4 minutes."""
-MAX_CONNECTIONS = 256
-
 
 def http_client(base_url: str, timeout_s: float, max_reply_bytes: int) -> BoundedClient:
     """Build the connection pool; waiting for a free connection counts as waiting for the answer."""
@@ -26,11 +20,11 @@ def http_client(base_url: str, timeout_s: float, max_reply_bytes: int) -> Bounde
     logging.getLogger("httpx2").setLevel(logging.WARNING)
     return BoundedClient(
         max_reply_bytes,
-        timeout=httpx2.Timeout(connect=CONNECT_S, read=timeout_s, write=WRITE_S, pool=timeout_s),
+        timeout=httpx2.Timeout(connect=5.0, read=timeout_s, write=10.0, pool=timeout_s),
         limits=httpx2.Limits(
-            max_connections=MAX_CONNECTIONS,
+            max_connections=256,
             max_keepalive_connections=32,
-            keepalive_expiry=KEEPALIVE_S,
+            keepalive_expiry=60.0,  # Azure's load balancer cuts idle ones after 4 minutes
         ),
         event_hooks={"request": [_carry_trace]},
         # A proxy cannot reach this machine's own ports.
@@ -56,7 +50,7 @@ def _is_loopback(host: str) -> bool:
 class EntraTokens:
     """Tokens of the managed identity `client_id`, or of whoever is signed in on this machine.
 
-    Raises errors of ours alone, so that a request says what is missing; `key` is the setting that
+    Raises errors of ours alone, so that a request names the missing part; `key` is the setting that
     makes tokens needless.
     """
 

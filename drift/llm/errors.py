@@ -30,40 +30,26 @@ from drift.core.errors import (
 )
 from drift.llm.retry import Failure, retry_after
 
-_TOO_MANY_REQUESTS = 429
-_SERVER_ERRORS = 500
-_TRANSIENT = frozenset({408, 409, _TOO_MANY_REQUESTS})
+_CODES: Mapping[str, Literal["spent", "too long", "filtered", "no model"]] = {
+    "insufficient_quota": "spent",
+    "billing_hard_limit_reached": "spent",
+    "quota_exceeded": "spent",
+    "billing_error": "spent",
+    "context_length_exceeded": "too long",
+    "string_above_max_length": "too long",
+    "max_tokens_exceeded": "too long",
+    "request_too_large": "too long",
+    "exceed_context_size_error": "too long",
+    "content_filter": "filtered",
+    "content_policy_violation": "filtered",
+    "model_not_found": "no model",
+    "DeploymentNotFound": "no model",
+}
+"""The meaning of the codes of errors, of all makes."""
 
-_SPENT = frozenset(
-    {"insufficient_quota", "billing_hard_limit_reached", "quota_exceeded", "billing_error"}
-)
-_TOO_LONG = frozenset(
-    {
-        "context_length_exceeded",
-        "string_above_max_length",
-        "max_tokens_exceeded",
-        "request_too_large",
-        "exceed_context_size_error",
-    }
-)
-_TOO_LONG_IN_WORDS = re.compile(
-    r"context[ _-](length|window|size|limit)|maximum context|reduce the length|"
-    r"(prompt|input|inputs|message|messages|request|conversation)`?,? [^.]{0,40}too (long|large)|"
-    r"too many (input |prompt )?tokens|tokens?`? [^.]{0,60}(exceed|must be <=)|"
-    r"exceeds? [^.]{0,40}(context|tokens?\b)|too large for model"
-)
-"""How servers say that a prompt is longer than their model reads."""
-_FILTERED = frozenset({"content_filter", "content_policy_violation"})
-_NO_MODEL = frozenset({"model_not_found", "DeploymentNotFound"})
-
-Kind = Literal["chat", "embedding"]
+Kind = Literal["chat", "embedding", "rerank"]
 """What was asked for: an error names what may be wrong with that."""
 
-_UNREADABLE = (ValueError, TypeError, AttributeError, RecursionError)
-"""What an SDK raises on an answer of another shape, which it does not validate."""
-
-_UNSENDABLE = (LocalProtocolError, UnsupportedProtocol, InvalidURL, UnicodeEncodeError)
-"""What is raised of a request that could not be written, and never can be."""
 
 _STATUS_OF: Mapping[str, int] = {
     "rate": 429,
@@ -100,7 +86,7 @@ OPENAI = ServerSettings()
 
 @dataclass(frozen=True, slots=True)
 class _CallTarget:
-    """What was asked for, of which model and server."""
+    """The target of a call: model and server."""
 
     setting: str
     kind: Kind
@@ -110,7 +96,7 @@ class _CallTarget:
 def failure(
     error: BaseException, setting: str, kind: Kind = "chat", server: ServerSettings = OPENAI
 ) -> Failure | None:
-    """Return what an error means, for a model that `setting` names; None for one of ours."""
+    """Return the meaning of an error for the model of `setting`; None for an error of ours."""
     if isinstance(error, DriftError) or not isinstance(error, Exception):
         return None
     if _is_named(error, "APIStatusError"):
@@ -129,7 +115,10 @@ def failure(
         said = "The model server cannot be reached, or broke off its answer."
         if "disconnected without" in " ".join(map(str, causes(error))):
             said += f" One with TLS needs https:// in {server.url}."
-    elif isinstance(error, _UNREADABLE) or _is_named(error, "OpenAIError", "AnthropicError"):
+    elif isinstance(error, ValueError | TypeError | AttributeError | RecursionError) or _is_named(
+        error, "OpenAIError", "AnthropicError"
+    ):
+        # An SDK does not validate an answer, and stumbles over one of another shape.
         return Failure(not_this_api(server))
     else:
         return None
@@ -137,7 +126,7 @@ def failure(
 
 
 def _never_reached(error: BaseException, server: ServerSettings) -> str:
-    """Return what is wrong with an address or a key by which no request will ever arrive."""
+    """Return the fault of an address or a key by which no request will ever arrive."""
     if is_distrusted(error):
         return (
             f"The model server's certificate is not trusted: check the host of {server.url}, "
@@ -145,7 +134,8 @@ def _never_reached(error: BaseException, server: ServerSettings) -> str:
         )
     if speaks_no_tls(error):
         return f"The model server does not speak TLS: begin {server.url} with http://, or check it."
-    if any(isinstance(cause, _UNSENDABLE) for cause in causes(error)):
+    unsendable = LocalProtocolError | UnsupportedProtocol | InvalidURL | UnicodeEncodeError
+    if any(isinstance(cause, unsendable) for cause in causes(error)):
         return (
             f"A request to the model server cannot be written: check {server.key} and {server.url} "
             "for characters that do not belong there."
@@ -166,7 +156,7 @@ def not_this_api(server: ServerSettings = OPENAI) -> ModelMisconfiguredError:
 
 def is_too_long(error: Any) -> bool:  # noqa: ANN401 - an error of an SDK
     """Tell whether a text was refused for its length."""
-    if _code(error) in _TOO_LONG:
+    if _code(error) == "too long":
         return True
     words = words_of(error)
     return "token" in words or ("length" in words and "batch" not in words) or "too long" in words
@@ -178,23 +168,39 @@ def words_of(error: Any) -> str:  # noqa: ANN401 - the same
 
 
 def is_known(error: Any) -> bool:  # noqa: ANN401 - the same
-    """Tell whether the provider's code of an error says what is wrong."""
+    """Tell whether the provider's code of an error is known."""
     return bool(_code(error))
 
 
 def _of_status(error: Any, target: _CallTarget) -> Failure:  # noqa: ANN401 - the same
     code, status = _code(error), status_of(error)
-    is_transient = (status in _TRANSIENT or status >= _SERVER_ERRORS) and not code
-    is_transient = is_transient and not _is_prompt_too_long(error, status, target)
+    may_pass = _may_pass(status) and not code
+    is_transient = may_pass and not _is_prompt_too_long(error, status, target)
     wait_s = retry_after(error.response.headers)
     return Failure(_meaning(error, status, target), is_transient, wait_s)
 
 
+def _may_pass(status: int) -> bool:
+    return status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in {
+        HTTPStatus.REQUEST_TIMEOUT,
+        HTTPStatus.CONFLICT,
+        HTTPStatus.TOO_MANY_REQUESTS,
+    }
+
+
 def _is_prompt_too_long(error: Any, status: int, target: _CallTarget) -> bool:  # noqa: ANN401 - the same
     """Tell whether a model does not read so much; a limit of tokens a minute is another thing."""
-    if target.kind != "chat" or status == _TOO_MANY_REQUESTS:
+    if target.kind != "chat" or status == HTTPStatus.TOO_MANY_REQUESTS:
         return False
-    return _code(error) in _TOO_LONG or bool(_TOO_LONG_IN_WORDS.search(words_of(error)))
+    in_words = re.search(
+        r"context[ _-](length|window|size|limit)|maximum context|reduce the length|"
+        r"(prompt|input|inputs|message|messages|request|conversation)`?,? [^.]{0,40}"
+        r"too (long|large)|"
+        r"too many (input |prompt )?tokens|tokens?`? [^.]{0,60}(exceed|must be <=)|"
+        r"exceeds? [^.]{0,40}(context|tokens?\b)|too large for model",
+        words_of(error),
+    )
+    return _code(error) == "too long" or in_words is not None
 
 
 def status_of(error: Any) -> int:  # noqa: ANN401 - the same
@@ -206,15 +212,15 @@ def status_of(error: Any) -> int:  # noqa: ANN401 - the same
     told = next((int(word) for word in words.split() if word.isdecimal()), 0)
     if HTTPStatus.BAD_REQUEST <= told <= 599:  # noqa: PLR2004 - the last of the errors
         return told
-    return next((status for word, status in _STATUS_OF.items() if word in words), _SERVER_ERRORS)
+    return next((status for word, status in _STATUS_OF.items() if word in words), 500)
 
 
 def _meaning(error: Any, status: int, target: _CallTarget) -> DriftError:  # noqa: ANN401 - the same
     code, said = _code(error), f"HTTP {status}"
-    if code in _FILTERED:
+    if code == "filtered":
         return UnusableReplyError("content_filter")
 
-    if code in _SPENT:
+    if code == "spent":
         return ModelMisconfiguredError(
             f"The model server's quota is used up ({said}): check the plan and the billing of its "
             "account."
@@ -226,9 +232,9 @@ def _meaning(error: Any, status: int, target: _CallTarget) -> DriftError:  # noq
             "MAX_CHUNKS_FOR_PROMPT or MAX_PROMPT_TOKENS, or use a model with a larger context."
         )
 
-    if status == _TOO_MANY_REQUESTS:
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
         return ModelUnavailableError(f"The model server has too many requests ({said}).")
-    if status in _TRANSIENT or status >= _SERVER_ERRORS:
+    if _may_pass(status):
         return ModelUnavailableError(f"The model server fails ({said}).")
 
     return ModelMisconfiguredError(_refusal(status, code, said, target))
@@ -242,7 +248,7 @@ def _refusal(status: int, code: str, said: str, target: _CallTarget) -> str:
             "of the identity."
         )
 
-    if code in _NO_MODEL:
+    if code == "no model":
         return f"The model server has no model of that name ({said}): check {setting}."
 
     if status == HTTPStatus.NOT_FOUND:
@@ -253,19 +259,19 @@ def _refusal(status: int, code: str, said: str, target: _CallTarget) -> str:
 
     if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
         return f"The model server is at another address ({said}): check {server.url}."
-    if target.kind == "embedding":
-        return (
-            f"The model server refused to embed a text ({said}): check that {setting} or "
-            "OAI_EMBED_MODEL_NAME names an embedding model, and how long its texts may be."
-        )
-    return (
-        f"The model server refused the request ({said}): check that the model of {setting} takes "
-        "what is sent, LLM_TEMPERATURE and JSON schemas among it."
-    )
+    refused = {
+        "embedding": f"to embed a text ({said}): check that {setting} or OAI_EMBED_MODEL_NAME "
+        "names an embedding model, and how long its texts may be.",
+        "rerank": f"to rank texts ({said}): check that {setting} names a reranker, and how long "
+        "its texts may be.",
+        "chat": f"the request ({said}): check that the model of {setting} takes what is sent, "
+        "LLM_TEMPERATURE and JSON schemas among it.",
+    }
+    return f"The model server refused {refused[target.kind]}"
 
 
 def _names(error: Any) -> tuple[str, ...]:  # noqa: ANN401 - the same
-    """Return what an error calls itself: its codes, status and types, of any make."""
+    """Return the names of an error: its codes, status and types, of any make."""
     body = error.body
     if isinstance(body, list) and body:  # as Gemini has it
         body = body[0]
@@ -278,6 +284,5 @@ def _names(error: Any) -> tuple[str, ...]:  # noqa: ANN401 - the same
 
 
 def _code(error: Any) -> str:  # noqa: ANN401 - the same
-    """Return the provider's own code of an error, or its type where it has none."""
-    known = _SPENT | _TOO_LONG | _FILTERED | _NO_MODEL
-    return next((name for name in _names(error) if name in known), "")
+    """Return the meaning of an error's code, or of its type where it has none; else nothing."""
+    return next((_CODES[name] for name in _names(error) if name in _CODES), "")

@@ -7,20 +7,15 @@ from drift.model.calls import TextCallback
 
 MAX_CHARACTERS = 200_000
 """A reply that is longer is taken for one that would not end; no reply of a search comes near."""
-MOST_AT_EVERY_PIECE = 1_000
-"""A longer text is told of only when it has grown by a share of itself, so that all looks at it
-together cost no more than some at the whole."""
-_GROWTH = 32
-"""One part of so many, which a look has to read anew: it holds up other requests for so long."""
 _FIRST_HALVES = "".join(map(chr, range(0xD800, 0xDC00)))
 
 
 class ListenerError(RuntimeError):
-    """What hears of a growing reply has failed: a fault of ours, none of the model's server."""
+    """The listener of a growing reply has failed: a fault of ours, none of the model's server."""
 
 
 class GrowingText:
-    """What has come so far; `hear` is told of a short text at every piece, of a long one seldom.
+    """The text so far; `hear` is told of a short text at every piece, of a long one seldom.
 
     Whoever needs the end of it reads `text`.
     """
@@ -50,9 +45,13 @@ class GrowingText:
             self._tell()
 
     def _tell(self) -> None:
-        """Tell of the text; a long one again only when it has grown by its share."""
-        if self._length >= MOST_AT_EVERY_PIECE:
-            self._look_at = self._length + self._length // _GROWTH
+        """Tell of the text; a long one again only when it has grown by a share of itself.
+
+        So all looks at it together cost no more than some at the whole.
+        """
+        most_at_every_piece = 1_000
+        if self._length >= most_at_every_piece:
+            self._look_at = self._length + self._length // 32
 
         try:
             self._hear(whole_characters(self.text.rstrip(_FIRST_HALVES)))

@@ -12,7 +12,6 @@ from drift.model.calls import Embeddings
 from drift.model.graph import LocalVector
 
 DIMENSIONS = 256
-MISSING = "EMBED_FALLBACK=local needs wordllama: pip install 'drift-neo4j[fallback]'."
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,5 +34,7 @@ def _embed(texts: Sequence[str]) -> tuple[LocalVector, ...]:
 
         rows = local_embedding.embed(texts).tolist()
     except (ImportError, LocalStackError) as error:
-        raise ModelMisconfiguredError(MISSING) from error
+        raise ModelMisconfiguredError(
+            "EMBED_FALLBACK=local needs wordllama: pip install 'drift-neo4j[fallback]'."
+        ) from error
     return tuple(map(LocalVector, rows))

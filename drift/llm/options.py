@@ -1,4 +1,4 @@
-"""What is asked of a chat model beside the prompt: which model, how much effort, how long a reply.
+"""The options of a chat request beside the prompt: model, effort, and length of the reply.
 
 Each step of a search has its own defaults. No provider is named here, and nothing is sent.
 """
@@ -22,40 +22,24 @@ EFFORTS: tuple[Effort, ...] = get_args(Effort)
 UNSENT: Literal["unsent"] = "unsent"
 """In the place of a value: the provider's own default counts."""
 
-DEFAULT_EFFORTS: Mapping[Step, Effort] = {
-    "hypothesis": "none",
-    "primer": "low",
-    "followup": "low",
-    "aggregation": "low",
-}
-"""The hypothesis is only searched with. The default of some providers is medium, and billed."""
 
-DEFAULT_LENGTHS: Mapping[Step, int] = {
-    "hypothesis": 1000,
-    "primer": 2000,
-    "followup": 4000,
-    "aggregation": 4000,
-}
-"""Tokens of the longest reply, reasoning included: three times what large models wrote, and no more
-than the 4,096 that the oldest models take. Azure counts them against the deployment's quota."""
 ROOM = 4
 """How many times longer a reply may be after one was cut by a default; never by a setting."""
 
-_STEPS_OF_REPLIES: Mapping[str, Step] = {
-    "hypothesis": "hypothesis",
-    "primer_reply": "primer",
-    "aggregate_reply": "aggregation",
-}
-
 
 def step_of(prompt_name: str) -> Step:
-    """Return the step that asks for this reply; what is not known belongs to follow-ups."""
-    return _STEPS_OF_REPLIES.get(prompt_name, "followup")
+    """Return the step that asks for this reply; an unknown one belongs to follow-ups."""
+    steps: dict[str, Step] = {
+        "hypothesis": "hypothesis",
+        "primer_reply": "primer",
+        "aggregate_reply": "aggregation",
+    }
+    return steps.get(prompt_name, "followup")
 
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """What to send with each prompt.
+    """The options sent with each prompt.
 
     `efforts` and `lengths` hold what the settings say of a step; None there means that nothing is
     sent.
@@ -68,10 +52,14 @@ class ChatOptions:
 
     def effort(self, step: Step) -> Effort | None:
         """Return the effort to ask for; None to ask for none in particular."""
-        return self.efforts[step] if step in self.efforts else DEFAULT_EFFORTS[step]
+        # The hypothesis is only searched with. The default of some providers is medium, and billed.
+        return self.efforts.get(step, "none" if step == "hypothesis" else "low")
 
     def length(self, step: Step, *, was_cut: bool) -> int | None:
         """Return the most tokens of a reply; None for no bound."""
         if step in self.lengths:
             return self.lengths[step]
-        return DEFAULT_LENGTHS[step] * (ROOM if was_cut else 1)
+        # Three times what large models wrote, reasoning included, and no more than the 4,096 tokens
+        # that the oldest models take. Azure counts them against the deployment's quota.
+        usual = {"hypothesis": 1000, "primer": 2000}.get(step, 4000)
+        return usual * (ROOM if was_cut else 1)

@@ -10,21 +10,11 @@ from drift.core.logs import log
 from drift.model.calls import Prompt
 from drift.prompting.tokens import most_tokens
 
-LEAST_BYTES = 4_000
-"""Of a shorter prompt a wrong count means nothing."""
-BYTES_PER_TOKEN = 4.8
-"""What a tokenizer makes of most texts is no longer; only else the prompt is looked at."""
 SURPLUS = 1.5
 """How many times more tokens than a tokenizer our upper bound counts at most: 1.3 was measured."""
 ROOM = 0.85
 """The share of what a server reads that our part of a prompt takes; marks of turns and a schema
 take the rest."""
-TRIED_AGAIN = 20
-"""After so many prompts near the bound a longer one is sent again, and shows whether the bound is
-right: one odd count of a gateway would otherwise hold until a restart."""
-
-_RULE = re.compile(r"([^\w\s])\1{3,}")
-"""Many of one sign, such as the rules of a table, which a tokenizer makes few tokens of."""
 
 
 @dataclass(slots=True)
@@ -44,17 +34,22 @@ class PromptLength:
         is_longest = tokens > self.most
         self.most = max(self.most, tokens)
         sent, size = 0.0, _bytes(prompt.system) + _bytes(prompt.user)
-        if size > max(LEAST_BYTES, tokens * BYTES_PER_TOKEN):
+        # Of a short prompt a wrong count means nothing, and most texts have fewer bytes a token.
+        if size > max(4_000, tokens * 4.8):
             text = f"{prompt.system}\n{prompt.user}"
-            sent = most_tokens(_RULE.sub(r"\1", text)) / SURPLUS
+            # A tokenizer makes few tokens of many of one sign, such as the rules of a table.
+            sent = most_tokens(re.sub(r"([^\w\s])\1{3,}", r"\1", text)) / SURPLUS
 
         is_cut = tokens < sent
         if is_cut and not self.is_cut:
             log.warning("prompt_cut", extra={"sent": int(sent), "prompt_tokens": tokens})
 
         self._near = 0 if is_cut else self._near + (tokens * SURPLUS >= (self.bound or math.inf))
-        # A longer prompt that was read whole takes back what a wrong count said.
-        is_known = not is_longest and self._near < TRIED_AGAIN
+        # A longer prompt that was read whole takes back what a wrong count said. After so many
+        # prompts near the bound one is sent again: an odd count of a gateway would otherwise hold
+        # until a restart.
+        tried_again = 20
+        is_known = not is_longest and self._near < tried_again
         self.is_cut = is_cut or (self.is_cut and is_known)
         return is_cut
 
@@ -65,7 +60,7 @@ class PromptLength:
 
     @property
     def problem(self) -> str:
-        """What is wrong, and what to do; empty for nothing."""
+        """The problem and its remedy; empty for none."""
         if not self.is_cut:
             return ""
         return (

@@ -1,4 +1,4 @@
-"""What a provider of chat models has to do; each stands in a folder of its own."""
+"""The duties of a provider of chat models; each provider stands in a folder of its own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ End = Literal["", "length", "content_filter", "refused"]
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One prompt for one model; of what is None the provider's own default counts."""
+    """One prompt for one model; for None the provider's own default counts."""
 
     model: str
     prompt: Prompt
@@ -29,7 +29,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a model wrote, with thoughts that it wrote into its text.
+    """The reply of a model, with thoughts that it wrote into its text.
 
     `refusals` counts requests that the server refused and took with less in them.
     """
@@ -56,7 +56,7 @@ class ChatProvider(Protocol):
         """
 
     def failure(self, error: BaseException, setting: str) -> Failure | None:
-        """Return what an error of the SDK means, for a model that `setting` names; None if ours."""
+        """Return the meaning of an error for the model of `setting`; None for an error of ours."""
 
     def ignored_schema(self, model: str) -> None:
         """Note that the last reply of a model did not keep the schema that it was given."""

@@ -22,7 +22,7 @@ PATIENCE_S = 5.0
 
 @dataclass(slots=True)
 class ModelWatch:
-    """What is known of a model called `name`; `ask` asks it, and notes that it has `answered`."""
+    """The state of a model called `name`; `ask` asks it, and notes that it has `answered`."""
 
     name: str
     ask: Callable[[], Awaitable[None]]
@@ -41,7 +41,7 @@ class ModelWatch:
         self.outcomes = Outcomes(self.clock)
 
     def answered(self, problem: str = "") -> None:
-        """Note that the model has answered now, and what is wrong with its answer."""
+        """Note that the model has answered now, and the problem with its answer."""
         self._at, self._failure, self._problem = self.clock(), "", problem
 
     async def readiness(self, described: Callable[[], str]) -> Readiness:

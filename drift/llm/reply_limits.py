@@ -1,4 +1,4 @@
-"""What the model server sends is read up to a limit, counted as it arrives and as it unfolds.
+"""Bodies of the model server are read up to a limit, counted as they arrive and as they unfold.
 
 A few kilobytes of gzip unfold into gigabytes, and a body need not end. So the client reads every
 body itself, piece by piece, and hangs up where the limit is passed. It is not asked again: a
@@ -13,19 +13,12 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
 import httpx2
 
 from drift.core.errors import ModelMisconfiguredError
-
-MAX_ERROR_BYTES = 64 * 1024
-"""Of an error's body as much as this is read; the status says the rest."""
-
-FRAMING = 16
-"""How many times longer than its text a stream of events may be: each piece is an object."""
-
-_ERRORS = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +71,8 @@ class BoundedClient(httpx2.AsyncClient):
         response = await super().send(request, stream=True, **options)
         if _grows(response):
             limit = _limit.get() or self._own_limit
-            response.stream = _Arriving(response.stream, limit.size * FRAMING, limit.passed)
+            framing = 16  # each piece of a stream of events is an object
+            response.stream = _Arriving(response.stream, limit.size * framing, limit.passed)
             return response
 
         try:
@@ -96,8 +90,8 @@ class BoundedClient(httpx2.AsyncClient):
             )
 
         limit = _limit.get() or self._own_limit
-        if response.status_code >= _ERRORS:
-            body, _ = await _read(response, MAX_ERROR_BYTES)
+        if response.status_code >= HTTPStatus.BAD_REQUEST:
+            body, _ = await _read(response, 64 * 1024)  # the status says the rest
             return body
 
         body, is_whole = await _read(response, limit.size)
@@ -110,7 +104,7 @@ def _grows(response: httpx2.Response) -> bool:
     """Whether a body is read while it comes: events that are not packed, so that they count."""
     is_stream = "text/event-stream" in response.headers.get("content-type", "")
     is_packed = response.headers.get("content-encoding", "identity") != "identity"
-    return is_stream and not is_packed and response.status_code < _ERRORS
+    return is_stream and not is_packed and response.status_code < HTTPStatus.BAD_REQUEST
 
 
 async def _read(response: httpx2.Response, most: int) -> tuple[bytes, bool]:
@@ -127,7 +121,7 @@ async def _read(response: httpx2.Response, most: int) -> tuple[bytes, bool]:
 
 
 class _Arriving(httpx2.AsyncByteStream):
-    """What arrives, up to so many bytes.
+    """An arriving body, up to so many bytes.
 
     A compressed body may come for ever and unfold into nothing.
     """

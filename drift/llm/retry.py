@@ -28,14 +28,10 @@ from drift.telemetry import servers
 
 T = TypeVar("T")
 
-JITTER = 0.25
-"""Waits are longer by up to this share of the first wait, so that clients that failed together do
-not return together."""
-
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What an error of an SDK means: the error of ours for it, and whether to try again.
+    """The meaning of an error of an SDK: the error of ours for it, and whether to try again.
 
     `wait_s` are the seconds that the server asks to wait.
     """
@@ -67,16 +63,16 @@ class RetryPolicy:
     ) -> tuple[T, int]:
         """Return the result of `call` and the number of retries it took.
 
-        The longer of the backoff and the wait that the server asks for is waited. A retry that
-        could only start after the deadline is not begun. A running call is cancelled at the
-        deadline.
+        The longer of the backoff and the wait that the server asks for is waited; jitter parts
+        clients that failed together. A retry that could only start after the deadline is not begun.
+        A running call is cancelled at the deadline.
 
         Raises:
             DriftError: the one that `failure` names for the last error.
             BaseException: the last error itself, where `failure` does not know it.
         """
         backoff = wait_exponential(multiplier=self.base_s, exp_base=self.factor, max=self.max_s)
-        jittered = backoff + wait_random(0, min(self.base_s, self.max_s) * JITTER)
+        jittered = backoff + wait_random(0, min(self.base_s, self.max_s) * 0.25)
 
         def is_transient(error: BaseException) -> bool:
             known = failure(error)
@@ -118,7 +114,7 @@ class RetryPolicy:
 
 
 def _error(state: RetryCallState) -> BaseException:
-    """Return what the last attempt raised; tenacity waits only after a failure."""
+    """Return the error of the last attempt; tenacity waits only after a failure."""
     error = state.outcome.exception() if state.outcome else None
     return error or RuntimeError("no failed attempt")
 

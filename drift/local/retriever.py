@@ -17,19 +17,22 @@ from drift.core.deadline import Deadline
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph.connection import Connection
 from drift.http import settings, wiring
-from drift.local.retrieval.documents import DocumentFinder, FoundDocument
+from drift.http.provider import ServiceProvider
+from drift.integrations import passages
+from drift.local.retrieval.documents import DocumentFinder, FoundDocument, by_best_passage
 from drift.nodes.embedding_calls import EmbeddingCalls
 
 __all__ = ["FoundDocument", "retrieve"]
 
 PATIENCE_S = 60.0
+MOST = 50  # documents, or passages, that are ordered
 
 
 async def retrieve(question: str, project: str, top: int = 5) -> list[FoundDocument]:
-    """Return the `top` (1 to 50) documents nearest to a question, the nearest first.
+    """Return the `top` (1 to 50) documents that answer a question best, the best first.
 
-    They are ordered by the cosine of their vectors and the question's. Of two that are as near, the
-    one comes first whose words fit better.
+    They are ordered by their best passages, as a search ranks those. Behind them come documents
+    that no passage is of, by the cosine of their vectors and the question's.
 
     Raises:
         ValueError: the question is empty or over 4,000 characters, or another argument is unusable.
@@ -46,6 +49,7 @@ async def retrieve(question: str, project: str, top: int = 5) -> list[FoundDocum
             ", and has to be `default`."
         )
     deadline = Deadline.after(PATIENCE_S * Connection.patience)
+    services = ServiceProvider(lambda: values)
     chat, model = await asyncio.to_thread(wiring.build_models, values)
     async with Connection(*wiring.database(values)) as connection:
         try:
@@ -57,7 +61,10 @@ async def retrieve(question: str, project: str, top: int = 5) -> list[FoundDocum
                 values.oai_embed_model_name,
                 values.vector_index_dimensions,
             )
-            return await finder.nearest(asked.project_id, asked.query, vector, top, deadline)
+            near = await finder.nearest(asked.project_id, asked.query, vector, MOST, deadline)
+            found = await passages.find(project, asked.query, MOST, services)
+            return by_best_passage(near, found)[:top]
         finally:
+            await services.close()
             await chat.aclose()
             await model.client.close()

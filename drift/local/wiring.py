@@ -21,7 +21,7 @@ Built = TypeVar("Built", Neo4jGraph, Neo4jWriter, Neo4jPreparer)
 
 @asynccontextmanager
 async def closing(built: Built) -> AsyncIterator[Built]:
-    """Close what was built, at the end of the block."""
+    """Close the built objects, at the end of the block."""
     try:
         yield built
     finally:
@@ -46,7 +46,7 @@ def writer_over(connection: Connection, settings: Settings) -> Neo4jWriter:
 
 
 def build_preparer(settings: Settings) -> Neo4jPreparer:
-    """Return what prepares the graph for the schema of the settings."""
+    """Return the preparer of the graph for the schema of the settings."""
     return Neo4jPreparer(
         Connection(*database(settings)),
         index_names(settings),

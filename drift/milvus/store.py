@@ -32,20 +32,11 @@ CONNECT_S, OPEN_S = 5.0, 30.0
 waits no longer than for any call."""
 PAGE = 5000
 """Rows that are asked for at once when all of a project are listed; Milvus gives 16,384."""
-MOST_BYTES = 65_000
-"""Of a text in the collection; Milvus takes 65,535."""
 
-BOUND_S = 5.0
-"""How far a search may lag behind, of a server's own default (`common.gracefulTime`)."""
 
 MADE = "drift.made"
 """A property that tells collections of Milvus Lite apart: the ids there are all 0."""
 
-_BUILT = {"IVF_FLAT": {"nlist": 128}, "HNSW": {"M": 16, "efConstruction": 200}}
-NO_FILE = (
-    "The file of Milvus Lite cannot be opened. One process at a time may have it: set "
-    "MILVUS_URI to a server, or end the other process. It needs the package milvus-lite."
-)
 # Fields of text, with the most bytes of each. Rows of a project lie together, so that a search
 # reads little of others.
 _TEXTS = {"project": 64, "kind": 64, "node_id": 8192, "node_type": 2048, "text_content": 65_535}
@@ -86,7 +77,8 @@ class MilvusStore:
     @property
     def settles_s(self) -> float:
         """Return how long a write may stay unseen: a server answers from up to 5 s ago."""
-        return 2 * BOUND_S if "://" in self.uri else 0.0
+        # twice the bound of a server's own default (`common.gracefulTime`)
+        return 2 * 5.0 if "://" in self.uri else 0.0
 
     async def place(self, space: str, timeout_s: float) -> str:
         """Return what tells this collection from any other, one made anew as well."""
@@ -175,6 +167,10 @@ class MilvusStore:
         return there
 
     def _connected(self) -> Any:  # noqa: ANN401 - the client has no types
+        no_file = (
+            "The file of Milvus Lite cannot be opened. One process at a time may have it: set "
+            "MILVUS_URI to a server, or end the other process. It needs the package milvus-lite."
+        )
         with self._connecting:  # two spaces may be opened at once
             if self._client is None:
                 connect = _client()
@@ -186,7 +182,7 @@ class MilvusStore:
                     )
                 except Exception as error:
                     said = f"Milvus cannot be reached: {_first_line(error)}."
-                    raise VectorStoreError(said if "://" in self.uri else NO_FILE) from error
+                    raise VectorStoreError(said if "://" in self.uri else no_file) from error
             return self._client
 
     def _loaded(self, space: str) -> _Collection:
@@ -229,7 +225,8 @@ class MilvusStore:
             schema.add_field(text, DataType.VARCHAR, max_length=most, is_partition_key=is_key)
         schema.add_field("metadata", DataType.JSON)
         indexes = client.prepare_index_params()
-        built = {"index_type": self.index, "params": _BUILT[self.index]}
+        params = {"IVF_FLAT": {"nlist": 128}, "HNSW": {"M": 16, "efConstruction": 200}}
+        built = {"index_type": self.index, "params": params[self.index]}
         indexes.add_index("vector", metric_type="COSINE", **built)
         about = {} if "://" in self.uri else {MADE: uuid.uuid4().hex}
         client.create_collection(
@@ -279,7 +276,8 @@ def _stored(row: VectorRow) -> dict[str, Any]:
         "kind": row.kind,
         "node_id": row.node_id,
         "node_type": row.label,
-        "text_content": row.text.encode(errors="replace")[:MOST_BYTES].decode(errors="ignore"),
+        # Milvus takes 65,535 bytes, and the text is cut below that.
+        "text_content": row.text.encode(errors="replace")[:65_000].decode(errors="ignore"),
         "metadata": about,
     }
 

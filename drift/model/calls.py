@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from typing import Any, NamedTuple
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from drift.model.graph import Vector
 
@@ -125,10 +126,34 @@ class Embeddings:
         )
 
 
-class PhaseUsage(BaseModel):
-    """What one phase cost; tokens as the provider reported them.
+@dataclass(frozen=True, slots=True)
+class Relevances:
+    """How relevant each text is to a question, in the order of the texts, with the cost.
 
-    Cached and written tokens are part of the prompt's, reasoning tokens of the completion's.
+    A greater score is better, on a scale of the model's own. `units` are the searches billed.
+    """
+
+    scores: tuple[float, ...]
+    tokens: Tokens = field(default_factory=Tokens)
+    retries: int = 0
+    units: int = 0
+
+    @classmethod
+    def of_calls(cls, calls: Sequence[Relevances]) -> Relevances:
+        """Return those of several calls as if one had made them."""
+        return cls(
+            tuple(score for one in calls for score in one.scores),
+            sum_tokens([Tokens(), *(one.tokens for one in calls)]),
+            sum(one.retries for one in calls),
+            sum(one.units for one in calls),
+        )
+
+
+class PhaseUsage(BaseModel):
+    """The cost of one phase; tokens as the provider reported them.
+
+    Cached and written tokens are part of the prompt's, reasoning tokens of the completion's. What
+    a reranker cost, in calls and in searches that were billed, is left out where there was none.
     """
 
     chat_calls: int = 0
@@ -139,6 +164,8 @@ class PhaseUsage(BaseModel):
     cache_write_tokens: int = 0
     reasoning_tokens: int = 0
     retries: int = 0
+    rerank_calls: int = Field(default=0, exclude_if=operator.not_)
+    search_units: int = Field(default=0, exclude_if=operator.not_)
 
 
 class Cost(PhaseUsage):
@@ -156,7 +183,7 @@ class Cost(PhaseUsage):
         self.cache_write_tokens += tokens.cache_write
         self.reasoning_tokens += tokens.reasoning
 
-    def replied(self, reply: ChatReply | Embeddings) -> None:
+    def replied(self, reply: ChatReply | Embeddings | Relevances) -> None:
         """Add the repetitions of a model's reply."""
         self.retries += reply.retries
         self.prompts_cut += isinstance(reply, ChatReply) and reply.is_prompt_cut

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
+
+from drift.core.hyperlinks import Link
 
 CommunityId = int | str
 """A community's own key, in its native type: an integer in GraphRAG data, a string elsewhere."""
 Vector = tuple[float, ...]
+
+MAX_SAMPLES = 5
+"""Candidates that a primer shows whole; they hold most of what a question's first answers cite."""
+NAMELESS = "unknown"
+"""What a document is called of which the graph says no name, and a chunk without a document."""
 
 
 class LocalVector(Vector):
@@ -25,8 +32,8 @@ class Chunk:
     headings above it. It is the `place`th of the `places` chunks of its document, from 1, stands on
     its `page`, a number or a label, and begins at character `start` of the document's text, from 0.
     `source_uri` is where the document is from, and `document_id` its id. `first_line` is the line
-    of the document's file at which the chunk begins, from 1. What the graph does not say is None,
-    or empty.
+    of the document's file at which the chunk begins, from 1, and `links` those of which the text
+    has the words alone. What the graph does not say is None, or empty.
     """
 
     id: str
@@ -41,6 +48,7 @@ class Chunk:
     source_uri: str = ""
     first_line: int | None = None
     document_id: str = ""
+    links: tuple[Link, ...] = ()
 
 
 def document_of(chunk: Chunk) -> str:
@@ -50,29 +58,30 @@ def document_of(chunk: Chunk) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """A community with its summary; the primer's have a score and up to three sample chunks."""
+    """A community with its summary; those that are asked for have a score and sample chunks."""
 
     id: CommunityId
     level: int | None
     summary: str
     score: float = 0.0
     samples: tuple[Chunk, ...] = ()
+    title: str = ""
+    members: frozenset[str] = frozenset()
+    """The chunks below it, as far as they were looked at."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
-    """A RELATED edge between two entities, by their titles, and candidates that mention both.
+    """A RELATED edge between two entities, by their titles.
 
-    Where its description is a sentence of a chunk, that has the id `chunk_id` and is of `document`.
+    Where its description is a sentence of a chunk, `chunk_ids` has that one, else the candidates
+    that mention both.
     """
 
     source: str
     target: str
     description: str = ""
-    weight: float = 0.0
     chunk_ids: tuple[str, ...] = ()
-    chunk_id: str = ""
-    document: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,22 +113,59 @@ class Topic:
 
 
 @dataclass(frozen=True, slots=True)
+class WholeQuery:
+    """A question about all documents together, as a vector."""
+
+    project_id: str
+    vector: Vector
+    located: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WholeEvidence:
+    """The lowest communities of a project, the nearest to the question first.
+
+    Each has the nearest chunks below it as samples, the best first. `known` counts all of them,
+    also those that are too many to be told.
+    """
+
+    topics: tuple[Community, ...] = ()
+    known: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class PrimerEvidence:
-    """The primer's finds: communities with samples, or in their place the best chunks."""
+    """The primer's finds: communities with samples, or in their place the best chunks.
+
+    `candidates` are the chunks that the question itself finds, best first, to choose from;
+    `samples` are the first of them, which are shown whole.
+    """
 
     communities: tuple[Community, ...] = ()
     chunks: tuple[Chunk, ...] = ()
+    candidates: tuple[Chunk, ...] = ()
+
+    @property
+    def samples(self) -> tuple[Chunk, ...]:
+        """The candidates that best show what may be asked."""
+        return self.candidates[:MAX_SAMPLES]
 
     @property
     def is_empty(self) -> bool:
         """True when the project holds nothing to answer from."""
         return not self.communities and not self.chunks
 
+    def without_weak(self) -> PrimerEvidence:
+        """Return it without communities of which the question finds only weaker chunks."""
+        best = {chunk.id for chunk in self.samples}
+        strong = [c for c in self.communities if not c.samples or best & {s.id for s in c.samples}]
+        return replace(self, communities=tuple(strong) or self.communities)
+
     def all_chunks(self) -> tuple[Chunk, ...]:
-        """Every chunk in it once, samples first."""
-        samples = (chunk for community in self.communities for chunk in community.samples)
+        """Every chunk in it once, samples first, without further candidates."""
+        of_communities = (chunk for community in self.communities for chunk in community.samples)
         first: dict[str, Chunk] = {}
-        for chunk in (*samples, *self.chunks):
+        for chunk in (*self.samples, *of_communities, *self.chunks):
             first.setdefault(chunk.id, chunk)
         return tuple(first.values())
 
@@ -195,22 +241,34 @@ class Candidates:
     """The results of a follow-up, before the ranking.
 
     The chunks are in no order; the neighbourhood is that of the likeliest of them. `pinned` stand
-    where the query wished, the nearest first; most queries wish for none. `is_partial` says that an
-    index of words could not be asked.
+    where the query wished, the nearest first; most queries wish for none. `rare` has the ids of all
+    chunks with a word of the question that few hold, the rarest word first. `is_partial` says that
+    an index of words could not be asked, or the documents named not be read.
     """
 
     chunks: tuple[Candidate, ...] = ()
     relationships: tuple[Relationship, ...] = ()
     pinned: tuple[Chunk, ...] = ()
+    rare: tuple[frozenset[str], ...] = ()
     is_partial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The finds of one follow-up: `chunks` best first, and their bounded neighbourhood."""
+    """The finds of one follow-up: `chunks` best first, and their bounded neighbourhood.
+
+    `further` are those that stand behind them.
+    """
 
     chunks: tuple[Chunk, ...] = ()
     relationships: tuple[Relationship, ...] = ()
+    further: tuple[Chunk, ...] = ()
+
+    def led_by(self, leads: Sequence[Chunk]) -> Evidence:
+        """Return the evidence with these chunks before all others."""
+        first = {chunk.id: chunk for chunk in leads}
+        behind = (chunk for chunk in self.chunks if chunk.id not in first)
+        return replace(self, chunks=(*first.values(), *behind))
 
 
 def texts_of(chunks: Iterable[Chunk]) -> Iterator[str]:

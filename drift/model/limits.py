@@ -13,16 +13,8 @@ SHORT = 1_600
 """Characters up to which a chunk is shown again: it costs less than an answer that misses it."""
 FIRST_LOOK = 5
 """Chunks that a follow-up is asked of first; they hold 94 % of what real answers cite of ten."""
-FIRST_LOOK_AT_LONG = 4
-"""The same of long chunks, each of which costs as much as all that an answer adds."""
-MAX_PRIMER_TOKENS = 6_000
-"""The longest prompt of the primer: readers called most samples of a longer one useless."""
-LEAST_PROMPT_TOKENS = 3_000
-"""No prompt with evidence in it is shorter."""
 CONFIDENT = 0.8
-"""An answer this confident, whose model sees no need to continue, ends its branch."""
-FOLLOWUPS_START_PCT = 40
-FOLLOWUPS_END_PCT = 80
+"""An answer this confident leaves nothing of its question open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +32,13 @@ class Limits:
     @property
     def max_primer_tokens(self) -> int:
         """The bound of the primer's prompt: samples only have to show what may be asked."""
-        return min(self.max_prompt_tokens * 3 // 4, MAX_PRIMER_TOKENS)
+        # Readers called most samples of a longer prompt useless.
+        return min(self.max_prompt_tokens * 3 // 4, 6_000)
+
+    @property
+    def max_whole_tokens(self) -> int:
+        """The bound of each prompt about the whole: a model overlooks things in a longer list."""
+        return min(self.max_prompt_tokens, 9_000)
 
     def within(self, longest_prompt: int | None) -> Limits:
         """Return the bounds for a model that reads no more than this of a prompt; None for any."""
@@ -51,12 +49,7 @@ def prompt_bound(most: int, longest_prompt: int | None) -> int:
     """Return the most tokens of a prompt for a model that reads no more than `longest_prompt`."""
     if longest_prompt is None or longest_prompt >= most:
         return most
-    return max(longest_prompt, LEAST_PROMPT_TOKENS)
-
-
-def is_enough(answer: Answer) -> bool:
-    """Tell whether a branch has come to its end."""
-    return not answer.should_continue and answer.confidence >= CONFIDENT
+    return max(longest_prompt, 3_000)  # no prompt with evidence in it is shorter
 
 
 def is_settling(answer: Answer) -> bool:
@@ -80,7 +73,8 @@ def looks(
     are empty.
     """
     are_long = all(len(chunk.text) > SHORT for chunk in leading[:FIRST_LOOK])
-    count = FIRST_LOOK_AT_LONG if are_long else FIRST_LOOK
+    # A long chunk costs as much as all that an answer adds.
+    count = 4 if are_long else FIRST_LOOK
     first, second = leading[:count], leading[count:]
     if all(chunk.id in read for chunk in first):
         return (), ()
@@ -96,8 +90,9 @@ def percentage(ended: Mapping[int, int], planned: Mapping[int, int], passes: int
 
     `planned` counts the follow-ups of each pass (from 1) so far, `ended` those that have ended.
     """
+    start, end = 40, 80
     if all(ended.get(number, 0) >= count for number, count in planned.items()):
-        return FOLLOWUPS_END_PCT
+        return end
 
     shares = (
         min(1.0, ended.get(number, 0) / planned[number])
@@ -105,6 +100,4 @@ def percentage(ended: Mapping[int, int], planned: Mapping[int, int], passes: int
         if planned.get(number)
     )
 
-    return FOLLOWUPS_START_PCT + int(
-        (FOLLOWUPS_END_PCT - FOLLOWUPS_START_PCT) * sum(shares) / passes
-    )
+    return start + int((end - start) * sum(shares) / passes)

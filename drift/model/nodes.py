@@ -12,8 +12,9 @@ Taking = Literal["marked", "unmarked", "unowned"]
 """Which nodes are looked at: those marked as people's own, those of the project that are not marked
 yet too, or those of no project as well."""
 
-Scalar = str | bool | int | float
-Properties = Mapping[str, Scalar | list[str] | list[bool] | list[int] | list[float]]
+Properties = Mapping[
+    str, str | bool | int | float | list[str] | list[bool] | list[int] | list[float]
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class StoredNode:
 
 @dataclass(frozen=True, slots=True)
 class LabelledNode:
-    """A node as it stands: the texts that make up what is searched, and whose vector it has.
+    """A node as it stands: the texts that are searched, and whose vector it has.
 
     `id` names it to people: its own, or the graph's where it has none. `is_known` tells whether it
     has all that a searchable node has, but for the vector, `is_foreign` whether another program

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -38,6 +39,8 @@ ABOUT_PROJECT = "About this project"
 MOST_NAMED = 100
 """Documents that it names, and the largest communities that it tells of."""
 MOST_TOLD = 12
+MOST_KINDS = 300
+"""Pairs of a folder and an ending, beyond which documents are counted by neither."""
 _LINE_CHARACTERS = 190
 """Of a line at most: it is cited as one sentence, and three in a row fit into one span."""
 
@@ -52,7 +55,8 @@ class AboutProject:
     """A project about itself: its counts, names of documents, its largest communities.
 
     `names` are up to MOST_NAMED of its documents', `largest` the titles and summaries of up to
-    MOST_TOLD communities that are in no other, the largest first.
+    MOST_TOLD communities that are in no other, the largest first. `kinds` counts the documents of
+    each first folder (or host) and ending of their ids, with an empty one where there is none.
     """
 
     id: str
@@ -62,12 +66,16 @@ class AboutProject:
     communities: int = 0
     names: tuple[str, ...] = ()
     largest: tuple[tuple[str, str], ...] = ()
+    kinds: tuple[tuple[str, str, int], ...] = ()
 
     def chunk(self) -> Chunk | None:
-        """Return it as a chunk that can be cited; None of a project that holds nothing."""
+        """Return its counts and names as a chunk that can be cited; None where it holds nothing.
+
+        What communities are about is a summary, and no evidence: it stands nowhere in it.
+        """
         if not self.chunks:
             return None
-        lines = "\n".join(f"- {line}" for line in (*self._documents(), *self._largest()))
+        lines = "\n".join(f"- {line}" for line in (*self._by_kind(), *self._documents()))
         return Chunk(about_id(self.id), f"{self._counted()}\n\n{lines}".strip(), ABOUT_PROJECT)
 
     def _counted(self) -> str:
@@ -92,12 +100,19 @@ class AboutProject:
         if whole > len(names):
             yield f"Documents that are not named here: {whole - len(names)} of {whole}"
 
-    def _largest(self) -> Iterator[str]:
-        for title, summary in self.largest:
-            head, _, rest = summary.strip().partition("\n")
-            told = (title or head, rest if title in {"", head} else summary)
-            if about := ": ".join(filter(None, map(str.strip, told))):
-                yield _short(f"One of the largest communities is about {about}", _LINE_CHARACTERS)
+    def _by_kind(self) -> Iterator[str]:
+        """Yield a line for the folders, or hosts, of documents, and one for their endings."""
+        if len(self.kinds) < MOST_KINDS:
+            for place, what in enumerate(("folder", "ending")):
+                counts: Counter[str] = Counter()
+                for *names, documents in self.kinds:
+                    counts[names[place]] += documents
+                if counts.keys() - {""}:
+                    each = [
+                        f"{n} {_short(name, 40) or f'without {what}'}" for name, n in counts.items()
+                    ]
+                    for group in _packed(each):
+                        yield f"Documents by {what}: {', '.join(group)}"
 
 
 def _packed(names: Sequence[str]) -> Iterator[list[str]]:

@@ -14,13 +14,17 @@ Verdict = Literal["answered", "partly", "not_found"]
 
 
 class Proposal(NamedTuple):
-    """A question as a model proposes it; `hint` are words to search with beside its own."""
+    """A question as a model proposes it; `hint` are words to search with beside its own.
+
+    `leads` are the chunks that are read for it before what it finds.
+    """
 
     question: str
     communities: tuple[CommunityId, ...] = ()
     beside: tuple[Beside, ...] = ()
     hint: str = ""
     position: Position | None = None
+    leads: tuple[Chunk, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,7 @@ class Question:
     beside: tuple[Beside, ...] = ()
     hint: str = ""
     position: Position | None = None
+    leads: tuple[Chunk, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +108,6 @@ class Answer:
     text: str
     citations: tuple[Citation, ...]
     confidence: float
-    should_continue: bool
     followups: tuple[Proposal, ...] = ()
     verdict: Verdict = "answered"
     is_of_another: bool = False
@@ -132,6 +136,8 @@ ANSWERED = FollowupState("answered")
 NO_EVIDENCE = FollowupState("no_evidence")
 MERGED = FollowupState("merged")
 SKIPPED_ENOUGH = FollowupState("skipped", "enough")
+SKIPPED_UNPROVEN = FollowupState("skipped", "unproven")
+"""Proposed by an answer that cites nothing, or is about somebody else."""
 SKIPPED_BUDGET = FollowupState("skipped", "budget")
 SKIPPED_DEADLINE = FollowupState("skipped", "deadline")
 

@@ -24,7 +24,6 @@ from drift.telemetry import parts
 KEPT_S = 3600.0
 AGAIN_S = 60.0
 """The wait after a failed server; a measurement that was too slow waits for an hour."""
-MAX_PROJECTS = 1000
 PATIENCE_S = 1.0
 """The longest wait of a question; without a threshold all nodes are near enough."""
 AT_ONCE = 4
@@ -67,7 +66,7 @@ class Measuring:
         self._finder = finder
         self._embedder = embedder
         self._known = TLRUCache[tuple[str, int], Measured](
-            MAX_PROJECTS, lambda _key, measured, now: now + measured.kept_s, clock
+            1000, lambda _key, measured, now: now + measured.kept_s, clock
         )
         self._builds = dict[tuple[str, int], SharedBuild[Measured]]()
         self._turn = asyncio.Lock()

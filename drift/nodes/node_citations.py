@@ -19,10 +19,6 @@ _BEGUN = re.compile(
     rf"[\[【]\s{{0,3}}(?:no?|nod|nodes?\s{{0,3}}(?:#\s{{0,3}}|{_NUMBERS}|[xn]\s{{0,3}})?)?\Z",
     re.IGNORECASE,
 )
-_PART = re.compile(r"\d+|[^\W\d_]+|[^\w\s]")
-_BETWEEN = frozenset({",", ";", "&", "#", "and", "node", "nodes"})
-_LONGEST_NUMBER = 4
-_LONGEST_RANGE = 20
 
 
 def cleaned(text: str, shown: int) -> str:
@@ -56,16 +52,18 @@ def _without_a_begun_one(text: str) -> str:
 
 def _named(numbers: str) -> Iterator[int]:
     """Yield the numbers of a citation: `1, 2`, `1 and Node 2`, `1-3`; behind other words none."""
+    longest_number, longest_range = 4, 20
+    between = {",", ";", "&", "#", "and", "node", "nodes"}
     before: int | None = None
     is_range = False
-    for part in _PART.findall(numbers.lower()):
+    for part in re.findall(r"\d+|[^\W\d_]+|[^\w\s]", numbers.lower()):
         if part.isdecimal():
-            number = int(part) if len(part) <= _LONGEST_NUMBER else 0
-            if is_range and before is not None and 0 < number - before <= _LONGEST_RANGE:
+            number = int(part) if len(part) <= longest_number else 0
+            if is_range and before is not None and 0 < number - before <= longest_range:
                 yield from range(before + 1, number)
             yield number
             before, is_range = number, False
         elif part in {"-", "–", "—", "to"}:
             is_range = True
-        elif part not in _BETWEEN:
+        elif part not in between:
             return

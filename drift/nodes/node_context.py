@@ -15,7 +15,6 @@ from drift.prompting.tokens import cut, cut_to, most_tokens
 MAX_CONTEXT_TOKENS = 100_000
 """Of the whole prompt."""
 MAX_TITLE_CHARACTERS = 300
-_FORGED = re.compile(r"[\[【](?=\s*nodes?\b)", re.IGNORECASE)
 
 
 def asked_of(
@@ -65,7 +64,7 @@ def _related(node: RelatedNode) -> str:
 
 
 def _unforged(text: str) -> str:
-    return _FORGED.sub("(", text)
+    return re.sub(r"[\[【](?=\s*nodes?\b)", "(", text, flags=re.IGNORECASE)
 
 
 def _cost_of_text(text: str) -> int:

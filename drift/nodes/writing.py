@@ -16,9 +16,6 @@ from drift.nodes.node_text import DESCRIPTION, TITLES, searchable_text, text_has
 from drift.nodes.ports import NodeStore
 from drift.ports import Embedder
 
-ATTEMPTS = 3
-"""A node that others change all the time is given up after so many tries."""
-
 
 @dataclass(frozen=True, slots=True)
 class NodeRules:
@@ -91,7 +88,8 @@ class NodeWriting:
         """
         text = _required_text(properties)
         wanted = self._rules.hash_of(text)
-        for _ in range(ATTEMPTS):
+        # A node that others change all the time is given up after so many tries.
+        for _ in range(3):
             stored = await self._store.find_node(project, node_id, deadline)
             is_same = stored.text_hash == wanted
             embedded = None if is_same else await self._embed(text, deadline)

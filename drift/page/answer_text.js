@@ -44,10 +44,7 @@ export class AnswerText {
   }
 
   soon() {
-    this.frame ||= requestAnimationFrame(() => {
-      this.frame = 0;
-      this.grow();
-    });
+    this.frame ||= requestAnimationFrame(() => this.grow());
   }
 
   /** Show no more of it: something else takes its place. */
@@ -58,6 +55,8 @@ export class AnswerText {
 
   /** Show what is new: blocks that have ended, and the last one, which may still grow. */
   grow() {
+    cancelAnimationFrame(this.frame); // what is shown now would be shown anew, and lose the focus
+    this.frame = 0;
     const found = blocks(this.whole.slice(this.shown));
     const now = found.slice(0, MOST_AT_ONCE);
     const isAll = now.length === found.length;

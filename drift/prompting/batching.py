@@ -9,9 +9,6 @@ from itertools import chain, combinations, zip_longest
 from drift.model.graph import Chunk, Evidence
 from drift.model.tree import Node, Question
 
-SHARED = 1 / 3
-"""Share of the smaller one's chunks that two groups have in common before they are joined."""
-
 
 @dataclass(frozen=True, slots=True)
 class Wave:
@@ -72,7 +69,8 @@ def _closest(
     for one, other in combinations(range(len(groups)), 2):
         joined = groups[one] + groups[other]
         share = _share(_ids(groups[one]), _ids(groups[other]))
-        is_better = share >= SHARED and share > best_share
+        # Groups that are joined have a third of the smaller one's chunks in common.
+        is_better = share >= 1 / 3 and share > best_share
         if is_better and len(joined) <= most and fits(in_turns(joined)):
             best, best_share = (one, other), share
 

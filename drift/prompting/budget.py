@@ -7,9 +7,9 @@ must be.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from drift.model.calls import Prompt
 from drift.model.graph import Chunk, Community, CommunityId, PrimerEvidence
@@ -33,7 +33,7 @@ _A_HANDLE = 12  # tokens of a number, a place, or the tags of one item
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A prompt for one or several follow-ups, and the chunks in it, best first."""
+    """A prompt, and the chunks in it, best first."""
 
     prompt: Prompt
     shown: tuple[Chunk, ...]
@@ -106,28 +106,47 @@ def quick(question: str, chunks: Sequence[Chunk], handles: RequestHandles, most:
     return Reading(prompts.quick(question, in_order), shown)
 
 
+def whole(
+    question: str,
+    topics: Sequence[Community],
+    chunks: Sequence[Chunk],
+    handles: RequestHandles,
+    most: int,
+) -> Reading:
+    """Return the prompt of one look at topics: their summaries, and chunks, best first."""
+    question = cut_question(question, most)
+    room = most - cost_of(prompts.whole(question, [], [])) - _RESERVED
+    told, left = _shortened_to_fit(partial(elements.topic_elements, topics), len(topics), room // 4)
+    shown, written, _ = _leading(chunks, room - room // 4 + left, handles)
+    in_order = [written[chunk.id] for chunk in elements.in_reading_order(shown)]
+    return Reading(prompts.whole(question, told, in_order), shown)
+
+
 def primer(
     question: str, found: PrimerEvidence, handles: Handles[CommunityId], most: int
-) -> Prompt:
-    """Return the prompt of the first look: communities, the more of them the shorter, and samples.
+) -> Reading:
+    """Return the prompt of the first look: communities, samples, and a line of each candidate.
 
-    Samples are taken in turns from the communities.
+    What it shows are the candidates; samples are the first of them, whole. The more communities
+    there are, the shorter they are.
     """
-    question = cut_question(question, most)
-    room = most - cost_of(prompts.primer(question, [], [])) - _RESERVED
+    asked = cut_question(question, most)
+    room = most - cost_of(prompts.primer(asked, [], [])) - _RESERVED
 
-    samples = elements.samples(found.communities, found.chunks, handles)
-    # Summaries leave this part of the primer's room to its samples.
-    for_summaries = room // 2 if samples else room
-    summaries, left = _summaries(found.communities, handles, for_summaries)
-    room -= for_summaries - left
+    # Summaries leave half of the room to samples and lines, and samples half of that to lines.
+    half = room // 2 if found.candidates else room
+    told = partial(elements.community_elements, found.communities, handles)
+    summaries, left = _shortened_to_fit(told, len(found.communities), half)
+    room -= half - left
 
-    chunks = tuple(chunk for chunk, _ in samples.values())
-    shown, _ = _fitting(elements.sample_elements(chunks, samples), room)
-    if chunks and not shown:
-        shown = elements.sample_elements([_beginning(chunks[0], room)], samples)
+    rows = elements.sample_elements(found.samples, found.communities, handles)
+    samples, left = _fitting(rows, room // 2)
+    room -= room // 2 - left
 
-    return prompts.primer(question, summaries, shown)
+    lines = elements.candidate_lines(question, found.candidates)[len(samples) :]
+    candidates, _ = _fitting(lines, room)
+    prompt = prompts.primer(asked, summaries, samples, candidates)
+    return Reading(prompt, found.candidates[: len(samples) + len(candidates)])
 
 
 def aggregator(
@@ -173,16 +192,15 @@ def second_try(prompt: Prompt, reply: str, problem: str, most: int) -> Prompt:
     return prompts.corrected(prompt, shown, problem)
 
 
-def _summaries(
-    communities: Sequence[Community], handles: Handles[CommunityId], room: int
+def _shortened_to_fit(
+    rows_of: Callable[[int], list[str]], count: int, room: int
 ) -> tuple[list[str], int]:
-    """Return all communities with summaries as long as they fit, and the room that they leave."""
+    """Return all `count` summaries, of as many characters as fit, and the room that they leave."""
     characters = elements.MAX_SUMMARY_CHARACTERS
-    fitting, left = _fitting(elements.community_elements(communities, handles), room)
-    while len(fitting) < len(communities) and characters > _SHORTEST_SUMMARY:
+    fitting, left = _fitting(rows_of(characters), room)
+    while len(fitting) < count and characters > _SHORTEST_SUMMARY:
         characters //= 2
-        rows = elements.community_elements(communities, handles, characters)
-        fitting, left = _fitting(rows, room)
+        fitting, left = _fitting(rows_of(characters), room)
 
     return fitting, left
 
@@ -250,12 +268,6 @@ def _first_sentences(chunk: Chunk, handle: str, room: int) -> str:
         written = elements.chunk_element(shorter, handle, 1)
 
     return written
-
-
-def _beginning(chunk: Chunk, room: int) -> Chunk:
-    """Return a sample with as much of its text as fits, and the beginning of it in any case."""
-    besides = most_tokens(elements.chunk_element(replace(chunk, text=""), "")) + _A_HANDLE
-    return replace(chunk, text=_cut(chunk.text, max(1, room - besides)))
 
 
 def _cut(text: str, tokens: int) -> str:

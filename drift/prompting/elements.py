@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, zip_longest
 from typing import Generic, TypeVar
 
 from drift.core.folding import whole_words
+from drift.core.sentence_ends import split_sentences
 from drift.evidence.sentences import sentences
+from drift.evidence.text import content_words
 from drift.model.graph import Chunk, Community, CommunityId, document_of
 from drift.model.tree import Citation, Node
 from drift.prompting.markup import element, indented, on_line, plain
 from drift.prompting.tokens import cut, cut_to
 
-MAX_SUMMARIES_CHARACTERS = 24_000  # summaries in one prompt: many communities get shorter ones
 MAX_SUMMARY_CHARACTERS = 1_500
+MAX_SAMPLE_CHARACTERS = 2_000  # as long as the longest chunk of ours
+MAX_CANDIDATE_CHARACTERS = 200  # of the one sentence that a candidate shows
+LOOKED_AT = 10_000  # characters of a candidate in which that is chosen; our chunks have fewer
+
+_SHORT_LINE = re.compile(r"(?<![^\n]{60})\n")
+"""The end of a line that is no wrapped prose: a heading, an item, a row."""
 
 Key = TypeVar("Key", int, str, int | str)
 
@@ -82,47 +90,79 @@ def community_elements(
     handles: Handles[int | str],
     characters: int = MAX_SUMMARY_CHARACTERS,
 ) -> list[str]:
-    """Return communities as elements of a prompt; many get shorter summaries."""
-    most = min(characters, MAX_SUMMARIES_CHARACTERS // max(1, len(communities)))
+    """Return communities as elements of a prompt, with a title that says more than the summary."""
     return [
-        element("community", plain(cut(c.summary, most)), id=handles.short(c.id), level=c.level)
+        element(
+            "community",
+            plain(cut(c.summary, characters)),
+            id=handles.short(c.id),
+            level=c.level,
+            title="" if c.title in c.summary else short_name(c.title),
+        )
         for c in communities
     ]
 
 
-def samples(
-    communities: Sequence[Community], chunks: Sequence[Chunk], handles: Handles[int | str]
-) -> dict[str, tuple[Chunk, str | None]]:
-    """Return sample chunks by their id, each with the handle of its community, in turns.
-
-    What stands whole in a summary is left out.
-    """
-    placed: dict[str, tuple[Chunk, str | None]] = {}
-    columns = []
-    for community in communities:
-        handle = handles.short(community.id)
-        columns.append([(sample, handle) for sample in community.samples])
-    for turn in chain.from_iterable(zip_longest(*columns)):
-        if turn:
-            placed.setdefault(turn[0].id, turn)
-
-    for chunk in chunks:
-        placed.setdefault(chunk.id, (chunk, None))
-
-    told = [on_line(community.summary) for community in communities]
-    return {id_: sample for id_, sample in placed.items() if not _is_told(sample[0].text, told)}
+def topic_elements(topics: Sequence[Community], characters: int) -> list[str]:
+    """Return topics as elements that nothing can be cited of."""
+    return [
+        element("topic", plain(cut(one.summary, characters)), title=on_line(one.title))
+        for one in topics
+    ]
 
 
-def _is_told(text: str, summaries: Sequence[str]) -> bool:
-    line = on_line(text)
-    return any(line in summary for summary in summaries)
+def candidate_handles(chunks: Iterable[Chunk]) -> Handles[str]:
+    """Return the handles of candidates, by their places: those shown are the first of all."""
+    return Handles.of("P", (chunk.id for chunk in chunks))
 
 
 def sample_elements(
-    shown: Sequence[Chunk], placed: Mapping[str, tuple[Chunk, str | None]]
+    samples: Sequence[Chunk], communities: Sequence[Community], names: Handles[int | str]
 ) -> list[str]:
-    """Return samples as elements of a prompt, without ids: none is cited."""
-    return [element("sample", plain(c.text), community=placed[c.id][1], **_where(c)) for c in shown]
+    """Return the first candidates whole, each with the community that it is a sample of."""
+    handles = candidate_handles(samples)
+    held_by = {
+        sample.id: names.short(one.id) for one in reversed(communities) for sample in one.samples
+    }
+    return [
+        element(
+            "sample",
+            plain(cut(chunk.text, MAX_SAMPLE_CHARACTERS)),
+            id=handles.short(chunk.id),
+            community=held_by.get(chunk.id),
+            **_where(chunk),
+        )
+        for chunk in samples
+    ]
+
+
+def candidate_lines(question: str, chunks: Sequence[Chunk]) -> list[str]:
+    """Return a line for each chunk: its handle, document and heading, and its best sentence.
+
+    That is the sentence with most of the question's words beside those, by how few sentences have
+    them.
+    """
+    asked = content_words(question)
+    names = [" > ".join(filter(None, _named(chunk))) for chunk in chunks]
+    units = [
+        _beside(name, chunk.text[:LOOKED_AT]) for name, chunk in zip(names, chunks, strict=True)
+    ]
+    counts = Counter(word for own in units for _, words in own for word in words & asked)
+
+    lines, handles = [], candidate_handles(chunks)
+    for chunk, name, own in zip(chunks, names, units, strict=True):
+        best, _ = max(own, key=lambda unit: sum(1 / counts[word] for word in unit[1] & asked))
+        said = on_line(f"{name}: {cut(best, MAX_CANDIDATE_CHARACTERS)}")
+        lines.append(f"{handles.short(chunk.id)}| {said}")
+    return lines
+
+
+def _beside(name: str, text: str) -> list[tuple[str, frozenset[str]]]:
+    """Return the sentences of a text that say more than a name, each with its further words."""
+    told = content_words(name)
+    found = (one for block in _SHORT_LINE.split(text) for one in split_sentences(block))
+    units = [(sentence, content_words(sentence) - told) for sentence in found]
+    return [unit for unit in units if unit[1]] or [(text, frozenset())]
 
 
 def chunk_element(chunk: Chunk, handle: str, most: int | None = None) -> str:
@@ -135,11 +175,14 @@ def chunk_element(chunk: Chunk, handle: str, most: int | None = None) -> str:
 
 
 def _where(chunk: Chunk) -> dict[str, str]:
-    return {
-        "document": short_name(chunk.document_name),
-        "heading": "" if chunk.heading == chunk.document_name else short_name(chunk.heading),
-        "place": place_of(chunk),
-    }
+    document, heading = _named(chunk)
+    return {"document": document, "heading": heading, "place": place_of(chunk)}
+
+
+def _named(chunk: Chunk) -> tuple[str, str]:
+    """Return the names of a chunk's document and heading; the latter only where it says more."""
+    heading = "" if chunk.heading == chunk.document_name else short_name(chunk.heading)
+    return short_name(chunk.document_name), heading
 
 
 def short_name(name: str) -> str:
@@ -167,12 +210,11 @@ def in_reading_order(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
 class SearchHistory:
     """The state of a search when follow-ups are read.
 
-    `settled` are the follow-ups that ended before, `asking` those that others read at the same
-    time, `names` the names found so far. In the last pass nothing new is asked for.
+    `settled` are the follow-ups that ended before, `names` the names found so far. In the last pass
+    nothing new is asked for.
     """
 
     settled: tuple[Node, ...] = ()
-    asking: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     is_last: bool = False
 
@@ -191,8 +233,7 @@ def asked_elements(
     memory: SearchHistory, shown: Collection[str], handles: Handles[str]
 ) -> list[str]:
     """Return earlier follow-ups; evidence in a chunk that is shown as well is only named."""
-    rows = [_settled(node, shown, handles) for node in memory.settled]
-    return rows + [_asked(question, "being answered") for question in memory.asking]
+    return [_settled(node, shown, handles) for node in memory.settled]
 
 
 def _settled(node: Node, shown: Collection[str], handles: Handles[str]) -> str:

@@ -12,6 +12,7 @@ from drift.model.tree import (
     SKIPPED_BUDGET,
     SKIPPED_DEADLINE,
     SKIPPED_ENOUGH,
+    SKIPPED_UNPROVEN,
     Citation,
     Fact,
     Node,
@@ -25,7 +26,6 @@ _UNANSWERED = {
     SKIPPED_BUDGET: "not asked",
     SKIPPED_DEADLINE: "no time was left",
 }
-MAX_UNANSWERED = 10
 
 
 def parents_first(nodes: Sequence[Node]) -> Iterator[Node]:
@@ -118,9 +118,11 @@ def unanswered_lines(nodes: Sequence[Node]) -> list[str]:
     """Return the questions, asked or not, without an answer that stands on evidence."""
     lines = []
     for node in nodes:
-        if node.state in {MERGED, SKIPPED_ENOUGH} or (node.answer and node.answer.citations):
+        if node.state in {MERGED, SKIPPED_ENOUGH, SKIPPED_UNPROVEN} or (
+            node.answer and node.answer.citations
+        ):
             continue
         why = _IN_VAIN if node.answer else _UNANSWERED.get(node.state, "it failed")
         lines.append(f"{on_line(node.question.text)} ({why})")
 
-    return list(dict.fromkeys(lines))[:MAX_UNANSWERED]
+    return list(dict.fromkeys(lines))[:10]

@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-_LATIN_LETTERS = r"A-Za-z\u00c0-\u024f\u1e00-\u1eff"
 _PIECE = re.compile(
-    rf"(?P<latin>[{_LATIN_LETTERS}]+)"
+    r"(?P<latin>[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+)"
     r"|(?P<space>\s+)"
     r"|(?P<digits>\d+)"
     r"|(?P<sign>[!-/:-@\[-`{-~]+)"
@@ -84,10 +83,8 @@ def _latin(word: str) -> float:
     return cost
 
 
-_STOPS = "[.!?…;؟।]"
 # A long row of stops is read once, not again from each of them.
-_SENTENCE_END = re.compile(rf"(?<!{_STOPS}){_STOPS}++[\"'”’»)\]]*+(?=\s)|[。！？]+[」』”]*|\n")
-_SPACE = re.compile(r"\s")
+_SENTENCE_END = re.compile(r"(?<![.!?…;؟।])[.!?…;؟।]++[\"'”’»)\]]*+(?=\s)|[。！？]+[」』”]*|\n")
 _SHORTEST = 2
 
 
@@ -101,7 +98,7 @@ def cut(text: str, most: int) -> str:
 
     # The next character tells whether a sentence or a word ends with the last one.
     ends = [found.end() for found in _SENTENCE_END.finditer(text[: most + 1])]
-    spaces = [found.start() for found in _SPACE.finditer(text[: most + 1])]
+    spaces = [found.start() for found in re.finditer(r"\s", text[: most + 1])]
     for end in (*ends[-1:], *spaces[-1:]):
         if most // 2 <= end <= most and text[:end].strip():
             return text[:end]

@@ -17,7 +17,6 @@ from drift.redis.entries import CacheEntries
 
 LOCAL_BYTES = 16 * 1024 * 1024
 MOST_BYTES = 256 * 1024  # a longer answer is not kept
-_FORMAT = 2  # part of each key: another format of entries has other keys
 
 
 @dataclass(slots=True)
@@ -61,5 +60,6 @@ class CachedAnswer:
             return None
 
         kind, asked = type(self.asked).__name__, self.asked.model_dump_json()
-        named = [_FORMAT, self.settings, self.project.id, version, kind, asked]
+        # 2 is the format of entries: another one has other keys.
+        named = [2, self.settings, self.project.id, version, kind, asked]
         return f"answer:{hashlib.sha256(json.dumps(named).encode()).hexdigest()}"

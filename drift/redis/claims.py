@@ -13,8 +13,6 @@ from drift.model.health import Readiness
 from drift.redis.server import RedisServer, noted
 
 PREFIX = "drift:retrieval:"
-WAIT_S = 0.5  # how long a request waits for Redis
-_FORBIDDEN = "its user may not claim ids of retrievals (docs/access.md)"
 
 
 class RedisClaims:
@@ -29,7 +27,8 @@ class RedisClaims:
         """Claim an id, and tell whether it is not another caller's; a failure claims for nobody."""
         is_own = True
         if self._breaker.allow():
-            async with noted(self._breaker, WAIT_S, _FORBIDDEN):
+            forbidden = "its user may not claim ids of retrievals (docs/access.md)"
+            async with noted(self._breaker, 0.5, forbidden):
                 is_own = await self._claim(PREFIX + retrieval_id, name, math.ceil(seconds))
                 self._breaker.succeed()
 

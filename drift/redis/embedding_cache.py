@@ -16,8 +16,6 @@ from drift.model.graph import Vector
 from drift.ports import Embedder
 from drift.redis.entries import CacheEntries
 
-_FORMAT = 2  # part of each key: another format of entries has other keys
-
 
 @dataclass(frozen=True, slots=True)
 class Space:
@@ -32,7 +30,8 @@ class Space:
     def key(self, text: str) -> str:
         """Return the key of a text; another space has other keys."""
         text = self.prefix + text
-        named = [_FORMAT, self.server, self.model, self.deployment, self.dimensions, text]
+        # 2 is the format of entries: another one has other keys.
+        named = [2, self.server, self.model, self.deployment, self.dimensions, text]
         return f"embed:{hashlib.sha256(json.dumps(named).encode()).hexdigest()}"
 
 

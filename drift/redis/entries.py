@@ -23,10 +23,7 @@ from drift.redis.server import RedisServer, noted
 KEPT_S = 86_400
 """An entry counts for a day, in Redis and in the process: a model behind a name may be changed."""
 LOCAL_BYTES = 32 * 1024 * 1024  # about 2,600 vectors of 3,072 floats
-WAIT_S = 0.05
-"""How long a look-up waits for Redis, also for one that is still opening its connection."""
 GIVE_UP_S = 2.0  # how long an answer may take that nobody waits for any more
-_MARK_BYTES = 32
 _FORBIDDEN = "its user may not keep entries (docs/access.md)"
 
 
@@ -89,7 +86,8 @@ class RedisEntries:
 
     A new connection may take longer than a look-up waits. So one late answer is no trouble: the
     process waits for it and sends no other look-up. Two in a row are trouble. Keys and entries are
-    signed with `secret`: others can delete them, not forge them.
+    signed with `secret`: others can delete them, not forge them. A look-up waits `wait_s`, also for
+    a connection that is being opened.
     """
 
     def __init__(
@@ -97,7 +95,7 @@ class RedisEntries:
         server: RedisServer,
         secret: bytes,
         what: Literal["embedding", "answer"] = "embedding",
-        wait_s: float = WAIT_S,
+        wait_s: float = 0.05,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Prepare for the event loop that first asks; log lines say `what` is kept."""
@@ -195,9 +193,10 @@ class RedisEntries:
         return self._mark(b"entry", key, entry) + entry
 
     def _opened(self, key: str, stored: object) -> bytes | None:
+        mark_bytes = 32
         if not isinstance(stored, bytes):
             return None
-        mark, entry = stored[:_MARK_BYTES], stored[_MARK_BYTES:]
+        mark, entry = stored[:mark_bytes], stored[mark_bytes:]
         return entry if hmac.compare_digest(mark, self._mark(b"entry", key, entry)) else None
 
     def _mark(self, of: bytes, key: str, entry: bytes = b"") -> bytes:

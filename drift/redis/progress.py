@@ -21,7 +21,6 @@ from drift.redis.waiting import WaitingRoom
 
 LATE_SECONDS = 0.8
 """How long an answer waits for its messages; then Redis is in trouble, and no other answer does."""
-PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6)  # seconds between attempts that fail; the last one is repeated
 KEPT_SECONDS = 60.0  # how long a message waits for a Redis in trouble
 MAX_AT_ONCE, MAX_BYTES_AT_ONCE = 200, 256 * 2**10  # messages in one packet
 
@@ -74,13 +73,14 @@ class RedisProgress:
 
     async def _carry(self) -> None:
         """Carry messages until none waits."""
+        pauses = (0.1, 0.2, 0.4, 0.8, 1.6)  # seconds between attempts; the last one is repeated
         try:
             while self._room:
                 try:
                     await self._publish()
                 except Exception as error:  # noqa: BLE001 - whatever it is must not reach a request
                     self._fail(chain(error))
-                    await asyncio.sleep(PAUSES[min(self._failures, len(PAUSES) - 1)])
+                    await asyncio.sleep(pauses[min(self._failures, len(pauses) - 1)])
                     self._failures += 1
                     self._room.drop_older(self._clock() - KEPT_SECONDS)
         finally:

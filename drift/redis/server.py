@@ -158,6 +158,7 @@ class RedisServer:
 
     async def health(self) -> Readiness:
         """Return ok, or in words why the server does not answer."""
+        silent = ": one without TLS is silent to rediss://, and needs redis://"
         try:
             # A refusal is an answer too: a user may have the right to publish alone.
             with suppress(NoPermissionError):
@@ -165,7 +166,7 @@ class RedisServer:
                     raise InvalidResponse("Another answer to PING.")  # noqa: TRY301
         except Exception as error:  # noqa: BLE001 - whatever it is, it has words
             is_silent = self.has_tls and isinstance(error, TimeoutError | RedisTimeoutError)
-            return Readiness.failing(in_words(error) + (_SILENT if is_silent else ""))
+            return Readiness.failing(in_words(error) + (silent if is_silent else ""))
         return Readiness.ok()
 
 
@@ -248,7 +249,6 @@ def object_id(token: str) -> str:
 
 # -------------------------------------------------------------------------------------------- words
 _ENDED = "it ends the connection: a server with TLS needs rediss://"
-_SILENT = ": one without TLS is silent to rediss://, and needs redis://"
 _SLOTS = "it is a cluster whose keys lie on several nodes: it needs one endpoint (docs/caches.md)"
 _MEANINGS: tuple[tuple[type[BaseException], str], ...] = (
     (ssl.SSLCertVerificationError, "its certificate is not trusted here"),

@@ -9,44 +9,40 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from drift.answer import conclusion
 from drift.answer.conclusion import Conclusion
 from drift.answer.reference_lookup import Clock, ReferenceLookup, utc_now
 from drift.answer.references import build_references, cited_chunks
 from drift.answer.response import (
     Searched,
     build_response,
+    not_reranked,
     nothing_found,
     of_local_vectors,
     with_references,
 )
-from drift.answer.streaming import GrowingAnswer, Telling
+from drift.answer.streaming import Telling
 from drift.contracts.answer import NO_DATA_STATE, DepthOut, RetrieveResponse
 from drift.contracts.evidence import EvidenceResponse
-from drift.contracts.final_replies import AggregateReply
 from drift.contracts.progress import Phase
+from drift.contracts.replies import PrimerReply
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyError, UpstreamError
 from drift.evidence import citations
-from drift.evidence.missing_names import unseen_name
-from drift.model.graph import (
-    LocalVector,
-    PrimerEvidence,
-    texts_of,
-)
+from drift.model.graph import LocalVector, PrimerEvidence, Vector
 from drift.model.limits import Limits
 from drift.model.tree import Tree
 from drift.ports import AnswerSlot, Listener, Ports
-from drift.prompting import budget
 from drift.prompting.elements import Handles, RequestHandles
+from drift.search.aggregator import aggregate
 from drift.search.evidence import find_passages
 from drift.search.followups import Followups
 from drift.search.prices import PriceTable
 from drift.search.primer import Primer
 from drift.search.progress import Progress, name_list
-from drift.search.quick import ABOUT_WHOLE, UNKNOWN_NAME, Look, look_once, unusable, with_whole
-from drift.search.scope import Scope
+from drift.search.quick import ABOUT_WHOLE, UNKNOWN_NAME, Look, look_once, unusable
+from drift.search.scope import UNRERANKED, Scope
+from drift.search.whole import look_at_whole
 from drift.telemetry import parts
 
 ONE_LOOK_STANDS = (
@@ -101,6 +97,8 @@ class DriftSearch:
                 if LocalVector in scope.embedded_by:
                     response = of_local_vectors(response)
                     retrieval.is_whole = False
+                if UNRERANKED in scope.lost:
+                    response = not_reranked(response)
                 if slot and retrieval.is_whole:
                     slot.keep(response)
                 if response.no_data_found:
@@ -114,7 +112,6 @@ class DriftSearch:
             response.usage.from_cache = retrieval.is_recalled
             if self._prices:
                 response.usage.cost = self._prices.cost(whole.spending)
-
         return response
 
     async def find_passages(
@@ -144,23 +141,30 @@ class _Retrieval:
 
     async def recall(self, slot: AnswerSlot | None) -> RetrieveResponse | None:
         """Tell an answer that was kept once more; None where there is none."""
+        self.progress.report(Phase.INITIALIZING, "Starting the retrieval")
         known = await slot.recall(RetrieveResponse, self.scope.deadline) if slot else None
         if known is None:
             return None
-
         self.is_recalled = True
         parts.recalled()
-        self.progress.report(Phase.INITIALIZING, "Starting the retrieval")
         return self.tell(known)
 
     async def answer(self) -> RetrieveResponse:
-        self.progress.report(Phase.INITIALIZING, "Starting the retrieval")
         with parts.phase(Phase.EXPANDING_QUERY):
             look = self.look = await self.look_first()
-            if look and (self.request.depth == "quick" or look.open in {"", UNKNOWN_NAME}):
+            is_whole = look is not None and look.open == ABOUT_WHOLE
+            is_quick = self.request.depth == "quick"
+            if look and not is_whole and (is_quick or look.open in {"", UNKNOWN_NAME}):
                 return await self.answer_by(look)
-
             primer = Primer(self.scope, self.progress, look)
+            vector, has_topics = ((), False) if is_whole else await primer.embed()
+
+        if look and is_whole:
+            own = PrimerEvidence(candidates=look.candidates)
+            if answered := await self.answer_about_whole(own, look.vector, PrimerReply.empty()):
+                return answered
+            if is_quick:
+                return await self.answer_by(look)
             vector, has_topics = await primer.embed()
 
         with parts.phase(Phase.RETRIEVING_COMMUNITIES) as part:
@@ -169,12 +173,13 @@ class _Retrieval:
             if found.is_empty and not (look and look.found):
                 return self.no_data(Searched(self.depth("drift")))
             handles = RequestHandles(Handles.of("C", (c.id for c in found.communities)))
-            first = await primer.plan(found, handles)
-            proposals = primer.proposals(first, handles)
+            first, proposals = await primer.plan(found, handles)
+
+        is_news = first.about_whole and not is_whole
+        if is_news and (answered := await self.answer_about_whole(found, vector, first)):
+            return answered
 
         with parts.phase(Phase.EXECUTING_FOLLOWUP) as part:
-            if first.about_whole and not (look and look.open == ABOUT_WHOLE):
-                look = await with_whole(self.scope, look)
             followups = self.followups(found, handles, look)
             tree = await followups.run(proposals)
             part.critical_path_s = tree.longest_chain_s()
@@ -185,7 +190,7 @@ class _Retrieval:
         names = name_list(citations.document_names(tree.citations()), bracketed=False)
         self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together", names)
         with parts.phase(Phase.AGGREGATING_RESULTS) as part:
-            concluded = await self.conclude(tree, found)
+            concluded = await aggregate(self.scope, self.telling, tree, found)
             part.add(facts=len(concluded.statements))
             searched = Searched(self.depth("drift"), tree, first, found)
             return await self.respond(concluded, searched)
@@ -213,9 +218,26 @@ class _Retrieval:
         searched = Searched(self.depth("quick"), tree)
         if not tree.retrieved:
             return self.no_data(searched)
-
         self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together")
         return await self.respond(look.conclusion, searched)
+
+    async def answer_about_whole(
+        self, found: PrimerEvidence, vector: Vector, first: PrimerReply
+    ) -> RetrieveResponse | None:
+        """Answer from looks at the project's topics; None where they find nothing."""
+        self.progress.report(Phase.EXECUTING_FOLLOWUP, "Reading the topics of all documents")
+        with parts.phase(Phase.EXECUTING_FOLLOWUP) as part:
+            read = await look_at_whole(self.scope, found.candidates, vector, self.telling)
+            if read is None:
+                return None
+            part.critical_path_s, tree = read.tree.longest_chain_s(), read.tree
+            parts.count_followups(part, (node.state for node in tree.nodes.values()), tree.counts)
+
+        self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together")
+        with parts.phase(Phase.AGGREGATING_RESULTS):
+            made = read.conclusion or await aggregate(self.scope, self.telling, tree, found)
+            depth = self.depth("quick" if self.request.depth == "quick" else "drift")
+            return await self.respond(read.told_of(made), Searched(depth, tree, first, found))
 
     async def answer_in_spite_of(self, error: DriftError) -> RetrieveResponse:
         """Answer with the findings of one look, or raise the failure of the search behind it."""
@@ -226,7 +248,6 @@ class _Retrieval:
         self.scope.lose("deeper_failed", error, code=error.code)
         found = look.conclusion
         uncertain = replace(found, uncertainty=(*found.uncertainty, ONE_LOOK_STANDS))
-
         return await self.answer_by(replace(look, conclusion=uncertain))
 
     def depth(self, used: Literal["quick", "drift"]) -> DepthOut:
@@ -248,25 +269,6 @@ class _Retrieval:
             followups.queue.begin_with(look.node)
 
         return followups
-
-    async def conclude(self, tree: Tree, found: PrimerEvidence) -> Conclusion:
-        """Return the answer, of sentences that stand on checked facts."""
-        nodes, question = tree.in_order(), self.request.query
-        most = self.scope.limits.max_prompt_tokens
-        prompt, facts = budget.aggregator(question, nodes, tree.retrieved, most)
-        if not facts:
-            return Conclusion()
-
-        shown = [*texts_of(tree.retrieved.values()), *(c.summary for c in found.communities)]
-        growing = GrowingAnswer(lambda _: () if unseen_name(question, shown) else facts)
-        hear = self.telling.hear(growing.deliverable)
-        try:
-            reply = await self.scope.ask(prompt, AggregateReply, hear)
-        except UnusableReplyError as error:
-            self.scope.lose("aggregation_unusable", reason=error.detail)
-            return conclusion.without_last_call(question, nodes, shown)
-
-        return conclusion.conclude(question, reply, facts, nodes, shown)
 
     async def respond(self, concluded: Conclusion, searched: Searched) -> RetrieveResponse:
         """Return the answer that is made of a conclusion, and tell it."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
+
 from drift.answer.reference_lookup import ReferenceLookup
 from drift.answer.references import Known, label_of
 from drift.answer.signals import similarity
@@ -24,18 +27,33 @@ async def find_passages(scope: Scope, lookup: ReferenceLookup) -> EvidenceRespon
     chunks = evidence.chunks[: scope.request.top_k]
     ids = tuple(chunk.id for chunk in chunks)
     known = await lookup.known(scope.request, ids, vector, scope.deadline)
-    return EvidenceResponse(passages=[_passage(chunk, known) for chunk in chunks])
+    passages = zip(chunks, scores(chunks, known), strict=True)
+    return EvidenceResponse(passages=[_passage(chunk, score) for chunk, score in passages])
 
 
-def _passage(chunk: Chunk, known: Known) -> PassageOut:
-    passage = known.passages.get(chunk.id)
-    match = similarity(passage.similarity if passage else None, known.threshold)
+def scores(chunks: Sequence[Chunk], known: Known) -> list[float]:
+    """Return how near each chunk or any behind it is, 0..1, so that scores fall with the rank.
+
+    Of a graph that knows no vectors, it is how they were ranked.
+    """
+    found = (known.passages.get(chunk.id) for chunk in chunks)
+    near = [similarity(one.similarity if one else None, known.threshold) for one in found]
+    if all(one is None for one in near):
+        near = [min(1.0, max(0.0, chunk.score)) for chunk in chunks]
+    return falling([one or 0.0 for one in near])
+
+
+def falling(near: Sequence[float]) -> list[float]:
+    """Return the greatest of each number and of those behind it."""
+    return list(accumulate(reversed(near), max))[::-1]
+
+
+def _passage(chunk: Chunk, score: float) -> PassageOut:
     whole = Citation(chunk.id, chunk.text, chunk.document_name, at=0)
     return PassageOut(
         chunk_id=chunk.id,
         text=chunk.text.replace("\f", "\n"),  # as long as before, so that places stay
-        # of a graph that knows no vectors, how it was ranked
-        score=min(1.0, max(0.0, chunk.score)) if match is None else match,
+        score=score,
         document_id=chunk.document_id,
         document_name=chunk.document_name,
         label=label_of(whole, chunk),

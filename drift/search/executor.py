@@ -11,7 +11,7 @@ from drift.core.errors import UnusableReplyError
 from drift.core.logs import log
 from drift.evidence.citations import check
 from drift.evidence.handles import without_handles
-from drift.model.graph import Beside, Chunk, Direction
+from drift.model.graph import Beside, Chunk, Direction, texts_of
 from drift.model.tree import Answer, CitationCounts, Proposal, cited_by
 from drift.prompting import budget
 from drift.prompting.batching import Found, Group
@@ -80,13 +80,13 @@ def _checked(
     citations, counts = check([citation for citation, _ in meant], reply.answer, ids, citable)
 
     in_prose = handles.in_prose(citable)
-    said_by = [chunk.text for chunk in citable.values()]
+    said_by = list(texts_of(citable.values()))
     proposed = tuple(
         Proposal(
             without_handles(followup.question, in_prose, said_by),
             beside=_wished(followup.beside, handles.chunks),
         )
-        for followup in reply.new_followups[:3]
+        for followup in reply.new_followups
     )
 
     return Answer(
@@ -94,8 +94,7 @@ def _checked(
         citations,
         # The most that an answer without evidence that holds can be trusted.
         reply.confidence if citations else min(reply.confidence, 0.1),
-        reply.should_continue,
-        proposed if citations else (),
+        proposed,
         reply.verdict if citations else "not_found",
     ), counts
 

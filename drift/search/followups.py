@@ -15,7 +15,7 @@ from drift.contracts.progress import Phase
 from drift.core.deadline import task_group
 from drift.core.errors import DriftError
 from drift.core.logs import log
-from drift.evidence.found_names import names_found
+from drift.evidence.found_names import names_any, names_found
 from drift.evidence.missing_names import lacking_name
 from drift.evidence.text import is_asked_again, searched
 from drift.model import limits
@@ -163,6 +163,7 @@ class Followups:
         try:
             with parts.followup(question.id, question.depth) as part:
                 evidence = await self.scope.find(searched(question), vector, *where)
+                evidence = evidence.led_by(question.leads)
                 part.add(chunks=len(evidence.chunks))
         except LOSES_ONLY_THE_STEP as error:
             self._fail([question], error)
@@ -175,12 +176,13 @@ class Followups:
         chunks = evidence.chunks
         self.tree.keep(chunks)
         before = self.tree.nodes.get(question.parent) if question.parent is not None else None
-        if before and is_asked_again(question, before.question):
+        is_again = before is not None and is_asked_again(question, before.question)
+        if before and is_again:
             # The chunks of its first try are not read again.
             chunks = tuple(chunk for chunk in chunks if chunk.id not in before.chunk_ids)
         leading = budget.leading(chunks, self.scope.limits)
         first, second = limits.looks(leading, wave.read_before)
-        if not first:
+        if not first or (is_again and not names_any(searched(question), first)):
             self._end(Node(question, SKIPPED_ENOUGH, chunk_ids=tuple(c.id for c in leading)))
             return None
 
@@ -232,7 +234,9 @@ class Followups:
             seen = tuple(dict.fromkeys((*found.seen, *(chunk.id for chunk in answers.shown))))
             answer = self._steering(found, answer)
             further = () if self.queue.is_hopeless(found.question) else found.further
-            if not answer.citations and further:
+            if further and not answer.citations and names_any(found.question.text, further):
+                asked = Node(found.question, ASKED, answer)
+                self._take_in(self.queue.offer(answer.followups, asked))
                 again.append(replace(found, chunks=further, further=(), seen=seen))
                 continue
 
@@ -250,19 +254,16 @@ class Followups:
 
         if limits.is_in_vain(answer):
             self.queue.unseen.append(name)
-        return replace(answer, followups=(), is_of_another=True)
+        return replace(answer, is_of_another=True)
 
     def _remember(self, group: Group, wave: Wave) -> SearchHistory:
         """Return the part of the search so far that a group is told."""
         own = {found.question.text for found in group}
-        told = own | {node.question.text for node in wave.settled}
-        asking = (question.text for question in self.queue.under_way(self.tree.nodes))
-        return SearchHistory(
-            tuple(node for node in wave.settled if node.question.text not in own),
-            tuple(dict.fromkeys(text for text in asking if text not in told)),
-            names_found(wave.settled, self.scope.question),
-            is_last=all(self.queue.is_last(found.question.depth) for found in group),
-        )
+        is_last = all(self.queue.is_last(found.question.depth) for found in group)
+        others = tuple(node for node in wave.settled if node.question.text not in own)
+        # Names lead to new questions, of which the last pass has none.
+        names = () if is_last else names_found(wave.settled, self.scope.question)
+        return SearchHistory(others, names, is_last)
 
     def _name(self, group: Group, wave: Wave) -> RequestHandles:
         """Return the handles of all chunks shown so far, and of those of the group."""

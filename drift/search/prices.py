@@ -14,12 +14,6 @@ from drift.contracts.answer import CostOut
 from drift.model.calls import ModelName, ModelUse, Spending
 
 MOST_CHARACTERS = 100_000
-_NAME = re.compile(r"[\w.:/@-]{1,80}", re.ASCII)
-_WANTED = (
-    'must be JSON such as {"currency": "USD", "date": "2026-08-21", "models": {"NAME": '
-    '{"prompt": 2.5, "cached": 0.25, "cache_write": 2.5, "completion": 15}}}'
-)
-
 Amount = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
 
@@ -118,7 +112,10 @@ def read(text: str) -> Prices:
         return Prices.model_validate(json.loads(text, object_pairs_hook=_object))
     except ValidationError as error:
         first, *_ = error.errors(include_url=False, include_input=False, include_context=False)
-        names = [name if _NAME.fullmatch(name) else "…" for name in map(str, first["loc"])]
+        names = [
+            name if re.fullmatch(r"[\w.:/@-]{1,80}", name, re.ASCII) else "…"
+            for name in map(str, first["loc"])
+        ]
         place = ".".join(names) or "the whole"
         problem = f"; {place}: {str(first['msg']).removeprefix('Value error, ')}"
     except json.JSONDecodeError as error:
@@ -128,7 +125,10 @@ def read(text: str) -> Prices:
     except (ValueError, RecursionError):  # numbers and lists of any length
         problem = ""
 
-    raise ValueError(f"{_WANTED}{problem}")
+    raise ValueError(
+        'must be JSON such as {"currency": "USD", "date": "2026-08-21", "models": {"NAME": '
+        f'{{"prompt": 2.5, "cached": 0.25, "cache_write": 2.5, "completion": 15}}}}}}{problem}'
+    )
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

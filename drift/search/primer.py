@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from drift.contracts.progress import Phase
@@ -9,22 +10,24 @@ from drift.contracts.replies import PrimerReply
 from drift.core.errors import UnusableReplyError
 from drift.evidence.handles import without_handles
 from drift.model.graph import (
+    Chunk,
+    Evidence,
     LocalVector,
     Position,
     PrimerEvidence,
     PrimerQuery,
     TopicsQuery,
     Vector,
+    texts_of,
 )
 from drift.model.tree import Proposal
 from drift.prompting import budget
-from drift.prompting.elements import RequestHandles
+from drift.prompting.elements import RequestHandles, candidate_handles
 from drift.search.progress import Progress, title_lines
 from drift.search.quick import Look
 from drift.search.scope import Scope
 
-MIN_FOLLOWUPS, MAX_FOLLOWUPS = 2, 6
-"""Follow-ups of the first pass; fewer proposals get the user's own question beside them."""
+MAX_LEADS = 5  # candidates that a follow-up reads first, as many as its prompt asks for at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +77,14 @@ class Primer:
     async def find_communities(self, vector: Vector, has_topics: bool) -> PrimerEvidence:
         """Return the best communities with sample chunks, highest level first."""
         self.progress.report(Phase.RETRIEVING_COMMUNITIES, "Looking for communities")
+        if self.look and self.look.vector == vector:
+            evidence = self.look.evidence
+        else:
+            evidence = await self.scope.find(self.scope.question, vector)
+
         # Whether a project has second vectors is seen where they are looked at.
         votes = has_topics and not isinstance(vector, LocalVector)
-        found = await self._find_topics(vector) if votes else PrimerEvidence()
+        found = await self._find_topics(evidence) if votes else PrimerEvidence()
         if found.is_empty:
             asked, located = self.scope.request, self.scope.located
             query = PrimerQuery(asked.project_id, asked.query, vector, asked.top_k, located)
@@ -88,16 +96,12 @@ class Primer:
             title_lines(community.summary for community in found.communities),
         )
 
-        return found
+        candidates = (*evidence.chunks, *evidence.further) or found.chunks
+        return replace(found, candidates=candidates).without_weak()
 
-    async def _find_topics(self, vector: Vector) -> PrimerEvidence:
+    async def _find_topics(self, evidence: Evidence) -> PrimerEvidence:
         """Return the topics that hold the question's best chunks, with these as samples."""
         scope = self.scope
-        if self.look and self.look.vector == vector:
-            evidence = self.look.evidence
-        else:
-            evidence = await scope.find(scope.question, vector)
-
         chunks = {chunk.id: chunk for chunk in evidence.chunks}
         query = TopicsQuery(scope.request.project_id, tuple(chunks), scope.request.top_k)
         topics = await scope.ports.graph.topics(query, scope.deadline)
@@ -108,31 +112,41 @@ class Primer:
 
         return PrimerEvidence(tuple(communities))
 
-    async def plan(self, found: PrimerEvidence, handles: RequestHandles) -> PrimerReply:
-        """Return the model's plan from the communities; empty where its reply is unusable."""
-        question, names = self.scope.question, handles.communities
-        prompt = budget.primer(question, found, names, self.scope.limits.max_primer_tokens)
+    async def plan(
+        self, found: PrimerEvidence, handles: RequestHandles
+    ) -> tuple[PrimerReply, list[Proposal]]:
+        """Return the model's plan, empty where its reply is unusable, and the first follow-ups."""
+        question, most = self.scope.question, self.scope.limits.max_primer_tokens
+        reading = budget.primer(question, found, handles.communities, most)
         try:
-            reply = await self.scope.ask(prompt, PrimerReply)
+            reply = await self.scope.ask(reading.prompt, PrimerReply)
         except UnusableReplyError as error:
             self.scope.lose("primer_unusable", reason=error.detail)
-            return PrimerReply.empty()
+            reply = PrimerReply.empty()
 
-        in_prose = dict.fromkeys(names.all_short(), "")
-        said_by = [question, *(community.summary for community in found.communities)]
-        return reply.said(lambda text: without_handles(text, in_prose, said_by))
+        candidates = candidate_handles(reading.shown)
+        summaries = (community.summary for community in found.communities)
+        said_by = [question, *summaries, *texts_of((*found.all_chunks(), *found.candidates))]
+        in_prose = handles.in_prose({}) | dict.fromkeys(candidates.all_short(), "")
+        reply = reply.said(lambda text: without_handles(text, in_prose, said_by))
+        return reply, self._proposals(reply, reading.shown, handles)
 
-    def proposals(self, first: PrimerReply, handles: RequestHandles) -> list[Proposal]:
+    def _proposals(
+        self, first: PrimerReply, shown: Sequence[Chunk], handles: RequestHandles
+    ) -> list[Proposal]:
         """Return the first follow-ups, with the question itself where there are fewer than two."""
-        names = handles.communities
+        names, candidates = handles.communities, candidate_handles(shown)
+        chunks = {chunk.id: chunk for chunk in shown}
         proposed = []
-        for asked in first.followups[:MAX_FOLLOWUPS]:
+        for asked in first.followups:
             targets = names.resolved(asked.target_communities)
             position = Position(asked.position, asked.document) if asked.position else None
-            proposed.append(Proposal(asked.question, targets, position=position))
+            read = candidates.resolved(asked.read)[:MAX_LEADS]
+            leads = tuple(map(chunks.__getitem__, read))
+            proposed.append(Proposal(asked.question, targets, position=position, leads=leads))
 
         has_begun = self.look is not None and self.look.found
-        if not proposed or (len(proposed) < MIN_FOLLOWUPS and not has_begun):
+        if not proposed or (len(proposed) == 1 and not has_begun):
             proposed.append(Proposal(self.scope.question, names.keys))
 
         return proposed

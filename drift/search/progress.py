@@ -23,13 +23,11 @@ CANCELLED_FLUSH_SECONDS = 0.25
 """The most a cancelled request waits for them, because another request wants its place."""
 MAX_SUMMARY_CHARACTERS = 2_000
 
-_MARKDOWN = re.compile(r"([\\`*_\[\]<>|~]|&(?=#?\w{1,32};))")
-_MARKDOWN_AT_START = re.compile(r"^(\d*)([#+-]|(?<=\d)[.)])(?=[\s#-]|$)")
-
 
 def escape_markdown(text: str) -> str:
     """Return text that Markdown shows as it is, on one line: no markup, heading, list or rule."""
-    return _MARKDOWN_AT_START.sub(r"\1\\\2", _MARKDOWN.sub(r"\\\1", " ".join(text.split())))
+    line = re.sub(r"([\\`*_\[\]<>|~]|&(?=#?\w{1,32};))", r"\\\1", " ".join(text.split()))
+    return re.sub(r"^(\d*)([#+-]|(?<=\d)[.)])(?=[\s#-]|$)", r"\1\\\2", line)
 
 
 def citation_lines(citations: Iterable[Citation]) -> str:

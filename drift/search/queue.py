@@ -16,12 +16,13 @@ from drift.evidence.text import (
     is_same_question,
     searched,
 )
-from drift.model.limits import Limits, is_enough, is_in_vain, is_settling
+from drift.model.limits import Limits, is_in_vain, is_settling
 from drift.model.tree import (
     MERGED,
     NO_EVIDENCE,
     SKIPPED_BUDGET,
     SKIPPED_ENOUGH,
+    SKIPPED_UNPROVEN,
     Answer,
     FollowupState,
     Node,
@@ -31,6 +32,8 @@ from drift.model.tree import (
 
 MAX_HINT_NAMES = 4
 """Names that a question is searched with beside its own words; more would drown them."""
+MAX_OF_PRIMER, MAX_OF_ANSWER = 6, 3
+"""Proposals that may be asked, as many as the prompts ask for at most."""
 
 
 class Priority(NamedTuple):
@@ -38,7 +41,7 @@ class Priority(NamedTuple):
 
     `novelty` is the distance from every question asked, in content words. `bridge` is 1 when the
     proposal names what its parent's evidence brought to light and no earlier question knew, a
-    second hop. `proof` is the parent's confidence, `still_open` how much that left open.
+    second hop. `proof` is the parent's confidence, `still_open` is 1 unless that answered its own.
     """
 
     novelty: float
@@ -51,7 +54,7 @@ class Priority(NamedTuple):
         """The weighted mean, 0 to 1.
 
         A repetition costs a call and brings nothing. The surest answers are followed by most
-        repetitions, and models wish to continue after four answers of five.
+        repetitions.
         """
         return 0.45 * self.novelty + 0.25 * self.bridge + 0.15 * self.proof + 0.15 * self.still_open
 
@@ -72,8 +75,7 @@ def priority(
 
     spans = [citation.span for citation in answer.citations]
     bridge = new_names(question.text, spans, [about, *before])
-    is_open = answer.verdict != "answered"
-    still_open = 1.0 if is_open else 0.5 if answer.should_continue else 0.0
+    still_open = float(answer.verdict != "answered")
 
     return Priority(novelty, float(bool(bridge)), answer.confidence if spans else 0.0, still_open)
 
@@ -126,7 +128,8 @@ class Queue:
     _is_settled: bool = False
     _waiting: list[_Waiting] = field(default_factory=list)
     _asked: set[int] = field(default_factory=set)
-    _merged: set[int] = field(default_factory=set)
+    # What was merged into another, or refused, stands for no question of its own.
+    _void: set[int] = field(default_factory=set)
 
     @property
     def is_waiting(self) -> bool:
@@ -163,15 +166,28 @@ class Queue:
             self._is_settled = is_settling(look.answer)
 
     def offer(self, proposals: Sequence[Proposal], parent: Node | None = None) -> list[Node]:
-        """Take in proposals of an answer, or of the primer; return those that ended at once."""
+        """Take in proposals of an answer, or of the primer; return those that ended at once.
+
+        An answer without evidence of its own leads to none, one that found nothing to one question.
+        """
+        most, refused = MAX_OF_PRIMER, SKIPPED_BUDGET
+        if parent and (answer := parent.answer):
+            most = 1 if is_in_vain(answer) else MAX_OF_ANSWER
+            if answer.is_of_another or not answer.citations:
+                most, refused = 0, SKIPPED_UNPROVEN
         settled = []
-        for text, communities, beside, hint, position in proposals:
-            asked_by = parent.question.id if parent else None
-            depth = parent.question.depth + 1 if parent else 1
+        asked_by = parent.question.id if parent else None
+        depth = parent.question.depth + 1 if parent else 1
+        for place, (text, communities, beside, hint, position, leads) in enumerate(proposals):
+            number = len(self.known)
             question = Question(
-                len(self.known), text, communities, asked_by, depth, beside, hint, position
+                number, text, communities, asked_by, depth, beside, hint, position, leads
             )
-            if state := self._note(question, parent, self._state_of(question, parent)):
+            state = self._state_of(question) if place < most else refused
+            if state == MERGED or place >= most:
+                self._void.add(number)
+            self._note(question, parent, state)
+            if state:
                 settled.append(Node(question, state))
 
         return settled
@@ -179,8 +195,7 @@ class Queue:
     def offer_next(self, parent: Node) -> list[Node]:
         """Take in the proposals of an answer; return those that ended at once.
 
-        An answer without citations proposes nothing; its question is asked once more, another way.
-        One that found nothing leads to one question at most.
+        The question of one that found nothing is asked once more, another way, if it leads nowhere.
         """
         answer, first = parent.answer, parent.question
         if not answer:
@@ -188,21 +203,19 @@ class Queue:
         if is_settling(answer) and is_same_question(first.text, self.question):
             self._is_settled = True
 
-        proposed = answer.followups if answer.citations else ()
-        if not is_in_vain(answer):
-            return self.offer(proposed, parent)
-
-        settled = self.offer(proposed[:1], parent)
-        leads_on = len(settled) < len(proposed[:1]) or self.is_hopeless(first)
-        if leads_on or self._is_settled or first.depth >= self.limits.max_passes:
+        settled = self.offer(answer.followups, parent)
+        leads_on = len(settled) < len(answer.followups) or self.is_hopeless(first)
+        is_over = self._is_settled or first.depth >= self.limits.max_passes
+        if leads_on or is_over or not is_in_vain(answer):
             return settled
 
         before = self.known[first.parent] if first.parent is not None else None
         if not is_asked_again(first, before):
             number, depth = len(self.known), first.depth + 1
             again = Question(number, first.text, (), first.id, depth, first.beside)
-            if state := self._note(again, parent, None if self.free_slots else SKIPPED_BUDGET):
-                settled.append(Node(again, state))
+            state = None if self.free_slots else SKIPPED_BUDGET
+            self._note(again, parent, state)
+            settled += [Node(again, state)] if state else []
 
         return settled
 
@@ -236,31 +249,24 @@ class Queue:
         parent, answer = one.parent.question, one.parent.answer
         return priority(one.question, parent, answer, asked, self.question).total
 
-    def _state_of(self, question: Question, parent: Node | None) -> FollowupState | None:
+    def _state_of(self, question: Question) -> FollowupState | None:
         """Return how a proposal ends at once; None when it waits."""
-        if any(is_repeated(question, other) for other in (*self.answered, *self.known)):
+        known = (other for other in self.known if other.id not in self._void)
+        if any(is_repeated(question, other) for other in (*self.answered, *known)):
             return MERGED
         if self.is_hopeless(question):
             return NO_EVIDENCE
 
-        answer = parent.answer if parent else None
-        is_over = parent is not None and (
-            self._is_settled or (answer is not None and is_enough(answer))
-        )
+        is_over = question.parent is not None and self._is_settled
         if is_over or question.depth > self.limits.max_passes:
             return SKIPPED_ENOUGH
 
         return None if self.free_slots else SKIPPED_BUDGET
 
-    def _note(
-        self, question: Question, parent: Node | None, state: FollowupState | None
-    ) -> FollowupState | None:
+    def _note(self, question: Question, parent: Node | None, state: FollowupState | None) -> None:
         self.known.append(question)
         if state is None:
             self._waiting.append(_Waiting(question, parent))
-        elif state == MERGED:
-            self._merged.add(question.id)
-        return state
 
     def _give_hints(self, names: Sequence[str]) -> list[Node]:
         """Give questions that are asked again their hints; return those that need not be asked."""
@@ -273,13 +279,12 @@ class Queue:
 
             question = replace(one.question, hint=hint_for(one.question, names))
             self.known[question.id] = question
-            # A question that was merged into another stands for no question of its own.
-            apart = {question.id, question.parent, *self._merged}
+            apart = {question.id, question.parent, *self._void}
             others = (other for other in self.known if other.id not in apart)
             if not question.hint:
                 ended.append(Node(question, SKIPPED_ENOUGH))
             elif any(is_repeated(question, other) for other in others):
-                self._merged.add(question.id)
+                self._void.add(question.id)
                 ended.append(Node(question, MERGED))
             else:
                 kept.append(_Waiting(question, one.parent))

@@ -17,10 +17,10 @@ from drift.answer.conclusion import Conclusion
 from drift.answer.streaming import GrowingAnswer, Telling
 from drift.contracts.final_replies import AggregateReply, QuickReply
 from drift.core.errors import UnusableReplyError
+from drift.evidence.answer_statements import joined
 from drift.evidence.citations import check_each, standing
 from drift.evidence.handles import without_handles
 from drift.evidence.missing_names import lacking_name, unseen_name
-from drift.evidence.statements import joined
 from drift.model.graph import Chunk, Evidence, Position, Vector, texts_of
 from drift.model.limits import CONFIDENT
 from drift.model.tree import (
@@ -34,6 +34,7 @@ from drift.model.tree import (
     Question,
 )
 from drift.prompting import budget
+from drift.prompting.budget import Reading
 from drift.prompting.elements import RequestHandles, place_of
 from drift.search.scope import LOSES_ONLY_THE_STEP, Scope
 from drift.telemetry import parts
@@ -42,7 +43,6 @@ ABOUT_WHOLE = "whole"
 """The question is about all of the documents together, of which one look reads a few passages."""
 UNKNOWN_NAME = "unknown_name"
 """Nothing that the question's own search finds has a name of it: a second search finds no more."""
-MAX_DOCUMENTS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,11 @@ class Look:
     conclusion: Conclusion = field(default_factory=Conclusion)
     open: str = ""
     vector: Vector = ()
+
+    @property
+    def candidates(self) -> tuple[Chunk, ...]:
+        """All chunks that its search found, best first."""
+        return (*self.evidence.chunks, *self.evidence.further)
 
     @property
     def found(self) -> bool:
@@ -73,10 +78,9 @@ async def look_once(scope: Scope, telling: Telling) -> Look:
     if not evidence.chunks:
         return Look(Node(_asked(scope), NO_EVIDENCE), evidence, open="no_evidence", vector=vector)
 
-    look, reply = await _read(scope, evidence, telling)
+    look, reply = await _read_first(scope, evidence, telling)
     if reply.about_whole:
-        whole = await _look_at_whole(scope, evidence, telling)
-        look = replace(whole or look, open=ABOUT_WHOLE)
+        look = replace(look, open=ABOUT_WHOLE)
     elif reply.position:
         position = Position(reply.position)
         look = await _look_at_position(scope, look, position, vector, telling) or look
@@ -84,29 +88,6 @@ async def look_once(scope: Scope, telling: Telling) -> Look:
     if look.open == "not_found" and lacking_name(scope.question, texts_of(evidence.chunks)):
         look = replace(look, open=UNKNOWN_NAME)
     return replace(look, vector=vector)
-
-
-async def _look_at_whole(scope: Scope, evidence: Evidence, telling: Telling) -> Look | None:
-    """Look again with the chunk about the whole project; None where there is none."""
-    try:
-        about = await scope.about()
-        if about is None:
-            return None
-        both = replace(evidence, chunks=(about, *evidence.chunks))
-        look, _ = await _read(scope, both, telling, is_last=True)
-    except LOSES_ONLY_THE_STEP as error:
-        scope.lose("whole_unread", error, code=error.code)
-        return None
-    return look
-
-
-async def with_whole(scope: Scope, look: Look | None) -> Look | None:
-    """Return a look with the chunk about the whole project; the first where that finds less."""
-    evidence = look.evidence if look else Evidence()
-    whole = await _look_at_whole(scope, evidence, Telling())
-    if whole is None or not whole.found:
-        return look
-    return replace(whole, open=look.open if look else "", vector=look.vector if look else ())
 
 
 async def _look_at_position(
@@ -118,7 +99,7 @@ async def _look_at_position(
         chunks = evidence.chunks[: scope.limits.max_chunks_for_prompt]
         if {chunk.id for chunk in chunks} <= set(look.node.chunk_ids):
             return None
-        again, _ = await _read(scope, evidence, telling, is_last=True)
+        again, _ = await _read_first(scope, evidence, telling, is_last=True)
     except LOSES_ONLY_THE_STEP as error:
         scope.lose("position_unread", error, code=error.code)
         return None
@@ -136,15 +117,27 @@ def _asked(scope: Scope) -> Question:
     return Question(-1, scope.question, depth=0)
 
 
-async def _read(
+async def _read_first(
     scope: Scope, evidence: Evidence, telling: Telling, *, is_last: bool = False
 ) -> tuple[Look, QuickReply]:
-    """Return the look at some evidence, and the model's reply itself."""
+    """Return the look at the first chunks of some evidence, and the model's reply itself."""
     chunks = evidence.chunks[: scope.limits.max_chunks_for_prompt]
     handles = RequestHandles().including(chunk.id for chunk in chunks)
     reading = budget.quick(scope.question, chunks, handles, scope.limits.max_prompt_tokens)
-    call = _QuickCall(scope.question, handles, evidence, reading.shown)
+    return await read_once(scope, evidence, reading, handles, telling, is_last=is_last)
 
+
+async def read_once(  # noqa: PLR0913 - what is read, and who hears of it
+    scope: Scope,
+    evidence: Evidence,
+    reading: Reading,
+    handles: RequestHandles,
+    telling: Telling,
+    *,
+    is_last: bool = False,
+) -> tuple[Look, QuickReply]:
+    """Return the look at some evidence by a prompt, and the model's reply itself."""
+    call = _QuickCall(scope.question, handles, evidence, reading.shown)
     with parts.reading(1) as part:
         growing = GrowingAnswer(lambda begun: call.facts_of(begun, is_last=is_last), call.prose)
         reply = await scope.ask(reading.prompt, QuickReply, telling.hear(growing.deliverable))
@@ -205,7 +198,6 @@ class _QuickCall:
             text,
             tuple(dict.fromkeys(fact.citation for fact in facts)),
             reply.confidence,
-            should_continue=False,
             verdict=said.verdict,
         )
         node = Node(asked, ANSWERED, answer, tuple(chunk.id for chunk in self.shown))
@@ -238,4 +230,5 @@ def open_question(concluded: Conclusion, counts: CitationCounts) -> str:
     # Of more documents than these one look cannot be sure to have seen all.
     facts = [fact for statement in concluded.statements for fact in statement.facts]
     documents = {fact.citation.document for fact in facts}
-    return "scattered" if len(documents) > MAX_DOCUMENTS else ""
+    most = 2
+    return "scattered" if len(documents) > most else ""

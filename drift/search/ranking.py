@@ -11,13 +11,13 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import NamedTuple
 
 from drift.evidence.text import is_measure, tokens
 from drift.model.graph import Candidate, Candidates, Chunk, Evidence, document_of
-
-SCOPE_BONUS = 0.02
-"""Added to the cosine of a chunk inside the target communities; more would hide the others."""
+from drift.search.code_order import definitions_first
+from drift.search.title_links import led_by_titles
 
 MIN_MASS = 1 / 4000
 """Mass below which a walk takes no further step; it is the unit when a logarithm is taken."""
@@ -25,8 +25,8 @@ USELESS_MASS, USEFUL_MASS = 0.03, 0.1
 """The mass of the best walked chunk at which a graph begins to count, and counts in full."""
 
 HOP_SEEDS = 3  # the best chunks, whose entities lead one hop on
+STRONG_LINK = 1.0  # from where one counts in full; what a fifth of all chunks mention makes 0.2
 
-RUN_WORDS = 5
 SAME_SHARE = 0.5
 """Of the runs of words that two texts have together; from here on the second says little new."""
 END_CHARS = 1_500  # a longer text is compared by so much of its beginning and of its end
@@ -35,14 +35,28 @@ SHORT_HIT = 500
 """Characters under which a chunk brings the next one of its document."""
 
 MAX_CHUNKS = 30  # chunks of a follow-up's evidence; how many of them a prompt shows is a setting
+MAX_CANDIDATES = 40  # of which the primer chooses
 MAX_PINNED = 3
+RARE_PLACE, RARE_AMONG = 5, 20
+"""Chunks among which a rare word has one of its own, and of which that is."""
 
 
-def ranked(found: Candidates) -> Evidence:
-    """Return the evidence of a follow-up: its best chunks, and their neighbourhood."""
-    best_first = followed(fuse(found.chunks, MAX_CHUNKS), found.chunks)
-    chunks = pin(best_first, found.pinned)[:MAX_CHUNKS]
-    return Evidence(chunks, found.relationships)
+def ranked(
+    found: Candidates, question: str, relevance: Mapping[str, float] | None = None
+) -> Evidence:
+    """Return the evidence of a follow-up: its best chunks, and their neighbourhood.
+
+    `relevance` has a reranker's scores by the chunks' ids. What titles lead to, what follows a
+    short chunk, or was wished for, keeps its place.
+    """
+    fused = definitions_first(question, fuse(found.chunks, len(found.chunks), relevance))
+    ordered = led_by_titles(question, fused)
+    best_first = followed(ordered[:MAX_CHUNKS], found.chunks)
+    chunks = with_rare(pin(best_first, found.pinned), found)
+    first = {chunk.id: chunk for chunk in chunks[:MAX_CHUNKS]}
+    further = [chunk for chunk in ordered if chunk.id not in first]
+    most = MAX_CANDIDATES - len(first)
+    return Evidence(tuple(first.values()), found.relationships, tuple(further[:most]))
 
 
 def followed(best_first: Sequence[Chunk], found: Iterable[Candidate]) -> tuple[Chunk, ...]:
@@ -70,12 +84,38 @@ def pin(best_first: Sequence[Chunk], pinned: Sequence[Chunk]) -> tuple[Chunk, ..
     return (best, *first, *(chunk for chunk in others if chunk.id not in taken))
 
 
-def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:
+def with_rare(chunks: Sequence[Chunk], found: Candidates) -> tuple[Chunk, ...]:
+    """Return the chunks, among the first five the best of two rare words that none of these has.
+
+    They come from the first twenty: what stands behind has the word and little else. They stand
+    behind the best three and what is pinned, with the score of the one before.
+    """
+    first = chunks[:RARE_PLACE]
+    pinned = len({chunk.id for chunk in found.pinned} & {chunk.id for chunk in first})
+    brought: list[Chunk] = []
+    for ids in found.rare:
+        is_held = any(chunk.id in ids for chunk in (*first, *brought))
+        best = next((chunk for chunk in chunks[:RARE_AMONG] if chunk.id in ids), None)
+        if best and not is_held and len(brought) < RARE_PLACE - max(3, pinned + 1):
+            brought.append(best)
+
+    if not brought:
+        return tuple(chunks)
+    kept = first[: -len(brought)]
+    raised = [replace(chunk, score=kept[-1].score) for chunk in brought]
+    behind = (chunk for chunk in chunks[len(kept) :] if chunk not in brought)
+    return (*kept, *raised, *behind)
+
+
+def fuse(
+    candidates: Iterable[Candidate], most: int, relevance: Mapping[str, float] | None = None
+) -> tuple[Chunk, ...]:
     """Return the `most` best chunks, best first, each with its fused score.
 
     The score is 0.5 vector + 0.5 text + walk + hop, and a tenth of that of the better neighbour in
-    the document; a document's further chunks keep 0.9 of it, near duplicates of a better one a
-    tenth. Equal scores are ordered by id.
+    the document; where a reranker has scored the chunks, half of that and half its own. A
+    document's further chunks keep 0.9 of it, near duplicates of a better one a tenth. Equal scores
+    are ordered by id.
     """
     pool = list(candidates)
     vector = _between([_cosine(c) for c in pool])
@@ -89,7 +129,14 @@ def fuse(candidates: Iterable[Candidate], most: int) -> tuple[Chunk, ...]:
         hops = _one_hop(pool, scores)
         scores = [s + worth * 0.5 * hop for s, hop in zip(scores, hops, strict=True)]
 
-    scored = _spread([c.chunk for c in pool], _with_neighbours(pool, scores))
+    scores = _with_neighbours(pool, scores)
+    if relevance:
+        # Rerankers have scales of their own: logits, or shares of which the best is 0.02.
+        told = _between([relevance.get(c.chunk.id) for c in pool])
+        both = zip(_between(scores), told, strict=True)
+        scores = [0.5 * own + 0.5 * relevant for own, relevant in both]
+
+    scored = _spread([c.chunk for c in pool], scores)
     return tuple(sorted(scored, key=lambda chunk: (-chunk.score, chunk.id))[:most])
 
 
@@ -106,13 +153,19 @@ def graph_worth(candidates: Iterable[Candidate]) -> float:
 
 
 def _walk(pool: Sequence[Candidate], worth: float) -> list[float]:
-    """Return the walk's share of each score: of the greatest mass by worth, else of the whole."""
+    """Return the walk's share of each score: of the greatest mass by worth, else of the whole.
+
+    Any of its names leads to a list of names, which keeps the less the more it has.
+    """
     masses = [math.log1p(max(0.0, c.graph) / MIN_MASS) for c in pool]
     whole = math.log1p(1 / MIN_MASS)
+    mentions = [len(c.mentions) for c in pool]
+    usual = 3 * sum(mentions) / max(1, sum(map(bool, mentions)))  # a list of names has more
+    # Where the question's names lead everywhere, the whole mass of a walk would count 0.2.
     return [
-        # Where the question's names lead everywhere, the whole mass of a walk would count 0.2.
-        worth * 0.5 * relative + (1 - worth) * 0.2 * min(1.0, mass / whole)
-        for mass, relative in zip(masses, _by_greatest(masses), strict=True)
+        (worth * 0.5 * relative + (1 - worth) * 0.2 * min(1.0, mass / whole))
+        * (usual / max(usual, names) if names else 1.0)
+        for mass, relative, names in zip(masses, _by_greatest(masses), mentions, strict=True)
     ]
 
 
@@ -153,9 +206,10 @@ def _spread(chunks: Sequence[Chunk], scores: Sequence[float]) -> list[Chunk]:
 
 
 def _one_hop(pool: Sequence[Candidate], scores: Sequence[float]) -> list[float]:
-    """Return how much each candidate is about the entities of the best ones, 0..1.
+    """Return how much each candidate is about an entity of the best ones, 0..1.
 
-    Rare entities count most. The best ones themselves have 1, so that nothing overtakes them.
+    Its strongest link counts, however many names it has, and rare entities most. The best ones
+    themselves have 1, so that nothing overtakes them.
     """
     order = sorted(range(len(pool)), key=lambda place: (-scores[place], pool[place].chunk.id))
     seeds = frozenset(order[:HOP_SEEDS])
@@ -164,18 +218,21 @@ def _one_hop(pool: Sequence[Candidate], scores: Sequence[float]) -> list[float]:
     gains = [0.0] * len(pool)
     for place in order[HOP_SEEDS:]:
         for m in pool[place].mentions:
-            share = 0.05 + m.about  # mentioning a shared entity counts 0.05, beside being about it
-            gains[place] += mentioned[m.entity] * max(0.0, m.rarity) ** 2 * share
+            # Mentioning a shared entity counts 0.05, beside being about it.
+            gain = mentioned[m.entity] * max(0.0, m.rarity) ** 2 * (0.05 + m.about)
+            gains[place] = max(gains[place], gain)
 
     if not any(gains):
         return gains
-    return [1.0 if place in seeds else gain for place, gain in enumerate(_by_greatest(gains))]
+    strongest = max(STRONG_LINK, *gains)
+    return [1.0 if place in seeds else gain / strongest for place, gain in enumerate(gains)]
 
 
 def _cosine(candidate: Candidate) -> float | None:
     if candidate.similarity is None:
         return None
-    return 2 * candidate.similarity - 1 + (SCOPE_BONUS if candidate.in_scope else 0.0)
+    # Added to the cosine of a chunk inside the target communities; more would hide the others.
+    return 2 * candidate.similarity - 1 + (0.02 if candidate.in_scope else 0.0)
 
 
 def _between(values: Sequence[float | None]) -> list[float]:
@@ -217,12 +274,14 @@ class _Runs(NamedTuple):
     runs: frozenset[int]
     numbers: Mapping[int, frozenset[str]]
 
+    # Kept, because the chunks of a search are fused again with those that their titles lead to.
     @classmethod
+    @lru_cache(maxsize=128)
     def of(cls, text: str) -> _Runs:
         if len(text) > 2 * END_CHARS:
             text = f"{text[:END_CHARS]} {text[-END_CHARS:]}"
         words = tokens(text) or text.split()
-        runs = set(map(hash, zip(*(words[start:] for start in range(RUN_WORDS)), strict=False)))
+        runs = set(map(hash, zip(*(words[start:] for start in range(5)), strict=False)))  # of five
         numbers: defaultdict[int, set[str]] = defaultdict(set)
         for at, word in enumerate(words):
             if is_measure(word):

@@ -24,14 +24,27 @@ from drift.core.errors import (
 from drift.core.logs import log
 from drift.core.reply_text import is_schema, json_values, unwrapped
 from drift.model.calls import Prompt, TextCallback
-from drift.model.graph import Beside, Chunk, CommunityId, Evidence, FollowupQuery, Position, Vector
+from drift.model.graph import (
+    Beside,
+    CommunityId,
+    Evidence,
+    FollowupQuery,
+    Position,
+    Vector,
+    WholeEvidence,
+    WholeQuery,
+)
 from drift.model.limits import Limits
+from drift.model.reading import AboutProject
 from drift.ports import Ports
 from drift.prompting.budget import second_try
 from drift.search.ranking import ranked
+from drift.search.reranking import relevance
 
 R = TypeVar("R", bound=BaseModel)
 
+UNRERANKED = "reranker_failed"
+"""What is lost where the reranker did not answer: the order of a search is its own."""
 WORTH_ASKING_AGAIN = frozenset({"length", "empty"})
 """Reasons for which a second try may help; a refusal or a content filter would stay the same."""
 
@@ -88,8 +101,16 @@ class Scope:
         )
         found = await self.ports.graph.followup(query, self.deadline)
         if found.is_partial:
-            self.lost.add("graph_lacks_words")
-        return ranked(found)
+            self.lost.add("graph_partly_asked")
+        if self.ports.reranker is None:
+            return ranked(found, question)
+
+        try:
+            told = await relevance(self.ports.reranker, question, found.chunks, self.deadline)
+        except DriftError:  # which the reranker logs once, and not with every search
+            self.lost.add(UNRERANKED)
+            return ranked(found, question)
+        return ranked(found, question, told)
 
     def lose(self, event: str, exc_info: DriftError | None = None, **about: str) -> None:
         """Log a failure that costs a part of the answer, and remember it."""
@@ -100,12 +121,20 @@ class Scope:
         """Tell whether the project's communities are topics; errors as for GraphStore."""
         return await self.ports.graph.has_topics(self.request.project_id, self.deadline)
 
-    async def about(self) -> Chunk | None:
-        """Return a chunk about the whole project; None for a graph that only searches."""
+    async def about(self) -> AboutProject | None:
+        """Return what the project knows of itself; None for a graph that only searches."""
         passages = self.ports.passages
         if passages is None:
             return None
-        return (await passages.about(self.request.project_id, self.deadline)).chunk()
+        return await passages.about(self.request.project_id, self.deadline)
+
+    async def whole(self, vector: Vector) -> WholeEvidence:
+        """Return the project's topics; none for a graph that only searches."""
+        passages, asked = self.ports.passages, self.request
+        if passages is None:
+            return WholeEvidence()
+        query = WholeQuery(asked.project_id, vector, self.located)
+        return await passages.whole(query, self.deadline)
 
     async def ask(self, prompt: Prompt, shape: type[R], hear: TextCallback | None = None) -> R:
         """Return the model's reply as `shape`; one that does not fit is asked for again, with why.

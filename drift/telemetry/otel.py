@@ -20,8 +20,6 @@ Span = trace.Span
 Attributes = Mapping[str, str | int | float | bool]
 
 _SECONDS = tuple(0.01 * 2**n for n in range(15))
-_TOKENS = tuple(4**n for n in range(11))
-_SCORES = tuple(n / 20 for n in range(-4, 21))
 
 COUNTERS: Mapping[str, tuple[str, str]] = {
     "drift.retrievals": ("{retrieval}", "Retrievals that ended, by outcome"),
@@ -39,10 +37,18 @@ COUNTERS: Mapping[str, tuple[str, str]] = {
 HISTOGRAMS: Mapping[str, tuple[str, str, tuple[float, ...]]] = {
     "drift.retrieval.duration": ("s", "Time of one retrieval, by outcome", _SECONDS),
     "drift.rag.duration": ("s", "Time of one question to the nodes, by outcome", _SECONDS),
-    "drift.rag.score": ("1", "Raw cosine of a nearest node, by whether it is near", _SCORES),
+    "drift.rag.score": (
+        "1",
+        "Raw cosine of a nearest node, by whether it is near",
+        tuple(n / 20 for n in range(-4, 21)),
+    ),
     "drift.phase.duration": ("s", "Time of one phase, by phase and outcome", _SECONDS),
     "gen_ai.client.operation.duration": ("s", "Time of one request to the model server", _SECONDS),
-    "gen_ai.client.token.usage": ("{token}", "Tokens of one request to the model server", _TOKENS),
+    "gen_ai.client.token.usage": (
+        "{token}",
+        "Tokens of one request to the model server",
+        tuple(4**n for n in range(11)),
+    ),
     "db.client.operation.duration": ("s", "Time of one statement", _SECONDS),
 }
 """Unit, meaning and buckets by name; the last three are OpenTelemetry's own conventions."""

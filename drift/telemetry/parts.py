@@ -30,7 +30,6 @@ SPAN_NAMES: Mapping[Phase, str] = {
     Phase.AGGREGATING_RESULTS: "aggregate",
 }
 
-_STATES_COUNTED = ("answered", "failed", "no_evidence", "skipped")
 
 CANCELLED = "cancelled"
 
@@ -229,6 +228,7 @@ def reading(followups: int) -> AbstractContextManager[Part]:
 
 def count_followups(part: Part, states: Iterable[FollowupState], citations: CitationCounts) -> None:
     """Count the ends of a phase's follow-ups, and the results of their citations."""
+    states_counted = ("answered", "failed", "no_evidence", "skipped")
     ended = tuple(states)
     by_kind = Counter[str](state.kind for state in ended)
     failed = Counter(state.reason for state in ended if state.kind == "failed")
@@ -239,7 +239,7 @@ def count_followups(part: Part, states: Iterable[FollowupState], citations: Cita
         otel.count("drift.citations.dropped", number, {"reason": reason})
 
     part.add(followups=len(ended))
-    part.add(**{f"followups_{kind}": by_kind[kind] for kind in _STATES_COUNTED})
+    part.add(**{f"followups_{kind}": by_kind[kind] for kind in states_counted})
     part.add(
         citations=citations.total,
         citations_kept=citations.kept,

@@ -13,7 +13,7 @@ from drift.model.calls import Cost, ModelName, Spending, Tokens
 from drift.telemetry import otel
 from drift.telemetry.parts import current
 
-Operation = Literal["chat", "embeddings"]
+Operation = Literal["chat", "embeddings", "rerank"]
 Statement = Literal["read", "write"]
 
 
@@ -34,7 +34,7 @@ def model_call(operation: Operation, model: str, provider: str) -> Iterator[Serv
         "gen_ai.request.model": model,
     }
     call = ServerCall()
-    seconds = "chat_s" if operation == "chat" else "embedding_s"
+    seconds = {"chat": "chat_s", "embeddings": "embedding_s", "rerank": "rerank_s"}[operation]
     duration = "gen_ai.client.operation.duration"
     with (
         _client(f"{operation} {model}", seconds, duration, about) as span,
@@ -73,7 +73,7 @@ def _spending(call: ServerCall, operation: Operation, model: str) -> Iterator[No
         raise
 
     cost.answered(call.tokens)
-    if call.tokens.prompt and (call.tokens.completion or operation == "embeddings"):
+    if call.tokens.prompt and (call.tokens.completion or operation != "chat"):
         spending.answered(ModelName(call.model, model), call.tokens)
     else:
         spending.uncounted += 1

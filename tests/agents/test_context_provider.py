@@ -33,7 +33,7 @@ from drift.integrations.agent_framework import (
     FulltextRetriever,
     Neo4jContextProvider,
 )
-from drift.local.hosts.server import listening
+from drift.local.hosts.loopback_server import listening
 from tests.agents.conftest import OWN, QUERY, VECTORS, WORDS, Filings, LocalEmbedder
 from tests.function.corpus import PROJECT, QUESTION
 from tests.model_server_fixture import ModelServerControl
@@ -44,11 +44,7 @@ LOADING = (
 )
 PARTS: dict[str, dict[str, Any]] = {
     "vector": {"index_name": VECTORS, "embedder": LocalEmbedder()},
-    "hybrid": {
-        "index_name": VECTORS,
-        "fulltext_index_name": WORDS,
-        "embedder": LocalEmbedder(),
-    },
+    "hybrid": {"index_name": VECTORS, "fulltext_index_name": WORDS, "embedder": LocalEmbedder()},
     "fulltext": {"index_name": WORDS},
 }
 
@@ -86,11 +82,7 @@ def said(text: str, role: str = "user") -> Message:
     ],
 )
 async def test_each_index_type_finds_and_enriches(
-    filings: Filings,
-    monkeypatch: pytest.MonkeyPatch,
-    kind: str,
-    query: str | None,
-    retriever: type,
+    filings: Filings, monkeypatch: pytest.MonkeyPatch, kind: str, query: str | None, retriever: type
 ) -> None:
     used = []
     search = retriever.search

@@ -42,6 +42,7 @@ class WatchedConnection(Connection):
     profiling = False
     trips = 0
     last: Any = None
+    candidates: Sequence[Any] = ()
 
     async def read(
         self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S
@@ -50,6 +51,8 @@ class WatchedConnection(Connection):
         self.trips += 1
         statement = f"PROFILE {text}" if self.profiling else text
         self.last = await super().read(statement, parameters, max(timeout_s, PATIENCE_S))
+        if "candidates" in self.last.keys:
+            self.candidates = self.last.records[0]["candidates"]
         return self.last
 
 
@@ -103,8 +106,7 @@ def followup(
 
     async def recall(query: Query) -> float:
         await candidates(query, NO_WORDS)
-        rows = connection.last.records[0]["candidates"]
-        by_vector = sorted(rows, key=lambda row: (-row["similarity"], row["id"]))
+        by_vector = sorted(connection.candidates, key=lambda row: (-row["similarity"], row["id"]))
         found = [row["id"] for row in by_vector[:CHUNKS]]
         return share(found, project.nearest_chunks(query.vector, CHUNKS))
 

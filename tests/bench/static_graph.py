@@ -58,7 +58,7 @@ class StaticGraph:
         chunks = _chunks(topic, name, 10)
         return Candidates(
             chunks=tuple(Candidate(chunk, 1 - place / 100) for place, chunk in enumerate(chunks)),
-            relationships=(Relationship(topics[0], topics[1], "both warn ships", 1.0),),
+            relationships=(Relationship(topics[0], topics[1], "both warn ships"),),
         )
 
     async def health(self) -> GraphHealth:

@@ -17,7 +17,7 @@ from pydantic_core import from_json
 
 from drift.answer.streaming import GrowingAnswer
 from drift.contracts.final_replies import SentenceReply
-from drift.evidence.statements import proven
+from drift.evidence.answer_statements import proven
 from drift.local.event_stream import ACCEPT, read_events
 from drift.model.tree import Citation, Fact
 from tests.bench.command import Options, milliseconds, read_options, run, show, stack_of

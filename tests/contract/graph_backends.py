@@ -305,7 +305,7 @@ async def ask_followup(
 ) -> Evidence:
     """Ask; nothing may come twice or from the twin."""
     query = FollowupQuery(project_id, question, embedding, communities, located=True)
-    found = ranked(await store.followup(query, Deadline.after(120)))
+    found = ranked(await store.followup(query, Deadline.after(120)), question)
     assert len(set(ids(found.chunks))) == len(found.chunks), found.chunks
     assert len(set(found.relationships)) == len(found.relationships)
     assert not any(c.document_name.startswith(TWIN) for c in found.chunks)

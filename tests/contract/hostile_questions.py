@@ -49,6 +49,11 @@ BY_HAND = (
     "alpha " * 2000, "(" * 5000, '"' * 4999, "x" * 40_000, "\\" * 4000,
     " ".join(f"word{i}" for i in range(2000)), "a AND " * 1500, "a1b2" * 1000,
     " ".join(f"{a}{b}" for a, b in product(map(chr, range(97, 123)), repeat=2)) * 2,
+    # names with signs, quotations and title pairs, as many as a question has room for
+    "a.b" * 1333, "dyn.load " * 444, "C++ " * 1000, "1,2." * 1000, '"with a" ' * 500,
+    "`x y` " * 660, "with quokkas " * 300, "don't " * 666, "aA" * 2000, ".a" * 2000, '"__"', "__",
+    "a@b.c-d_e " * 400, "x" * 9000 + ".y", "in __ with __",
+    " ".join(f"n{i}.m{i}" for i in range(500)),
     # of characters that an analyser makes words, or pairs, of: Han, Hiragana, Katakana, Hangul,
     # Thai, Khmer, Arabic, supplementary Han, and a name that such characters follow
     *("".join(chr(first + i % size) for i in range(3990)) for first, size in (

@@ -65,7 +65,7 @@ async def ask(backend: Backend, project: str, question: str, vector: Vector) -> 
     """Ask, and hold what comes to the promises that need no gold."""
     query = FollowupQuery(project, question, vector, ())
     found = await backend.store().followup(query, Deadline.after(120))
-    evidence = ranked(found)
+    evidence = ranked(found, "")
     group = (Found(Question(0, question), evidence, evidence.chunks),)
     handles = RequestHandles().including(c.id for c in evidence.chunks)
     prompt = budget.executor(question, group, handles, SearchHistory(), Limits()).prompt

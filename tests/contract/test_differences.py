@@ -75,14 +75,22 @@ async def turn(backend: Neo4jBackend, project: str, *names: str, on: bool) -> li
     return report.changed
 
 
+async def apart_from_topics(backend: Neo4jBackend, project: str) -> list[str]:
+    """Return what the project holds; a topic that was too small for a while has joined another."""
+    nodes, edges = await snapshot(backend, project, *DERIVED)
+    told = [*nodes, *(f"{edge} {number}" for edge, number in sorted(edges.items()))]
+    assert any("IN_COMMUNITY" in one for one in told)
+    return [one for one in told if "__Community__" not in one]
+
+
 async def test_documents_off_and_on_again_are_as_before_and_unknown_ones_change_nothing(
     backend: Neo4jBackend, project: str, docs: Path
 ) -> None:
-    before = await snapshot(backend, project, *DERIVED)
+    before = await apart_from_topics(backend, project)
     state = await backend.writer.project_state(project)
     with pytest.raises(IngestError, match=r"holds no document nobody.md"):
         await turn(backend, project, "pump.md", "nobody.md", on=False)
-    assert await snapshot(backend, project, *DERIVED) == before
+    assert await apart_from_topics(backend, project) == before
 
     assert await turn(backend, project, "pump.md", on=False) == ["pump.md"]
     listed = await held_documents(project, backend.connection)
@@ -100,7 +108,7 @@ async def test_documents_off_and_on_again_are_as_before_and_unknown_ones_change_
 
     assert await turn(backend, project, "pump.md", on=True) == ["pump.md"]
     assert await backend.writer.project_state(project) == state
-    assert await snapshot(backend, project, *DERIVED) == before
+    assert await apart_from_topics(backend, project) == before
 
 
 async def test_what_differs_is_named_and_what_needs_no_file_is_mended(
@@ -110,7 +118,7 @@ async def test_what_differs_is_named_and_what_needs_no_file_is_mended(
     assert await own.found() == []
     whole = await snapshot(backend, project, "embedding", "mean")
     made = await would_go(project, str(docs), backend.connection)
-    assert made == {"chunks": 6, "entities": 0, "communities": 1}
+    assert made == {"chunks": 6, "entities": 0, "communities": 2}
     assert (await would_go(project, "/elsewhere", backend.connection))["chunks"] == 0
 
     await backend.connection.write(
@@ -118,7 +126,7 @@ async def test_what_differs_is_named_and_what_needs_no_file_is_mended(
         WITH a MATCH (c:__Community__ {project_id: $p}) REMOVE c.embedding""",
         {"p": project},
     )
-    assert await own.found() == [Difference("chunks or communities without a vector", 2)]
+    assert await own.found() == [Difference("chunks or communities without a vector", 3)]
     assert await snapshot(backend, project, "embedding", "mean") == whole
     assert await own.found() == []
 

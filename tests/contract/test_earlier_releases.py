@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from drift.local.prepare import upgrade as upgrading
 from drift.local.prepare.preparer import Neo4jPreparer
 from drift.local.prepare.reindex import Reindexing
 from drift.local.prepare.unseen import whole_health
-from drift.local.prepare.upgrade import older_documents, upgrade
+from drift.local.prepare.upgrade import older_documents, older_words, upgrade
 from drift.model.nodes import OwnNode
 from tests.contract.two_models import cleared, found, function, graph, old, put
 
@@ -82,7 +83,9 @@ async def test_what_is_upgraded_is_ingested_again_without_embedding_a_chunk(
     monkeypatch.setattr(upgrading, "CHUNKS_AT_ONCE", 1)
     told: list[tuple[str, int, int]] = []
     await upgrade(graph, report=lambda *one: told.append(one))
-    assert told == [("documents", 1, 2), ("documents", 2, 2)], "as many as have a chunk or more"
+    first, second, *_, last = told
+    assert first == ("documents", 1, 2), "as many as have a chunk or more"
+    assert (second, last) == (("documents", 2, 2), ("chunks", 5, 5))
     assert (await read_format(graph)).number == 2
     assert await older_documents(graph) == {}
     documents = "MATCH (d:Document) RETURN count(d.embedding) AS n"
@@ -115,6 +118,43 @@ async def test_what_is_upgraded_is_ingested_again_without_embedding_a_chunk(
     model.texts.clear()
     assert not (await put(graph, model, FORMAT_1["documents"])).wrote
     assert model.texts == []
+
+
+async def test_words_of_an_earlier_state_are_renewed_without_embedding_a_chunk(
+    graph: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = old()
+    await put(graph, model, FORMAT_1["documents"])
+    words = "MATCH (ch:__Chunk__) RETURN ch.name_words AS words ORDER BY ch.id"
+    wanted = await graph.rows(words)
+    await graph.write("MATCH (ch:__Chunk__) WHERE ch.ordinal > 0 SET ch.name_words = 'earlier'", {})
+    older = await older_words(graph)
+    assert older == {"harbour": sum(row["words"] == "earlier" for row in await graph.rows(words))}
+    assert older["harbour"]
+
+    monkeypatch.setattr(upgrading, "CHUNKS_AT_ONCE", 1)
+    read: list[int] = []
+    looked = upgrading._words
+
+    def noted(documents: Sequence[upgrading.Row]) -> list[dict[str, str]]:
+        read.append(sum(len(one["chunks"]) for one in documents))
+        return looked(documents)
+
+    monkeypatch.setattr(upgrading, "_words", noted)
+    model.texts.clear()
+    told: list[tuple[str, int, int]] = []
+    assert await upgrade(graph, report=lambda *one: told.append(one)) == older
+    assert await graph.rows(words) == wanted
+    assert told[-1] == ("chunks", len(wanted), len(wanted))
+    documents = len(FORMAT_1["documents"])
+    assert documents <= len(read) <= documents + 1, "a document at a time, one of them twice"
+    assert sum(read) <= len(wanted) + max(read)
+    assert await older_words(graph) == {}
+    assert model.texts == []
+
+    read.clear()
+    assert await upgrade(graph) == {}
+    assert sum(read) == len(wanted), "once, where nothing is to be renewed"
 
 
 async def test_a_newer_format_is_read_and_never_written(graph: Connection) -> None:

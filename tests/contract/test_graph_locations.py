@@ -47,7 +47,8 @@ async def ingested(backend: Backend, project: str, *, force: bool = False, **tol
 
 async def ask(backend: Backend, project: str, *, located: bool = True) -> tuple[Chunk, ...]:
     query = FollowupQuery(project, "which wheel turns?", axis(0), (), located=located)
-    return ranked(await backend.store().followup(query, Deadline.after(120))).chunks
+    found = await backend.store().followup(query, Deadline.after(120))
+    return ranked(found, query.question).chunks
 
 
 @pytest.mark.parametrize("at_once", [2000, 2])

@@ -77,7 +77,7 @@ async def test_before_and_after_are_told_from_the_best_chunks_or_from_one_that_i
     before = await found(backend, project, position=Position("before"))
     assert ids(after.pinned)[:2] == ["d1-2", "d1-3"]
     assert ids(before.pinned)[:1] == ["d1-0"]
-    assert ids(ranked(after).chunks)[:2] == ["d1-1", "d1-2"]
+    assert ids(ranked(after, "").chunks)[:2] == ["d1-1", "d1-2"]
 
     wishes = (Beside("d1-5", "after"), Beside("d1-1", "before"), Beside("d2-0", "after"))
     pinned = (await found(backend, project, *wishes)).pinned

@@ -83,6 +83,7 @@ async def test_what_a_project_knows_of_itself_is_read_as_a_chunk(
     ]
     assert list(about.names) == names
     assert about.largest == tuple((one.title, one.summary) for one in (large, small))
+    assert about.kinds == (("", "", 3),)
 
     told = about.chunk()
     read = await backend.reader().chunk(of(project), f"project:{project}", soon())

@@ -69,6 +69,7 @@ async def test_a_community_without_a_parent_is_at_the_top_of_a_ragged_tree(
     await fill(backend, project, CHUNKS, communities=tree)
     found = await ask_primer(backend.store(), project, axis(1), top_k=4)
     assert [(c.id, ids(c.samples)) for c in found.communities] == [(4, []), (1, ["k1"])]
+    assert [c.title for c in found.communities] == [tree[3].title, tree[0].title]
 
 
 @pytest.mark.parametrize("embedded", [True, False])

@@ -8,8 +8,16 @@ from drift.core.deadline import Deadline
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph.graph import Neo4jGraph
 from drift.graph.writing.records import CommunityRecord, KnowledgeBatch
-from drift.model.graph import TopicsQuery
-from tests.contract.graph_backends import Neo4jBackend, axis, fill
+from drift.model.graph import TopicsQuery, WholeEvidence, WholeQuery
+from tests.contract.graph_backends import (
+    Backend,
+    Neo4jBackend,
+    axis,
+    chunk,
+    community,
+    fill,
+    vector,
+)
 from tests.contract.small_project import CHUNKS
 from tests.contract.test_reading_while_writing import on_real_server
 
@@ -27,7 +35,7 @@ async def _topics(
 ) -> list[object]:
     query = TopicsQuery(project, voters, top_k)
     found = await backend.store().topics(query, Deadline.after(30))
-    return [(one.community.id, one.samples) for one in found]
+    return [(one.community.id, one.community.title, one.samples) for one in found]
 
 
 @on_real_server
@@ -43,11 +51,32 @@ async def test_votes_choose_topics_and_a_group_that_holds_most_stands_before_the
     assert not await store.has_topics("nowhere", Deadline.after(30))
 
     assert await _topics(backend, project, "k2", "k1", "gone", "k3") == [
-        (10, ()), (2, ("k2",)), (1, ("k1",)),
+        (10, "Both", ()), (2, "Two", ("k2",)), (1, "One", ("k1",)),
     ]  # fmt: skip
-    assert await _topics(backend, project, "k2", "k1", top_k=1) == [(2, ("k2",))]
+    assert await _topics(backend, project, "k2", "k1", top_k=1) == [(2, "Two", ("k2",))]
     assert await _topics(backend, project, "k3") == [], "a topic without a vector says nothing"
     assert await _topics(backend, project) == []
+
+
+async def test_the_whole_is_its_lowest_communities_with_the_nearest_chunks_of_each(
+    backend: Backend, project: str
+) -> None:
+    places = range(15)
+    chunks = [chunk(f"k{n}", f"text {n}", vector(1, n)) for n in places]
+    of_one = [f"k{n}" for n in places[1:]]
+    near, far = community(1, 0, 3, axis(0), ["k0"]), community(2, 0, 3, axis(1), of_one)
+    above = community(3, 1, None, axis(0))
+    await fill(backend, project, chunks, (), (), (near, far, above))
+    query = WholeQuery(project, axis(0))
+    found = await backend.passages().whole(query, Deadline.after(30))
+    assert [(one.title, one.summary) for one in found.topics] == [
+        ("title 1", "summary 1"),
+        ("title 2", "summary 2"),
+    ]
+    assert [[c.id for c in one.samples] for one in found.topics] == [["k0"], of_one[:10]]
+    assert (found.known, found.topics[1].members) == (2, frozenset(of_one))
+    nowhere = await backend.passages().whole(WholeQuery("nowhere", axis(0)), Deadline.after(30))
+    assert nowhere == WholeEvidence()
 
 
 @on_real_server

@@ -34,6 +34,7 @@ async def test_what_has_no_id_goes_by_its_element_id(database: Connection) -> No
     await database.write(
         "MATCH (n) REMOVE n.id, n.community SET n.name = n.title REMOVE n.title", {}
     )
+    await database.write("MATCH ()-[r:KNOWS]->() SET r.fact = 'met it'", {})
     found = await ask_primer(searched(database), axis(0))
     assert len(found.communities) == 2
     assert all(isinstance(c.id, str) and ":" in c.id for c in found.communities)

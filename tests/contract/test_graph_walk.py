@@ -9,7 +9,9 @@ import random
 
 import pytest
 
+from drift.core.deadline import Deadline
 from drift.graph.writing.records import ChunkRecord, EntityRecord, RelationRecord
+from drift.model.graph import FollowupQuery
 from tests.contract.graph_backends import (
     Backend,
     ask_followup,
@@ -18,6 +20,7 @@ from tests.contract.graph_backends import (
     entity,
     fill,
     ids,
+    on_real_servers,
     vector,
 )
 
@@ -45,6 +48,23 @@ async def test_the_walk_goes_on_from_a_chunk_to_what_it_mentions_and_no_further(
     assert "other" not in found, "a name inside a longer name starts no walk"
     found = ids((await ask_followup(store, project, "who owns the mill?", axis(0))).chunks)
     assert "other" in found
+
+
+@on_real_servers
+@pytest.mark.parametrize(("mentions", "is_found"), [(14, True), (15, False)])
+async def test_a_walk_leads_over_what_a_fifth_of_the_chunks_mention_and_not_over_more(
+    backend: Backend, project: str, mentions: int, *, is_found: bool
+) -> None:
+    beyond = [chunk("named", "text", axis(7)), chunk("related", "text", axis(8))]
+    subject = entity("e1", "Old Mill", "named", *ids(NEAR[: mentions - 1]))
+    entities = [subject, entity("e2", "Ada", "related"), entity("e3", "Owl", "k069")]
+    relations = [RelationRecord("e3", "e1", "lives in", 1.0), RelationRecord("e1", "e2", "of", 1.0)]
+    await fill(backend, project, [*NEAR, *beyond], entities, relations)
+    for question in ("what is the old mill?", "where is the owl?"):
+        query = FollowupQuery(project, question, axis(0), ())
+        found = await backend.store().followup(query, Deadline.after(120))
+        led_to = {"named", "related"} & {one.chunk.id for one in found.chunks}
+        assert led_to == ({"named", "related"} if is_found else set())
 
 
 async def test_a_chunk_about_what_the_best_mention_comes_before_one_that_only_mentions_it(

@@ -92,13 +92,19 @@ async def test_members_are_read_in_order_and_chunks_with_their_vectors(
     await fill(backend, project, [CHUNKS[2], second, CHUNKS[1]])
     expected = (CHUNKS[1], second, CHUNKS[2])
     members, facts = await backend.writer.read_members(project)
-    assert members == [Member(c.id, c.document_id, f"Title of {c.document_id}") for c in expected]
+    assert members == [
+        Member(c.id, c.document_id, f"Title of {c.document_id}", is_new=False) for c in expected
+    ]
     assert facts == [ChunkDefinitions(second.id, (), second.names)]
     read = await backend.writer.read_chunks(project, members[:2], DIMENSIONS)
     assert [chunk for chunk, _ in read.values()] == [
         replace(c, embedding=(), names=(), title=f"Title of {c.document_id}") for c in expected[:2]
     ]
     assert [tuple(vector) for _, vector in read.values()] == [c.embedding for c in expected[:2]]
+
+    await backend.writer.write_documents(project, documents(CHUNKS[2:], {}))
+    members, _ = await backend.writer.read_members(project)
+    assert {one.document_id for one in members if one.is_new} == {CHUNKS[2].document_id}
 
 
 @on_real_server

@@ -201,7 +201,6 @@ def check_followup(found: Evidence) -> None:
     assert {"alpha beta 0", "alpha beta 1"} <= {c.text for c in found.chunks}
     names = [text for r in found.relationships for text in (r.source, r.target, r.description)]
     assert {type(name) for name in names} == {str}
-    assert all(math.isfinite(r.weight) for r in found.relationships)
     check_chunks(found.chunks)
 
 

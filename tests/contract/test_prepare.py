@@ -75,6 +75,7 @@ async def test_every_node_gets_the_project_of_its_edge_once_and_both_are_searche
             "__Chunk__.project_key": 6,
             "__Entity__.project_key": 6,
             "__Entity__.title_key": 6,
+            "__Document__.title_key": 6,
             "__Document__.embedding": 6,
         },
     )
@@ -83,7 +84,7 @@ async def test_every_node_gets_the_project_of_its_edge_once_and_both_are_searche
     again = (await preparer.prepare(DIMENSIONS)).document()
     assert (again["changed"], again["created"], again["cypher"]) == ({}, [], [])
     assert await everything(database) == before
-    assert len(again["indexes"]) == 19
+    assert len(again["indexes"]) == 20
     assert {index["state"] for index in again["indexes"]} == {"ONLINE"}
 
     graph = Neo4jGraph(database)
@@ -220,7 +221,8 @@ async def test_a_dry_run_changes_nothing_and_its_cypher_does_what_preparing_does
     for text in planned.cypher:
         await _type(database, text)
     left = (await preparer.prepare(DIMENSIONS)).document()
-    assert (left["changed"], left["created"]) == ({"__Entity__.title_key": 6}, [])
+    keys = {"__Entity__.title_key": 6, "__Document__.title_key": 6}
+    assert (left["changed"], left["created"]) == (keys, [])
     assert (
         planned.changed["__Community__.project_id"],
         planned.changed["__Entity__.title_key"],

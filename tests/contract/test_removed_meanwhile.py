@@ -30,7 +30,7 @@ async def test_an_entity_that_lost_its_mentions_counts_where_it_was_seen(
     await backend.connection.write(
         "MATCH (:__Entity__ {project_id: $p})<-[r:HAS_ENTITY]-() DELETE r", {"p": project}
     )
-    values = {**BOUNDS, "p": project}
+    values = {**BOUNDS, "p": project, "count_limit": 2000}
 
     around = await backend.connection.read(
         f"{_FORGOTTEN}{entities(DEFAULT)}"

@@ -128,7 +128,7 @@ async def found_by_search(asked: Neo4jGraph, model: Words, question: str) -> tup
     primer = await asked.primer(PrimerQuery(PROJECT, question, vector, 1), deadline)
     followup = await asked.followup(FollowupQuery(PROJECT, "zzz", vector, ()), deadline)
     best = [*(one.summary for one in primer.communities), *(one.text for one in primer.chunks)]
-    return best[0], ranked(followup).chunks[0].text
+    return best[0], ranked(followup, "").chunks[0].text
 
 
 async def lengths(graph: Connection, vector: str) -> set[int]:

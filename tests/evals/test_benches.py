@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from pathlib import Path
-from typing import Any
 
 import httpx2
 import pytest
@@ -13,21 +11,14 @@ import pytest
 from drift.http import http
 from drift.local.evals.questions import LabelledPassage, QuestionSet
 from drift.local.stack.neo4j.server import Neo4jServer
-from drift.model.limits import Limits
 from tests.bench.command import percentile
 from tests.bench.graph import Row, db_hits, ratios
 from tests.bench.load_process import Held, Target
 from tests.bench.names import measure_names
-from tests.bench.replay import read_exchanges, replay
 from tests.bench.streams import measure_streams
 from tests.bench.synthetic import TENANTS
 from tests.command_line import PATIENCE_S, bench
 from tests.evals.test_recall import labelled
-
-
-def lines(path: Path, rows: list[Any]) -> Path:
-    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
-    return path
 
 
 def test_the_95th_percentile_is_a_value_that_was_measured() -> None:
@@ -72,39 +63,6 @@ async def test_every_statement_of_every_tenant_is_reported(neo4j_2026: Neo4jServ
             own = by_statement[tenant, ours]
             assert (own["trips"], own["recall30"], "error" in own) == (1, 1.0, False)
             assert own["db_hits"] > 0
-
-
-# ------------------------------------------------------------------------------------------- replay
-def exchange(schema: str, reply: dict[str, Any], **given: Any) -> dict[str, Any]:
-    """Return an exchange as it was recorded, when prompts carried their data in blocks of JSON."""
-    labels = {"User question": "What is asked?", **given}
-    blocks = [f"{label}:\n```json\n{json.dumps(data)}\n```" for label, data in labels.items()]
-    return {"schema": schema, "user": "\n\n".join(blocks), "reply": f"Here: {json.dumps(reply)}"}
-
-
-async def test_follow_ups_that_share_chunks_cost_less_together(tmp_path: Path) -> None:
-    texts = {"K1": "One. " + "This sentence is one of very many. " * 200, "K2": "Second."}
-    rows = [{"id": id_, "document": "d", "text": text} for id_, text in texts.items()]
-    questions = ("Who is it?", "Where was that?")
-    proposed = [{"question": question, "target_communities": []} for question in questions]
-    communities = [{"id": "C1", "level": 0, "summary": "s"}]
-    primer = {"Community details": communities, "Sample chunks": []}
-    cited = {"citations": [{"chunk_id": "K2", "span": "Second."}], "new_followups": []}
-    answer = {"answer": "So.", **cited, "confidence": 1, "should_continue": False}
-
-    told = [exchange("primer_reply", {"initial_answer": "", "followups": proposed}, **primer)]
-    for question in questions:
-        given = {"Retrieved chunks": rows, "Follow-up question": question}
-        told.append(exchange("local_reply", answer, **given))
-    told.append(exchange("aggregate_reply", {"final_answer": "So.", "key_facts": []}))
-
-    [search] = read_exchanges(lines(tmp_path / "exchanges.jsonl", told))
-    together = await replay(search, Limits())
-    alone = await replay(search, Limits(max_followups_per_prompt=1))
-    assert (together.followup_calls, alone.followup_calls) == (1, 2)
-    assert together.followup_tokens < 0.7 * alone.followup_tokens
-    assert (together.shown, together.cited, together.skipped) == (2, 2, 0)
-    assert (await replay(search, Limits(max_chunks_for_prompt=1))).shown == 0
 
 
 # ------------------------------------------------------------------------------------------ streams

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from drift.core.errors import IngestError
 from drift.local.evals.comparison import half_and_half
+from drift.local.evals.evidence import Rankings
 from drift.local.evals.evidence_figures import (
     CEILINGS,
     METHODS,
@@ -22,6 +26,8 @@ from drift.local.evals.evidence_figures import (
 )
 from drift.local.evals.gold_passages import RawDocuments, words_of
 from drift.local.evals.questions import DocumentQuestion, read_document_questions
+from drift.model.graph import Candidate, Candidates, Chunk
+from drift.search.ranking import MAX_CHUNKS, ranked
 
 SAID = "The lighthouse of Ulm burned down in 1889 after a storm."
 FILLER = " ".join(f"filler{number}" for number in range(400))
@@ -97,6 +103,31 @@ def test_a_wider_pool_has_no_lower_ceiling() -> None:
 def test_the_mix_weighs_both_legs_alike() -> None:
     assert half_and_half({"a": 0.9, "b": 0.1, "c": 0.5}, {"b": 3.0, "c": 2.0}) == ["c", "a", "b"]
     assert half_and_half({}, {}) == []
+
+
+async def test_ours_is_what_a_search_reads_and_then_its_other_candidates() -> None:
+    noise = [Chunk(f"n{n}", f"Essay {n} of mothers.", f"Essay {n}") for n in range(MAX_CHUNKS)]
+    mill = Chunk("mill", "It was built in 1820.", "The Old Mill")
+    pool = [Candidate(one, 0.9 - place / 100) for place, one in enumerate([*noise, mill])]
+    found = Candidates(tuple(pool))
+
+    async def worded(*_: object) -> dict[str, float]:
+        return {}
+
+    async def followup(*_: object) -> Candidates:
+        return found
+
+    search: Any = SimpleNamespace(
+        baselines=SimpleNamespace(worded=worded), soft=SimpleNamespace(followup=followup)
+    )
+    chunks = {one.id: chunk(one.document_name, one.text) for one in (*noise, mill)}
+    nothing: Any = None
+    rankings = Rankings("p", search, chunks, np.ones((len(chunks), 1), np.float32), nothing)
+    question = "When was The Old Mill built?"
+    ours = (await rankings.rank(question, (1.0,)))["ours"]
+    assert ours[:MAX_CHUNKS] == [one.id for one in ranked(found, question).chunks]
+    assert ours[0] == "mill"
+    assert sorted(ours) == sorted(chunks)
 
 
 def test_the_report_compares_ours_with_every_other_method() -> None:

@@ -15,12 +15,7 @@ Key = tuple[str, dict[str, Any]]
 def entry(name: str, projects: list[str], **fields: Any) -> Key:
     """Return a key of this name, and its entry of PROJECT_KEYS."""
     key = f"canary-key-of-{name}"
-    return key, {
-        "name": name,
-        "sha256": hash_of(key.encode()),
-        "projects": projects,
-        **fields,
-    }
+    return key, {"name": name, "sha256": hash_of(key.encode()), "projects": projects, **fields}
 
 
 def use_keys(environment: pytest.MonkeyPatch, *entries: dict[str, Any]) -> None:

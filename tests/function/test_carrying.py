@@ -135,10 +135,7 @@ async def test_one_more_than_the_slots_is_busy_and_whoever_leaves_frees_one(
 
 @pytest.mark.parametrize(
     ("ahead", "accept", "framing"),
-    [
-        ("", "application/json", "length"),
-        (PIPELINED, "text/event-stream", "chunked"),
-    ],
+    [("", "application/json", "length"), (PIPELINED, "text/event-stream", "chunked")],
 )
 async def test_who_leaves_frees_a_slot_however_the_request_was_sent(
     hosted: Caller, model_server: ModelServerControl, ahead: str, accept: str, framing: str

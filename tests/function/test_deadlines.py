@@ -62,17 +62,6 @@ async def test_a_model_that_trickles_does_not_delay_the_end(
     assert response.json()["code"] in ("deadline", "model_unavailable")
 
 
-async def test_a_stream_ends_by_the_deadline_too(
-    short_deadline: pytest.MonkeyPatch, function: Caller, model_server: ModelServerControl
-) -> None:
-    assert short_deadline
-    await warmed(function, model_server)
-    model_server.fail({"fault": "hang", "kind": "primer_reply", "times": None})
-    async with in_time(), function.streaming() as events:
-        name, problem = (await events.all())[-1]
-    assert (name, problem["code"]) == ("error", "deadline")
-
-
 # ---------------------------------------------------------------------------------------- the graph
 @pytest.fixture
 async def silent_graph(

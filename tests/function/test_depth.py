@@ -27,17 +27,6 @@ async def test_a_quick_answer_is_cited_word_for_word_with_one_call(
     assert answer["trace"]["depth"] == {"asked": "quick", "used": "quick", "reason": ""}
 
 
-async def test_auto_ends_or_goes_on_and_says_why(function: Caller) -> None:
-    settled = await function.answer(depth="auto", include=INCLUDE)
-    assert settled["trace"]["depth"]["used"] == "quick"
-    unanswered = await function.answer(
-        "Who painted the ceiling of the opera?", depth="auto", include=INCLUDE
-    )
-    assert unanswered["trace"]["depth"]["used"] == "drift"
-    assert unanswered["trace"]["depth"]["reason"] == "not_found"
-    assert unanswered["verdict"]["verdict"] == "not_found"
-
-
 async def test_a_question_about_the_whole_goes_on_and_cites_what_the_project_knows_of_itself(
     function: Caller,
 ) -> None:

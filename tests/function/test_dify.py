@@ -55,11 +55,7 @@ async def test_dify_is_told_which_key_is_wrong(
     other, of_other = entry("guest", ["another"])
     use_keys(environment, of_other)
     seen = []
-    for headers in (
-        {},
-        {"authorization": "Bearer wrong"},
-        {"authorization": f"Bearer {other}"},
-    ):
+    for headers in ({}, {"authorization": "Bearer wrong"}, {"authorization": f"Bearer {other}"}):
         body = {"knowledge_id": PROJECT, "query": QUESTION}
         got = await function.client.post("/dify/retrieval", json=body, headers=headers)
         seen.append((got.status_code, got.json()["error_code"]))

@@ -197,14 +197,6 @@ async def test_a_held_project_is_not_written(own: str, function: Caller) -> None
     assert (await add(function, own, text=DUSK)).json()["outcome"] == "changed"
 
 
-async def test_a_route_that_is_closed_is_not_there(
-    own: str, environment: pytest.MonkeyPatch, function: Caller
-) -> None:
-    environment.setenv("ENABLE_INDEXING", "false")
-    for refused in (await add(function, own), await remove(function, own)):
-        assert_is_problem(refused, 404, "not_found")
-
-
 async def test_only_who_may_write_a_project_writes_it(
     own: str, environment: pytest.MonkeyPatch, function: Caller
 ) -> None:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from drift.core.errors import LocalStackError
 from drift.local.cli.app import app
-from drift.local.hosts import server
+from drift.local.hosts import loopback_server as server
 from drift.local.hosts.local_host import serving
 from drift.local.hosts.same_machine import host_name
 from tests.function.calling import calling

@@ -30,15 +30,6 @@ def assert_located(document: dict[str, Any], corpus: Corpus) -> None:
         assert 1 <= int(place) <= int(places)
 
 
-async def test_each_citation_of_a_stream_says_where_it_stands(
-    function: Caller, corpus: Corpus
-) -> None:
-    async with function.streaming(include=["locations"]) as events:
-        *_, (name, document) = await events.all()
-    assert name == "result"
-    assert_located(document, corpus)
-
-
 async def test_without_the_wish_the_answer_is_the_same_bytes_with_nothing_more(
     function: Caller, corpus: Corpus
 ) -> None:

@@ -288,34 +288,18 @@ async def test_a_model_that_fails_leaves_nothing_half_written(
     assert (await create(function, own, id="ada")).status_code == 201
 
 
-@pytest.mark.parametrize(
-    ("searched", "indexing"), [(True, False), (False, True)], ids=["searched", "indexed"]
-)
-async def test_the_flags_open_and_close_what_they_name(  # noqa: PLR0917 - fixtures
-    own: str,
-    environment: pytest.MonkeyPatch,
-    function: Caller,
-    rows: Any,
-    searched: bool,
-    indexing: bool,
+async def test_where_nodes_are_not_searched_they_are_written_without_a_vector(
+    own: str, environment: pytest.MonkeyPatch, function: Caller, rows: Any
 ) -> None:
-    environment.setenv("ENABLE_RAG_SEARCH", str(searched).lower())
-    environment.setenv("ENABLE_INDEXING", str(indexing).lower())
+    environment.setenv("ENABLE_RAG_SEARCH", "false")
     made = await create(function, own, id="ada")
-    asked = await function.client.post(
-        "/api/rag/query", json={"question": "Who?", "project_id": own}
-    )
-    assert asked.status_code == (200 if searched else 404)
-    if not indexing:
-        assert_is_problem(made, 404, "not_found")
-        assert_is_problem(await change(function, own, **ADA), 404, "not_found")
-        assert_is_problem(await function.client.delete(path(own)), 404, "not_found")
-        return
-    assert made.json()["embedded"] is searched
+    body = {"question": "Who?", "project_id": own}
+    assert_is_problem(await function.client.post("/api/rag/query", json=body), 404, "not_found")
+    assert made.json()["embedded"] is False
     [row] = await rows(
         "MATCH (n:__DriftNode__ {project_id: $p}) RETURN n.embedding IS NOT NULL AS has", p=own
     )
-    assert row["has"] is searched
+    assert row["has"] is False
 
 
 async def test_only_who_may_write_a_project_writes_it(

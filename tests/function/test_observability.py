@@ -4,37 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
-import logging
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.function.calling import Caller
-from tests.function.conftest import MODEL_KEY
 from tests.function.corpus import PROJECT, QUESTION
 from tests.model_server_fixture import ModelServerControl
 from tests.telemetry_fixture import Recorded
+from tests.unit.test_telemetry import lines
+
+__all__ = ["lines"]
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736"
 PARENT = f"00-{TRACE_ID}-00f067aa0ba902b7-01"
-PROVIDERS_WORDS = "A fault was asked for"
-
-
-@pytest.fixture
-def lines(caplog: pytest.LogCaptureFixture) -> Iterator[Any]:
-    """Read the service's log lines so far, all or those of one event."""
-    caplog.set_level(logging.INFO)
-
-    def read(event: str = "") -> list[dict[str, Any]]:
-        every = [
-            json.loads(record.getMessage()) for record in caplog.records if record.name == "drift"
-        ]
-        return [line for line in every if event in ("", line["event"])]
-
-    return read
 
 
 async def ended(lines: Any, event: str = "retrieval_ended") -> list[dict[str, Any]]:
@@ -132,51 +117,3 @@ async def test_a_repeated_call_is_logged_with_its_cause_and_counted(
     assert recorded.points()["drift.retries"] == [({"error.type": "503"}, 2)]
     [last] = await ended(lines)
     assert last["retries"] == 2
-
-
-async def test_no_line_span_or_metric_holds_secrets_or_words(
-    function: Caller,
-    environment: pytest.MonkeyPatch,
-    model_server: ModelServerControl,
-    recorded: Recorded,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    caplog.set_level(logging.DEBUG, "drift")
-    environment.setenv("NEO4J_PASSWORD", "canary-password")
-    question = "What does the canary-question ask?"
-    await function.ask(question)
-    model_server.fail({"fault": "status", "status": 500, "times": None})
-    await function.ask(question)
-    text = "\n".join(r.getMessage() + repr(vars(r)) for r in caplog.records if r.name == "drift")
-    for left in (text, recorded.everything()):
-        assert left
-        for secret in ("canary", MODEL_KEY, PROVIDERS_WORDS, "bolt://", "http://", "127.0.0.1"):
-            assert secret not in left
-
-
-async def test_words_are_logged_when_they_are_allowed(
-    function: Caller, environment: pytest.MonkeyPatch, lines: Any
-) -> None:
-    environment.setenv("LOG_QUESTIONS", "true")
-    await function.answer()
-    assert lines("retrieval_started")[0]["query"] == QUESTION
-
-
-async def test_concurrent_calls_never_mix(function: Caller, lines: Any) -> None:
-    parents = [f"00-{n:032x}-00f067aa0ba902b7-01" for n in range(1, 9)]
-    body = {"query": QUESTION, "project_id": PROJECT}
-    responses = await asyncio.gather(
-        *(
-            function.client.post("/retrieve", json=body, headers={"traceparent": parent})
-            for parent in parents
-        )
-    )
-    expected = {
-        (r.headers["x-retrieval-id"], p[3:35]) for r, p in zip(responses, parents, strict=True)
-    }
-    lasts = lines("retrieval_ended")
-    assert {(line["retrieval_id"], line["trace_id"]) for line in lasts} == expected
-    assert len({line["invocation_id"] for line in lasts}) == len(parents)
-    assert {
-        (line["retrieval_id"], line["trace_id"]) for line in lines() if "retrieval_id" in line
-    } == expected

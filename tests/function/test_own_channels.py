@@ -63,11 +63,7 @@ async def test_messages_go_to_the_channel_of_the_retrieval_unless_another_is_nam
     ids = [str(uuid4()) for _ in range(CALLERS)]
     heard: Heard = defaultdict(list)
 
-    async with (
-        listening(valkey.url, heard, CALLERS),
-        serving() as url,
-        calling(url) as caller,
-    ):
+    async with listening(valkey.url, heard, CALLERS), serving() as url, calling(url) as caller:
         caller.client.headers["x-api-key"] = key
         await asyncio.gather(
             *(

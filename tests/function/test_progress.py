@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
 
 from drift.local.stack.valkey_server import ValkeyServer
-from tests.function.calling import Caller, Subscriber, assert_is_problem, citations
+from tests.function.calling import Caller, Subscriber
 from tests.function.corpus import PROJECT
-from tests.model_server_fixture import ModelServerControl
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
@@ -69,39 +67,3 @@ async def test_phases_come_in_order_and_every_message_has_the_fields_of_the_cont
     states = [node["state"] for node in document["trace"]["followups"]]
     assert told.count("Answered") == states.count("answered") > 0
     assert told.count("Looking into") >= states.count("answered")
-
-
-async def test_details_name_communities_citations_and_documents(
-    function: Caller, valkey: ValkeyServer
-) -> None:
-    retrieval_id = str(uuid4())
-    async with Subscriber(valkey.url, retrieval_id) as subscriber:
-        document = await function.answer(retrieval_id=retrieval_id)
-        messages = await subscriber.until_the_end()
-    details = {m["phase"]: m.get("details_md", "") for m in messages}
-    names = list(dict.fromkeys(c["document_name"] for c in citations(document)))
-    assert details["retrieving_communities"].startswith("- ")
-    cited = [
-        m["details_md"]
-        for m in messages
-        if m["phase"] == "executing_followup" and m.get("details_md")
-    ]
-    assert cited
-    assert all(
-        re.fullmatch(r'\[[^]]+\] ".+"', line) for lines in cited for line in lines.splitlines()
-    )
-    assert set(names) <= set(details["aggregating_results"].split(", "))
-    assert details["completed"] == ", ".join(f"[{name}]" for name in names)
-
-
-async def test_a_failed_request_ends_with_one_error_at_the_last_percentage(
-    function: Caller, valkey: ValkeyServer, model_server: ModelServerControl
-) -> None:
-    model_server.fail({"fault": "status", "status": 401, "kind": "aggregate_reply", "times": None})
-    retrieval_id = str(uuid4())
-    async with Subscriber(valkey.url, retrieval_id) as subscriber:
-        assert_is_problem(await function.ask(retrieval_id=retrieval_id), 500, "model_misconfigured")
-        messages = await subscriber.until_the_end()
-    assert subscriber.phases == [*PHASES[:-1], "error"]
-    assert messages[-1]["progress_pct"] == 90
-    assert messages[-1]["details_md"]

@@ -22,9 +22,7 @@ def shape(value: Any) -> Any:
 
 
 async def test_claude_answers_in_the_same_shape_whole_and_streamed(
-    environment: pytest.MonkeyPatch,
-    model_server: ModelServerControl,
-    corpus: Corpus,
+    environment: pytest.MonkeyPatch, model_server: ModelServerControl, corpus: Corpus
 ) -> None:
     async with serving() as url, calling(url) as caller:
         first = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import UTC, datetime, timedelta
@@ -114,9 +113,7 @@ async def tokens_used(caller: Caller, above: int) -> int:
     return int(used)
 
 
-async def test_a_day_whose_tokens_are_used_is_over_until_midnight(
-    with_key: Opening,
-) -> None:
+async def test_a_day_whose_tokens_are_used_is_over_until_midnight(with_key: Opening) -> None:
     async with with_key(tokens_per_day=1) as caller:
         await caller.answer()
         await tokens_used(caller, above=0)
@@ -131,17 +128,3 @@ async def test_a_day_whose_tokens_are_used_is_over_until_midnight(
         async with caller.streaming() as reader:  # which is refused before it begins
             await reader.response.aread()
             assert_over(reader.response, "tokens_per_day", 86_400)
-
-
-async def test_without_redis_the_process_counts_and_says_so(
-    with_key: Opening, environment: pytest.MonkeyPatch
-) -> None:
-    environment.setenv("REDIS_URL", "redis://127.0.0.1:1")
-    async with with_key(requests_per_minute=5) as caller:
-        replies = await asyncio.gather(*(caller.client.get("/projects") for _ in range(20)))
-        assert Counter(reply.status_code for reply in replies) == {200: 5, 429: 15}
-        assert (await usage(caller))["counted"] == "alone"
-        ready = await caller.client.get("/health/ready")
-        assert ready.status_code == 200
-        assert ready.json()["quota"].startswith("degraded: ")
-        assert ready.json()["quota"].endswith("each process counts for itself")

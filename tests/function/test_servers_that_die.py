@@ -9,7 +9,6 @@ import asyncio
 import os
 import signal
 from collections.abc import Iterator
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -25,13 +24,6 @@ from tests.servers import QUICK
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 TRIES = 100
-
-
-@pytest.fixture
-def mortal_valkey() -> Iterator[ValkeyServer]:
-    """A Valkey that a test may kill."""
-    with ValkeyServer() as server:
-        yield server
 
 
 @pytest.fixture(scope="module")
@@ -50,42 +42,10 @@ def mortal_graph(filled_graph: Neo4jServer, environment: pytest.MonkeyPatch) -> 
     return filled_graph
 
 
-@pytest.fixture
-def one_followup(environment: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    """Settings whose answers do not depend on which follow-up is the first to end."""
-    environment.setenv("MAX_FOLLOWUPS", "1")
-    return environment
-
-
 def kill(pid: int | None) -> None:
     """End a server as a power cut does."""
     assert pid
     os.kill(pid, signal.SIGKILL)
-
-
-async def expected_answer(function: Caller) -> dict[str, Any]:
-    """Return the answer with everything at work."""
-    document = await function.answer()
-    assert document["key_facts"]
-    return document
-
-
-async def test_a_redis_that_dies_during_a_request_changes_no_answer(
-    function: Caller,
-    one_followup: pytest.MonkeyPatch,
-    mortal_valkey: ValkeyServer,
-    model_server: ModelServerControl,
-) -> None:
-    one_followup.setenv("REDIS_URL", mortal_valkey.url)
-    expected = await expected_answer(function)
-    model_server.fail({"fault": "latency", "kind": "aggregate_reply", "seconds": 1})
-    asked = asyncio.create_task(function.answer())
-    await model_server.until(
-        lambda seen: seen["in_flight"] == 1 and seen["counts"]["aggregate_reply"] == 2
-    )
-    kill(mortal_valkey.pid)
-    assert await asked == expected
-    assert await function.answer() == expected, "and when nobody serves it any more"
 
 
 @pytest.mark.deep

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 from uuid import uuid4
 
-import httpx2
 import pytest
 
 from drift.local.stack.valkey_server import ValkeyServer
 from tests.function.calling import Caller, Subscriber
 from tests.function.corpus import Corpus
-from tests.model_server_fixture import ModelServerControl
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
-
-
-async def until_free(function: Caller) -> httpx2.Response:
-    """Ask until the one slot is free; the test's time limit ends an endless wait."""
-    while (response := await function.ask()).status_code == 429:  # noqa: ASYNC110 - only asking shows it
-        await asyncio.sleep(0.01)
-    return response
 
 
 async def test_a_stream_opens_with_a_comment_and_ends_with_one_result(
@@ -62,22 +52,3 @@ async def test_a_stream_needs_no_redis(function: Caller, environment: pytest.Mon
         received = await events.all()
     assert received[-1][0] == "result"
     assert received[-2][1]["phase"] == "completed"
-
-
-async def test_a_client_that_leaves_before_a_buffered_answer_cancels_its_search_too(
-    function: Caller,
-    environment: pytest.MonkeyPatch,
-    model_server: ModelServerControl,
-    valkey: ValkeyServer,
-) -> None:
-    environment.setenv("MAX_INFLIGHT", "1")
-    model_server.fail({"fault": "hang", "kind": "primer_reply"})
-    retrieval_id = str(uuid4())
-    async with Subscriber(valkey.url, retrieval_id) as subscriber:
-        leaving = asyncio.create_task(function.ask(retrieval_id=retrieval_id))
-        await model_server.until(lambda seen: seen["counts"].get("primer_reply") == 1)
-        leaving.cancel()
-        await model_server.until(lambda seen: seen["abandoned"] == 1)
-        assert (await until_free(function)).status_code == 200
-        assert (await subscriber.until_the_end())[-1]["phase"] == "error"
-    assert model_server.counts()["primer_reply"] == 2

@@ -136,23 +136,6 @@ async def test_it_names_and_mends_what_differs_and_a_second_run_finds_nothing(
     assert ready["reconcile"] == "ok"
 
 
-async def test_it_runs_beside_requests_and_not_beside_itself(
-    worker: WorkerHost, graph: Graph, model_server: ModelServerControl
-) -> None:
-    await graph.add(graph.a, "ada")
-    model_server.fail(SLOW)
-    running = asyncio.create_task(worker.fire("reconcile"))
-    await model_server.until(lambda seen: seen["in_flight"] == 1)
-    async with worker.client() as client:
-        assert (await client.get("/health/live")).status_code == 200
-        assert (await client.get("/projects")).status_code == 200
-    await worker.fire("reconcile")
-    assert not running.done()
-    assert lines(worker, "reconcile_skipped")[-1]["reason"] == "the run before has not ended"
-    await running
-    assert await graph.vectors(graph.a) == {"ada": 256}
-
-
 async def test_a_node_changed_or_removed_while_it_is_embedded_keeps_what_was_done_to_it(
     worker: WorkerHost, graph: Graph, model_server: ModelServerControl
 ) -> None:

@@ -57,6 +57,8 @@ param appSettings = {
   RAG_PROJECT: 'handbook'
   RAG_SCORE_THRESHOLD: '0.25'
   RECONCILE_SCHEDULE: '0 0 3 * * *'
+  RERANK_MODEL: 'rerank-given'
+  RERANK_URL: 'https://given.cognitiveservices.azure.com/providers/cohere/v2/rerank'
   RETRY_BACKOFF_BASE_SEC: '1'
   RETRY_BACKOFF_FACTOR: '5'
   RETRY_BACKOFF_MAX_SEC: '33'
@@ -65,6 +67,7 @@ param appSettings = {
 }
 param credentialIds = {
   MILVUS_TOKEN: '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/kv-of-milvus/secrets/milvus'
+  RERANK_KEY: '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/kv-of-reranker/secrets/reranker'
   ANTHROPIC_KEY: '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.KeyVault/vaults/kv-of-claude/secrets/claude'
 }
 param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD')
@@ -83,6 +86,7 @@ param embeddingModelName = 'text-embedding-3-small'
 param embeddingModelVersion = '2'
 param embeddingSkuName = 'Standard'
 param embeddingCapacity = 77
+param rerankExistingId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.CognitiveServices/accounts/given'
 param redisName = 'amr-given'
 param redisSkuName = 'Balanced_B5'
 param redisHighAvailability = false

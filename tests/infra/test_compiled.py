@@ -48,6 +48,7 @@ ANSWERS = {
     "NEO4J_PASSWORD": "resolved by the platform",
     "OAI_BASE_URL": "https://oai-x.openai.azure.com/",
     "PROJECT_KEYS_SECRET": "https://kv-x.vault.azure.net/secrets/project-keys",
+    "RERANK_KEY": "resolved by the platform",
     "REDIS_URL": "rediss://amr-x.westeurope.redis.azure.net:10000",
 }
 """What a deployment knows and a preview does not."""

@@ -30,11 +30,7 @@ SECRET = f"{SHARED}/providers/Microsoft.KeyVault/vaults/team/secrets/neo4j"
     ("variables", "lines", "places"),
     [
         (GOOD, "", {}),
-        (
-            {**GOOD, "NEO4J_PASSWORD": "", "NEO4J_CREDENTIAL_ID": SECRET},
-            "",
-            {},
-        ),
+        ({**GOOD, "NEO4J_PASSWORD": "", "NEO4J_CREDENTIAL_ID": SECRET}, "", {}),
         (
             {"AZURE_LOCATION": "westeurope", "NEO4J_PASSWORD": "short", "VNET_ENABLED": "perhaps"},
             "param neo4jUri = 'bolt://graph.example.com'\nparam maximumInstances = 50",
@@ -57,11 +53,7 @@ SECRET = f"{SHARED}/providers/Microsoft.KeyVault/vaults/team/secrets/neo4j"
                 "location": "'westeurope' is",
             },
         ),
-        (
-            {**GOOD, "PROJECT_KEYS": ENTRY},
-            "",
-            {"parameters": "are for authMode keys"},
-        ),
+        ({**GOOD, "PROJECT_KEYS": ENTRY}, "", {"parameters": "are for authMode keys"}),
         ({**GOOD, "OPENAI_MODE": "off"}, "", {"openAiMode": "'create,existing'"}),
     ],
     ids=["right", "own-secret", "compiler", "engine", "keys", "allowed"],

@@ -45,6 +45,7 @@ REFUSED_SETTINGS = [
     "PROJECT_KEYS_SECRET",
     "REDIS_AUTH",
     "REDIS_URL",
+    "RERANK_KEY",
     "WEBSITE_AUTH_ENABLED",  # by hand it would have the function believe whom nobody has checked
     "neo4j_password",
 ]
@@ -59,6 +60,7 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
                 "NEO4J_URI": "bolt://neo4j:pw@graph.example.com",
                 "CHAT_PROVIDER": "claude",
                 "VECTOR_STORE": "pinecone",
+                "RERANK_MODEL": "rerank",
                 **dict.fromkeys(REFUSED_SETTINGS, "1"),
             },
             "credentialIds": {
@@ -77,6 +79,7 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
             "authTenantId": "contoso",
             "vnetAddressPrefix": "10.60.0.0/26",
             "functionAccess": "deployOnly",
+            "rerankExistingId": REDIS,
         },
         [
             "letters, digits and dashes only",
@@ -99,6 +102,8 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
             "functionAccess must be public without vnetEnabled",
             "are for CHAT_PROVIDER anthropic",
             "are for VECTOR_STORE milvus",
+            "are for appSettings.RERANK_URL",
+            "rerankExistingId must be",
         ],
     ),
     (
@@ -108,6 +113,7 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
                 "CHAT_PROVIDER": "anthropic",
                 "VECTOR_STORE": "milvus",
                 "MILVUS_URI": "http://milvus.example.com:19530",
+                "RERANK_URL": "http://rerank.example.com",
             },
             "credentialIds": {"PROJECT_KEYS": REDIS},
             "existingAppSubnetId": f"{NETWORK}/subnets/a",
@@ -120,6 +126,8 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
             "appSettings.OAI_MODEL must name the Claude model",
             "CHAT_PROVIDER anthropic needs appSettings.ANTHROPIC_BASE_URL",
             "VECTOR_STORE milvus needs appSettings.MILVUS_URI",
+            "appSettings.RERANK_URL must begin with https://",
+            "appSettings.RERANK_MODEL must name the model",
             "are for authMode keys",
             "credentialIds.PROJECT_KEYS must be the resource id of a secret",
             "existingEndpointSubnetId must be the resource id of a subnet",
@@ -134,10 +142,7 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
             "existingAppSubnetId": NETWORK,
             "existingEndpointSubnetId": f"{NETWORK}/subnets/a",
         },
-        [
-            "openAiExistingId must be",
-            "existingAppSubnetId must be the resource id of a subnet",
-        ],
+        ["openAiExistingId must be", "existingAppSubnetId must be the resource id of a subnet"],
     ),
 ]
 SENTENCES = {sentence for _, said in WRONG for sentence in said}

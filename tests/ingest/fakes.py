@@ -46,6 +46,7 @@ class Project:
     knowledge: KnowledgeBatch = NOTHING
     skipped: tuple[str, ...] = ()
     stale: set[int] = field(default_factory=set)
+    new: set[str] = field(default_factory=set)
 
     def seen(self) -> dict[str, ChunkRecord]:
         held = (own for name, own in self.chunks.items() if not self.documents[name].is_off)
@@ -147,6 +148,7 @@ class MemoryWriter(KeptReplies):
             )
             project.outdate(document.id)
             project.documents[document.id] = document
+            project.new.add(document.id)
             project.chunks[document.id] = own
             self._drop(project, batch.replaced.get(document.id, ()))
 
@@ -200,7 +202,13 @@ class MemoryWriter(KeptReplies):
         project = self.project(project_id)
         ordered = sorted(project.seen().values(), key=lambda c: (c.document_id, c.ordinal))
         members = [
-            Member(c.id, c.document_id, project.documents[c.document_id].title) for c in ordered
+            Member(
+                c.id,
+                c.document_id,
+                project.documents[c.document_id].title,
+                c.document_id in project.new,
+            )
+            for c in ordered
         ]
         facts = [
             ChunkDefinitions(c.id, c.defines, c.names) for c in ordered if c.defines or c.names
@@ -268,6 +276,7 @@ class MemoryWriter(KeptReplies):
             ),
         )
         project.stale.clear()
+        project.new.clear()
 
 
 class HashEmbedder:
@@ -291,14 +300,22 @@ def context(writer: MemoryWriter, **more: Any) -> IngestContext:
     return IngestContext(writer, HashEmbedder(), DIMENSIONS, **more)  # type: ignore[arg-type]
 
 
-def comparable(project: Project) -> object:
-    """Return what a project tells, without the names that say how it came about."""
+def comparable(project: Project, *, has_paths: bool = True) -> tuple[object, ...]:
+    """Return what a project tells, without the names that say how it came about.
+
+    Topics are called after folders, where a file has them in its id: `has_paths` compares these.
+    """
     texts = {c.id: c.text for own in project.chunks.values() for c in own}
     return (
         {d.id: (d.title, d.source, d.version, d.updated_at) for d in project.documents.values()},
         {name: [replace(c, id="") for c in own] for name, own in project.chunks.items()},
         sorted(
-            (c.level, c.title, c.summary, sorted(texts[id_] for id_ in c.chunk_ids), c.says)
+            (
+                c.level,
+                (c.title, c.summary) if has_paths else (),
+                sorted(texts[id_] for id_ in c.chunk_ids),
+                c.says,
+            )
             for c in project.knowledge.communities
         ),
         project.skipped,

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from drift.graph.writing.records import Definition
 from drift.indexing.chunking import MAX_CHARS
 from drift.indexing.documents import SourceDocument
+from drift.local.ingest.code.code_documents import MAX_PARSED_BYTES, read_code
 from drift.local.ingest.code.languages import LANGUAGES
-from drift.local.ingest.code.reading import MAX_PARSED_BYTES, read_code
 
 ROOT = Path(__file__).parents[2]
 

@@ -154,7 +154,8 @@ def test_a_page_of_four_times_the_length_takes_about_four_times_as_long(
         return time.process_time() - began
 
     seconds(10)  # loads what it needs
-    assert seconds(20_000) < 9 * max(seconds(5_000), 0.1)
+    few = max(seconds(5_000), 0.1)
+    assert min(seconds(20_000) for _ in range(3)) < 9 * few  # the least: other work slows some
 
 
 async def test_what_a_file_said_stays_while_it_is_damaged_or_cannot_be_read_here(

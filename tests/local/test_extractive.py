@@ -235,7 +235,6 @@ def test_an_unrelated_question_is_honestly_not_answered(question: str) -> None:
         verdict="not_found",
         new_followups=[],
         confidence=0.1,
-        should_continue=False,
     )
 
 
@@ -256,14 +255,13 @@ def test_what_a_doubtful_answer_leaves_open_is_asked_about_entities_nearby() -> 
     assert found.confidence < 0.75
     assert found.verdict == "partly"
     assert [f.question for f in found.new_followups] == [f"{question} (free variable)"]
-    assert found.should_continue
 
 
 def test_what_was_asked_before_is_not_asked_again() -> None:
     question = "How does Python resolve names in nested scopes?"
     graph = ["nested scopes - free variable: A name used in nested scopes. (reference)"]
     chunks = [chunk_element(chunk, chunk.id) for chunk in nearest(question)]
-    before = [element("followup", "What is a free variable?", state="being answered")]
+    before = [element("followup", "What is a free variable?", state="partly")]
     for asked, more in (((), 1), (before, 0)):
         given = Context(asked=asked, graph=graph, chunks=chunks)
         prompt = prompts.local(question, [question], given)
@@ -278,7 +276,7 @@ def test_a_certain_answer_asks_nothing_more() -> None:
     )
     assert found.confidence >= 0.75
     assert found.verdict == "answered"
-    assert (found.new_followups, found.should_continue) == ([], False)
+    assert found.new_followups == []
 
 
 def test_each_of_several_follow_ups_is_answered_as_if_it_were_asked_alone() -> None:
@@ -338,7 +336,7 @@ def aggregated(question: str, *nodes: Node) -> AggregateReply:
 def node(question: str, *citations: tuple[str, str], confidence: float = 0.8) -> Node:
     cited = tuple(Citation(chunk_id, span, "manual (2nd ed.)") for chunk_id, span in citations)
     said = " ".join(" ".join(span.split()) for _, span in citations) or UNANSWERED
-    answer = Answer(said, cited, confidence, should_continue=False)
+    answer = Answer(said, cited, confidence)
     return Node(Question(len(question), question), ANSWERED, answer)
 
 

@@ -112,6 +112,41 @@ def test_a_request_that_cannot_be_answered_is_refused_with_a_message(
     assert answer["error"]["message"]
 
 
+# ------------------------------------------------------------------------------------------ ranking
+@pytest.mark.parametrize("path", ["/rerank", "/v1/rerank", "/v2/rerank"])
+def test_documents_are_ranked_as_coheres_api_ranks_them(
+    model_server: ModelServerControl, path: str
+) -> None:
+    body = {"model": "m", "query": QUESTION, "documents": ["Tea is hot.", {"text": SAID}]}
+    status, answer = model_server.ask("POST", path, body)
+    assert status == 200
+    assert [one["index"] for one in answer["results"]] == [1, 0]
+    first, second = (one["relevance_score"] for one in answer["results"])
+    assert 1 >= first > second >= 0
+    assert len(model_server.ask("POST", path, {**body, "top_n": 1})[1]["results"]) == 1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"query": " "},
+        {"query": 1},
+        {"documents": []},
+        {"documents": "a"},
+        {"documents": [1]},
+        {"top_n": 0},
+        {"top_n": "2"},
+    ],
+    ids=str,
+)
+def test_what_cannot_be_ranked_is_refused_with_its_field(
+    model_server: ModelServerControl, changes: dict[str, Any]
+) -> None:
+    body = {"query": QUESTION, "documents": ["a", "b"], **changes}
+    status, answer = model_server.ask("POST", "/v2/rerank", body)
+    assert (status, answer["error"]["param"]) == (400, next(iter(changes)))
+
+
 # --------------------------------------------------------------------------------------- embeddings
 def test_embeddings_are_unit_vectors_of_256_floats_in_the_order_of_the_texts(
     model_server: ModelServerControl,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import stat
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -122,6 +123,20 @@ def test_a_folder_with_the_published_password_gets_one_of_its_own_and_keeps_its_
 def test_a_port_that_is_taken_is_named(home: Path, taken_port: int) -> None:
     with pytest.raises(LocalStackError, match=f"Port {taken_port} .* is taken"):
         Neo4jServer(folder=home, port=taken_port).start()
+
+
+@pytest.mark.parametrize("content", [b"no archive", b""])
+def test_a_broken_jar_is_named_with_what_to_do(
+    home: Path, tmp_path: Path, content: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jar = tmp_path / "neo4j-2026.08.1.jar"
+    if content:
+        jar.write_bytes(content)
+    else:
+        zipfile.ZipFile(jar, "w").close()
+    monkeypatch.setattr("drift.local.stack.neo4j.server.ensure_jars", lambda *_, **__: (jar,))
+    with pytest.raises(LocalStackError, match=f"{jar} is broken .*: delete it and start again"):
+        Neo4jServer("2026.08.1", folder=home).start()
 
 
 @pytest.mark.usefixtures("_has_jars")

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from drift.core.errors import LocalStackError
-from drift.local.stack.server import Server
+from drift.local.stack.child_server import Server
 from drift.local.stack.valkey_server import ValkeyServer
 from tests.local.processes import runs
 from tests.shared_servers import SharedServers, ask_for

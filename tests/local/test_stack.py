@@ -29,7 +29,7 @@ from drift.core.errors import LocalStackError
 from drift.local.stack.locks import is_unlocked, try_lock, unlock
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.local.stack.record import lock_of, read_record, users_of
-from drift.local.stack.stack import VARIABLES, Stack, StackOptions
+from drift.local.stack.stack import MOST_LOG_BYTES, VARIABLES, Stack, StackOptions
 from drift.local.stack.valkey_server import ValkeyServer
 from tests.local.processes import runs, script, until
 
@@ -272,6 +272,21 @@ def test_a_command_that_waits_goes_on_when_the_start_of_another_one_fails(
     starting.join()
     assert (stack.attached, answers(stack)) == (False, True)
     stack.stop()
+
+
+def test_a_long_log_begins_anew_where_nobody_else_uses_the_servers(options: StackOptions) -> None:
+    log, older = options.data_dir / "stack.log", options.data_dir / "stack.log.1"
+    options.data_dir.mkdir()
+    log.write_bytes(b"x" * MOST_LOG_BYTES)
+    with Stack(options):
+        assert log.stat().st_size > MOST_LOG_BYTES, "it is read while somebody uses the servers"
+        with Stack(options):
+            assert not older.exists()
+    older.write_text("the one before")
+    with Stack(options) as stack:
+        assert answers(stack)
+        assert older.stat().st_size > MOST_LOG_BYTES
+        assert "answers" in log.read_text()
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="it stands for a full disk")

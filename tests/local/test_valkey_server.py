@@ -39,7 +39,7 @@ def test_a_port_that_is_lost_in_the_last_moment_gives_another_and_never_a_strang
 ) -> None:
     with ValkeyServer() as stranger:
         ports = [stranger.port, free_port()]
-        monkeypatch.setattr("drift.local.stack.server.candidates", lambda *_: iter(ports))
+        monkeypatch.setattr("drift.local.stack.child_server.candidates", lambda *_: iter(ports))
         with ValkeyServer() as server, redis.Redis.from_url(server.url) as client:
             assert server.port == ports[1]
             assert client.info("server")["process_id"] == server.pid

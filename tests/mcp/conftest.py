@@ -11,8 +11,8 @@ import pytest_asyncio
 
 from drift.http.dispatcher import Dispatcher
 from drift.local.hosts.local_host import build_app, build_dispatcher
+from drift.local.hosts.loopback_server import listening
 from drift.local.hosts.same_machine import SameMachine
-from drift.local.hosts.server import listening
 from tests.fake_service import put_behind
 from tests.function.conftest import (
     base_settings,

@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from drift.local.model_server.api import ModelApi, embed, refusal
+from drift.local.model_server.api import ModelApi, embed, ranked, refusal
 from drift.local.model_server.bodies import (
     SCHEMA_IN_PROMPT,
     Json,
@@ -108,6 +108,9 @@ class FaultyApi(ModelApi):
 
     async def embeddings(self, request: Request) -> Response:
         return await self._answer(request, lambda _: "embedding", _embedded, self.embed_s)
+
+    async def rerank(self, request: Request) -> Response:
+        return await self._answer(request, lambda _: "rerank", _reranked, self.embed_s)
 
     async def _message(self, request: Request) -> Response:
         """Answer a message of Anthropic's API, whole or as a stream, without faults."""
@@ -251,6 +254,10 @@ class FaultyApi(ModelApi):
 async def _embedded(body: Json, size: int, rule: Rule | None) -> Json:
     answer = await embed(body, size)
     return spoil_vectors(answer, rule.fault, body) if rule else answer
+
+
+async def _reranked(body: Json, _size: int, _rule: Rule | None) -> Json:
+    return await ranked(body)
 
 
 def _is_cut_off(rule: Rule | None) -> bool:

@@ -35,14 +35,13 @@ Kind = Literal[
     "rag_answer",
     "ready",
     "embedding",
+    "rerank",
 ]
 Fault = Literal[
     "latency", "hang", "drop", "trickle",
     "status", "content_filter",
     "says", "body",
-    "refusal", "length", "filtered", "empty_choices", "empty_content",
-    "invalid_json", "prose", "fenced", "invented_ids", "invented_spans", "missing_fields",
-    "endless", "bomb",
+    "refusal", "length", "prose", "invented_ids", "invented_spans", "endless", "bomb",
     "refuses_json_schema", "refuses_json_object", "refuses_response_format",
     "refuses_effort", "refuses_max_completion_tokens", "refuses_max_tokens",
     "refuses_cache_options", "refuses_temperature",
@@ -52,7 +51,7 @@ Fault = Literal[
     "stream_cut", "stream_dropped", "stream_error", "stream_garbage", "stream_empty",
     "stream_endless", "stream_stalls",
     "wrong_count", "wrong_dimensions", "not_finite", "all_zero", "shuffled",
-    "words", "nested",
+    "words",
 ]  # fmt: skip
 
 
@@ -119,7 +118,9 @@ def _fits(rule: Rule, kind: str, body: Json) -> bool:
     refusal = REFUSALS.get(rule.fault)
     if refusal and not refusal.strikes(body):
         return False
-    return rule.kind in ("any", kind) or (rule.kind == "chat" and kind != "embedding")
+    return rule.kind in ("any", kind) or (
+        rule.kind == "chat" and kind not in {"embedding", "rerank"}
+    )
 
 
 # ---------------------------------------------------------------------------- answers with an error
@@ -188,9 +189,6 @@ def _billed(completion: Json) -> Json:
 REPLY: Mapping[str, Callable[[Json], Json]] = {
     "refusal": _choice(content=None, refusal="I'm sorry, I can't help with that."),
     "length": _cut,
-    "filtered": _choice(content="", finish_reason="content_filter"),
-    "empty_choices": lambda completion: completion | {"choices": []},
-    "empty_content": _choice(content=""),
     "bills_more": _billed,
 }
 
@@ -231,19 +229,11 @@ def _invent_spans(reply: Json) -> None:
         citation |= {"sentences": INVENTED_SENTENCE, "words": INVENTED_SPAN}
 
 
-def _drop_fields(reply: Json) -> None:
-    for name in ("answer", "sentences", "initial_answer", "followups", "citations"):
-        reply.pop(name, None)
-
-
 TEXT: Mapping[str, Callable[[str], str]] = {
-    "invalid_json": lambda text: text[:-1] + ",,",
     "prose": lambda _: PROSE,
     IGNORES_SCHEMA: lambda _: PROSE,
-    "fenced": lambda text: f"Here is the JSON:\n```json\n{text}\n```",
     "invented_ids": _edit_json(_invent_ids),
     "invented_spans": _edit_json(_invent_spans),
-    "missing_fields": _edit_json(_drop_fields),
 }
 
 
@@ -256,14 +246,8 @@ VECTORS: Mapping[str, Callable[[list[Any]], list[Any]]] = {
 }
 
 
-def _in_place_of_each(value: Any) -> Callable[[list[Json]], list[Json]]:
-    """Return an edit that has this in the place of every vector."""
-    return lambda data: [item | {"embedding": value} for item in data]
-
-
 DATA: Mapping[str, Callable[[list[Json]], list[Json]]] = {
-    "words": _in_place_of_each("a vector of my own"),
-    "nested": _in_place_of_each([[0.5, 0.5]]),
+    "words": lambda data: [item | {"embedding": "a vector of my own"} for item in data],
     "shuffled": lambda data: data[::-1],
 }
 

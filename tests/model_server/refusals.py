@@ -100,8 +100,7 @@ REFUSALS: Mapping[str, Refusal] = {
         _has("max_completion_tokens"), unrecognized("max_completion_tokens")
     ),
     "refuses_max_tokens": Refusal(
-        _has("max_tokens"),
-        _unsupported("max_tokens", " Use 'max_completion_tokens' instead."),
+        _has("max_tokens"), _unsupported("max_tokens", " Use 'max_completion_tokens' instead.")
     ),
     "refuses_cache_options": Refusal(
         _has("prompt_cache_options"), _unsupported("prompt_cache_options")

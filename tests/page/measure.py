@@ -113,10 +113,7 @@ async def main(url: str) -> None:
         json.dumps(
             {
                 "bytes": weight,
-                "first_paint_ms": {
-                    "median": statistics.median(paints),
-                    "most": max(paints),
-                },
+                "first_paint_ms": {"median": statistics.median(paints), "most": max(paints)},
                 "letters": letters,
                 "longest_task_ms": {"at once": at_once, "in 250 pieces": in_pieces},
                 "frame_ms": frames,

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.function.corpus import PROJECT, QUESTION, TEXTS
+from tests.function.test_answer_stream import TWO_SENTENCES
 from tests.model_server_fixture import ModelServerControl
 from tests.page.browser import Visit
 from tests.page.conftest import Visits
@@ -296,21 +297,7 @@ async def test_two_tabs_share_the_history_and_nothing_else(visits: Visits) -> No
 async def test_an_answer_is_seen_while_it_is_written(
     visit: Visit, model_server: ModelServerControl
 ) -> None:
-    reply = json.dumps(
-        {
-            "evidence": ["K1.1"],
-            "sentences": [
-                ["It is said there.", 1],
-                ["It is said there again.", 1],
-                ["Nobody says this."],
-                *[["And so it goes on.", 1]] * 40,
-            ],
-            "verdict": "answered",
-            "confidence": 1,
-            "residual_uncertainty": "",
-        }
-    )
-    model_server.fail({"fault": "stream_stalls", "kind": "quick_reply", "text": reply})
+    model_server.fail({"fault": "stream_stalls", "kind": "quick_reply", "text": TWO_SENTENCES})
     await visit.ask(QUESTION, project=PROJECT)
     await visit.page.wait_for_function(
         "() => document.querySelector('.answer')?.textContent.includes('It is said there.')"

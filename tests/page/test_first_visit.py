@@ -166,9 +166,7 @@ async def test_names_of_which_a_passage_tells_are_asked_about(visit: Visit) -> N
         assert found == topics, case
 
 
-async def test_the_chosen_project_is_there_again_when_the_page_is_loaded_anew(
-    visit: Visit,
-) -> None:
+async def test_the_chosen_project_is_there_again_when_the_page_is_loaded_anew(visit: Visit) -> None:
     await visit.page.select_option("#project", label="Another project …")
     await visit.page.fill("#other-project", PROJECT)
     await visit.page.locator("#other-project").blur()

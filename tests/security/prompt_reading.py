@@ -21,7 +21,8 @@ ROWS = {
 """Tags that hold others, and which."""
 LEAVES = {
     *ROWS.values(),
-    *("question", "question_again", "names", "graph", "unanswered", "previous_reply", "problem"),
+    *("question", "question_again", "candidates", "names", "graph", "unanswered"),
+    *("previous_reply", "problem"),
 }
 
 _OPENS = re.compile(r"<(?P<tag>[a-z_]+)(?P<attributes>(?: [a-z]+=\"[^\">\n]*\")*)>")

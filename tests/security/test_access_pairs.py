@@ -385,9 +385,7 @@ def set_for(who: Asker, world: World, dispatcher: Dispatcher) -> None:
 
 @pytest.mark.usefixtures("no_settings")
 @pytest.mark.parametrize("pairs", [FEW_PAIRS, pytest.param(PAIRS, marks=pytest.mark.deep)])
-async def test_a_caller_gets_its_own_projects_over_every_route_and_no_other(
-    pairs: int,
-) -> None:
+async def test_a_caller_gets_its_own_projects_over_every_route_and_no_other(pairs: int) -> None:
     world, chance, met, tried = World(), Random(pairs), Counter[str](), set[str]()  # noqa: S311 - the same pairs each time
     await world.fill()
     dispatcher = build_dispatcher()

@@ -28,11 +28,11 @@ from drift.model.graph import Evidence, PrimerEvidence
 from tests.fake_service import fake_service
 from tests.fakes import ScriptedChat, StubGraph, chunk, community, ports
 from tests.function.calling import PROBLEM_FIELDS
-from tests.function.test_bodies import GOOD
 from tests.runtime.worker_process import KEY, NEEDS_PYTHON_313, REASON, WorkerHost, worker_host
 from tests.security.raw_http import JSON, Answer, call, connected, read, request
 from tests.unit.searching import script
 
+GOOD = {"query": "Who is asked?", "project_id": "harbour"}
 ROOM = MAX_BODY_BYTES - 200
 
 

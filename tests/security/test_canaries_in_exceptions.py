@@ -69,10 +69,7 @@ def serving_fakes(graph: StubGraph, sink: FailingSink | None = None, **replies: 
 
 @pytest.mark.parametrize("make", BROKEN.values(), ids=BROKEN)
 async def test_an_exception_nobody_foresaw_gives_no_secret_away(
-    dispatcher: Dispatcher,
-    outputs: Outputs,
-    recorded: Recorded,
-    make: Callable[[], Service],
+    dispatcher: Dispatcher, outputs: Outputs, recorded: Recorded, make: Callable[[], Service]
 ) -> None:
     put_behind(dispatcher, make())
     async with serving(dispatcher=dispatcher) as url:

@@ -16,7 +16,7 @@ from drift.http.provider import ServiceProvider
 from drift.http.route import Call, Route
 from drift.http.settings import Settings
 from drift.local.hosts.local_host import build_app, build_dispatcher
-from drift.local.hosts.server import listening
+from drift.local.hosts.loopback_server import listening
 from drift.routes import ROUTES
 from tests.fake_service import put_behind
 from tests.security.every_route import ROUTES as SEARCHED

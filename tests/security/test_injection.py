@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import io
 import json
-import logging
 import re
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
@@ -37,6 +36,7 @@ from tests.fake_service import fake_service
 from tests.fakes import ListSink, ScriptedChat, StubGraph, ports
 from tests.security.hostile_documents import HOSTILE, evidence_of, primer_of
 from tests.security.raw_http import JSON, STREAM, Answer, call, events
+from tests.security.test_isolation import LogText
 from tests.unit.searching import aggregated, local, primer, script
 
 Route = Callable[[Service], None]
@@ -186,14 +186,8 @@ def saying(text: str, sink: ListSink | None = None) -> Service:
 @pytest.fixture
 def log_text() -> Iterator[io.StringIO]:
     """What a plain handler writes, as a console or a file has it."""
-    text = io.StringIO()
-    handler, log = logging.StreamHandler(text), logging.getLogger("drift")
-    level = log.level
-    log.addHandler(handler)
-    log.setLevel(logging.DEBUG)
-    yield text
-    log.removeHandler(handler)
-    log.setLevel(level)
+    with LogText() as text:
+        yield text
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")

@@ -29,7 +29,7 @@ from drift.model.graph import Candidates, FollowupQuery
 from drift.ports import GraphStore
 from tests.contract.random_projects import MARK, SHAPES, VECTORS, Contents, Shape, pair
 from tests.fake_service import fake_service
-from tests.fakes import Heard, allowed, ports
+from tests.fakes import Heard, ListSink, allowed, ports
 from tests.fakes_graph import FakeGraph
 from tests.security.prompt_reading import tags
 from tests.telemetry_fixture import Recorded
@@ -100,7 +100,6 @@ class Parrot:
             "answer": words,
             "confidence": 0.5,
             "new_followups": followups[:1],
-            "should_continue": True,
         }
         asked = shown["followups"].rows if "followups" in shown else ()
         replies: Mapping[str, object] = {
@@ -150,19 +149,6 @@ class Seen:
         return {where for where, text in self.texts if mark in text}
 
 
-class Sink:
-    """ProgressSink that keeps the messages."""
-
-    def __init__(self) -> None:
-        self.messages: list[str] = []
-
-    def send(self, message: str, *, last: bool, channel: str = "") -> None:  # noqa: ARG002 - the port's names
-        self.messages.append(message)
-
-    async def delivered(self) -> None:
-        await asyncio.sleep(0)
-
-
 async def asked(
     graph: GraphStore,
     ids: Mapping[str, str],
@@ -174,7 +160,7 @@ async def asked(
 
     Return what each has left where.
     """
-    parrot, sink = Parrot(), Sink()
+    parrot, sink = Parrot(), ListSink()
     service = fake_service(
         ports(graph, parrot, parrot), sink, MAX_FOLLOWUPS=followups, LOG_QUESTIONS=True
     )
@@ -209,7 +195,7 @@ async def asked(
             for line in log.getvalue().splitlines()
             if json.loads(line).get("project_id") == id_
         ]
-        published = [m for m in sink.messages if json.loads(m)["project_id"] == id_]
+        published = [json.dumps(m) for m in sink.messages if m["project_id"] == id_]
         roots = {s.context.trace_id for s in recorded.spans(f"request of {tenant}")}
         spans = [s.to_json() for s in recorded.spans() if s.context.trace_id in roots]
         kept = {"prompt": parrot.heard[tenant], "log": own, "published": published, "span": spans}

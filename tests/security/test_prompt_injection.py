@@ -24,7 +24,7 @@ from drift.http.settings import load
 from drift.model.calls import Prompt
 from drift.model.graph import Chunk, Evidence, FollowupQuery
 from drift.model.limits import Limits
-from drift.prompting import prompts
+from drift.prompting import prompts, rules
 from drift.prompting.elements import Context
 from drift.prompting.markup import element, on_line, plain
 from drift.search.drift import DriftSearch
@@ -46,28 +46,29 @@ def executors(*, joint: bool) -> set[str]:
         for asked, names, graph in product([[], ["x"]], repeat=3)
     ]
     return {
-        prompts.executor_system(one, joint=joint, last=last)
+        rules.executor_system(one, joint=joint, last=last)
         for one in given
         for last in (False, True)
     }
 
 
 SYSTEM = {
-    "hypothesis": {prompts.HYPOTHESIS_SYSTEM},
-    "primer_reply": {prompts.PRIMER_SYSTEM},
+    "hypothesis": {rules.HYPOTHESIS_SYSTEM},
+    "primer_reply": {rules.PRIMER_SYSTEM},
     "local_reply": executors(joint=False),
     "joint_reply": executors(joint=True),
-    "quick_reply": {prompts.QUICK_SYSTEM},
-    "aggregate_reply": {prompts.AGGREGATE_SYSTEM},
+    "quick_reply": {rules.QUICK_SYSTEM},
+    "aggregate_reply": {rules.AGGREGATE_SYSTEM},
 }
 MAY_HOLD = {
     "hypothesis": ["question"],
-    "primer_reply": ["question", "communities", "samples", "question_again"],
+    "primer_reply": ["question", "communities", "samples", "candidates", "question_again"],
     "local_reply": LOCAL_TAGS,
     "joint_reply": LOCAL_TAGS,
     "quick_reply": ["question", "chunks", "question_again"],
     "aggregate_reply": ["question", "findings", "unanswered", "question_again"],
 }
+OF_A_FOLLOWUP = ("first", "second")
 REASKED = ["previous_reply", "problem"]
 TRACED = {"include": ("trace",)}
 
@@ -88,7 +89,8 @@ async def searched(
     """Search a graph that says this text everywhere; a later follow-up finds other chunks."""
 
     def found(query: FollowupQuery) -> Evidence:
-        return evidence_of(text, "third") if query.question == THIRD else evidence_of(text)
+        own = {FIRST: OF_A_FOLLOWUP, SECOND: OF_A_FOLLOWUP, THIRD: ("third",)}
+        return evidence_of(text, *own.get(query.question, (*OF_A_FOLLOWUP, *"cdefg")))
 
     sink, graph = ListSink(), StubGraph(primer_of(text), found)
     async with Progress("p", "r", sink) as progress:
@@ -129,10 +131,22 @@ def assert_is_data(prompt: Prompt) -> dict[str, Tag]:
     rows = {name: tag.rows for name, tag in found.items()}
 
     if prompt.name == "primer_reply":
-        assert [row.attributes for row in rows["communities"]] == [{"id": "C1", "level": "1"}]
-        assert {row.attributes.get("community") for row in rows["samples"]} <= {"C1", None}
+        [told] = rows["communities"]
+        assert told.attributes.keys() == {"id", "level", "title"}
+        # A long text leaves no room for samples, or for lines behind them.
+        samples = rows.get("samples", ())
+        held_by = [row.attributes.get("community") for row in samples]
+        assert held_by == ["C1", None, None, None, None][: len(samples)]
+        handles = [row.attributes["id"] for row in samples]
+        if "candidates" in found:
+            handles += [line.partition("| ")[0] for line in found["candidates"].lines()]
+        assert handles == [f"P{number}" for number in range(1, len(handles) + 1)] != []
     elif chunks := rows.get("chunks"):
-        assert [row.attributes["id"] for row in chunks] in (["K1", "K2"], ["K3"])
+        shown = [f"K{number}" for number in range(1, 8)]
+        followups = (shown[:2], shown[2:3])
+        assert [row.attributes["id"] for row in chunks] in (
+            (shown,) if prompt.name == "quick_reply" else followups
+        )
         assert all(set(row.attributes) <= {"id", "document"} for row in chunks)
         for row in chunks:
             sentences(row)
@@ -225,7 +239,7 @@ async def test_the_request_that_leaves_has_two_messages_and_the_system_text_byte
         for text in HOSTILE.values():
             for prompt in (
                 prompts.hypothesis(text[: MAX_BODY_BYTES // 16]),
-                prompts.primer(text, [element("community", plain(text))], []),
+                prompts.primer(text, [element("community", plain(text))], [], [on_line(text)]),
                 prompts.aggregate(text, [element("finding", plain(text))], [on_line(text)]),
             ):
                 await chat.complete(prompt, Deadline.after(120))

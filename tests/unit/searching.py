@@ -26,7 +26,7 @@ from tests.fakes import (
     request,
 )
 
-FOUND = PrimerEvidence((community(7, chunk("s1")), community("x")))
+FOUND = PrimerEvidence((community(7), community("x")))
 FIRST, SECOND, THIRD = "Who made alpha?", "Where does beta live?", "When was gamma found?"
 
 
@@ -79,7 +79,6 @@ def local(
         "answer": answer,
         "confidence": confidence,
         "new_followups": proposals(*more, communities=["C2"]),
-        "should_continue": True,
     }
 
 

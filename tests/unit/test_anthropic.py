@@ -135,11 +135,7 @@ async def test_a_stream_is_told_as_it_grows_and_thoughts_never() -> None:
 
 @pytest.mark.parametrize(
     ("stop", "why"),
-    [
-        ("refusal", "refused"),
-        ("max_tokens", "length"),
-        ("model_context_window_exceeded", "length"),
-    ],
+    [("refusal", "refused"), ("max_tokens", "length"), ("model_context_window_exceeded", "length")],
 )
 @pytest.mark.parametrize("is_streamed", [False, True])
 async def test_a_reply_that_is_not_whole_says_why(stop: str, why: str, is_streamed: bool) -> None:

@@ -16,7 +16,6 @@ from drift.model.tree import ANSWERED, Answer, Citation, Node, Question
 from drift.prompting import budget
 from drift.prompting.batching import Found
 from drift.prompting.elements import Handles, RequestHandles, SearchHistory
-from drift.prompting.markup import on_line
 from drift.prompting.tokens import cut_to, most_tokens
 from tests.fakes import chunk, community
 from tests.unit.searching import asked_before, chunks_of, told
@@ -34,8 +33,8 @@ def cost(prompt: Prompt) -> int:
     return most_tokens(prompt.system) + most_tokens(prompt.user)
 
 
-def limits(most_tokens: int, chunks: int = 10) -> Limits:
-    return Limits(max_chunks_for_prompt=chunks, max_prompt_tokens=most_tokens)
+def limits(most_tokens: int) -> Limits:
+    return Limits(max_chunks_for_prompt=10, max_prompt_tokens=most_tokens)
 
 
 def handles_of(evidence: Evidence, *others: str) -> RequestHandles:
@@ -56,10 +55,14 @@ def read(
     return reading.prompt, reading.shown
 
 
+def communities_of(found: PrimerEvidence) -> Handles[int | str]:
+    return Handles.of("C", (community.id for community in found.communities))
+
+
 def answered(
     number: int, said: str, *cited: Citation, confidence: float = 0.5, parent: int | None = None
 ) -> Node:
-    answer = Answer(said, cited, confidence, should_continue=False)
+    answer = Answer(said, cited, confidence)
     return Node(Question(number, f"q{number}", parent=parent), ANSWERED, answer)
 
 
@@ -76,21 +79,20 @@ def test_no_prompt_is_over_its_bound(
 ) -> None:
     name = said[:700] or "doc"
     chunks = tuple(Chunk(f"c{n}", text, name, heading=summary[:900]) for n in range(12))
-    communities = [Community(n, 1, summary, samples=chunks[n : n + 3]) for n in range(8)]
+    communities = [
+        Community(n, 1, summary, samples=chunks[n : n + 3], title=name) for n in range(8)
+    ]
     evidence = Evidence(
         chunks,
         relationships=tuple(
-            Relationship(asked, f"E{n}", f"{said} {n}", chunk_id=f"k{n}") for n in range(30)
+            Relationship(asked, f"E{n}", f"{said} {n}", (f"k{n}",)) for n in range(30)
         ),
     )
     cited = [Citation(f"c{n}", text[:600], name, "1") for n in range(12)]
-    nodes = [
-        Node(Question(n, asked), ANSWERED, Answer(said, (cited[n],), 0.5, should_continue=False))
-        for n in range(12)
-    ]
+    nodes = [Node(Question(n, asked), ANSWERED, Answer(said, (cited[n],), 0.5)) for n in range(12)]
     handles = handles_of(evidence)
     group = tuple(Found(Question(n, asked), evidence, chunks[n : n + 5]) for n in range(together))
-    memory = SearchHistory(tuple(nodes[:4]), (asked, said), (said, text), is_last=together == 1)
+    memory = SearchHistory(tuple(nodes[:4]), (said, text), is_last=together == 1)
     executor = budget.executor(asked, group, handles, memory, limits(BOUND))
     assert cost(executor.prompt) <= BOUND
     assert executor.shown
@@ -100,10 +102,10 @@ def test_no_prompt_is_over_its_bound(
     assert cost(quick.prompt) <= BOUND
     assert len(chunks_of(quick.prompt)) == len(quick.shown) > 0
 
-    found = PrimerEvidence(tuple(communities), chunks)
-    primer = budget.primer(asked, found, Handles.of("C", range(8)), BOUND)
+    found = PrimerEvidence(tuple(communities), chunks, chunks * 5)
+    primer = budget.primer(asked, found, communities_of(found), BOUND).prompt
     assert cost(primer) <= BOUND
-    assert samples_of(primer) or on_line(text) in on_line(summary)
+    assert samples_of(primer) or element(primer.user, "candidates").lines()
 
     retrieved = {c.id: c for c in chunks}
     aggregator, facts = budget.aggregator(asked, nodes, retrieved, BOUND)
@@ -177,7 +179,7 @@ def test_the_graph_is_left_out_first_then_names_and_what_was_asked_then_chunks()
     evidence = Evidence(
         tuple(Chunk(name, prose, "doc") for name in ids),
         relationships=tuple(
-            Relationship("f", f"F{n}", f"{n} {prose}", chunk_id=f"k{n}") for n in range(3)
+            Relationship("f", f"F{n}", f"{n} {prose}", (f"k{n}",)) for n in range(3)
         ),
     )
     settled = tuple(answered(n, prose, Citation("c0", "Said.", "doc")) for n in range(3))
@@ -196,13 +198,7 @@ def test_the_graph_is_left_out_first_then_names_and_what_was_asked_then_chunks()
                 len(graph.splitlines()),
             )
         )
-    in_order = [
-        (1, 0, 0, 0),
-        (3, 0, 0, 0),
-        (3, 3, 0, 0),
-        (3, 3, 3, 0),
-        (3, 3, 3, 3),
-    ]
+    in_order = [(1, 0, 0, 0), (3, 0, 0, 0), (3, 3, 0, 0), (3, 3, 3, 0), (3, 3, 3, 3)]
     assert [kind for kind in dict.fromkeys(kinds) if kind in in_order] == in_order
 
 
@@ -229,52 +225,85 @@ def test_the_only_sentence_that_does_not_fit_is_cut_between_words() -> None:
 
 
 # ------------------------------------------------------------------------------------------- primer
-def test_samples_are_taken_in_turns_from_the_communities() -> None:
-    communities = tuple(
-        community(n, *(chunk(f"{n}-{m}", "word " * 400) for m in range(3))) for n in range(5)
-    )
-    handles: Handles[int | str] = Handles.of("C", range(5))
-    rows = samples_of(budget.primer("q", PrimerEvidence(communities), handles, 2_200))
-    shown = [row["community"] for row in rows]
-    assert shown == [f"C{n + 1}" for n in range(len(shown))]
-    assert 1 < len(shown) < 5
+def primed(found: PrimerEvidence, most: int = BOUND) -> Prompt:
+    return budget.primer("q", found, communities_of(found), most).prompt
 
 
-def test_each_sample_is_shown_once_under_its_first_community_and_loose_chunks_come_last() -> None:
-    a, b, loose = chunk("a", "A"), chunk("b", "B"), chunk("l", "L")
-    found = PrimerEvidence((community(7, a), community("x", a, b)), (loose, b))
-    prompt = budget.primer("q", found, Handles.of("C", [7, "x"]), BOUND)
+def test_samples_are_the_best_candidates_each_with_the_community_that_it_is_of() -> None:
+    best = tuple(chunk(name, name.upper()) for name in "abcdef")
+    found = PrimerEvidence((community(7, best[1]), community("x", best[1], best[2])), (), best)
+    prompt = primed(found)
     assert samples_of(prompt) == [
-        Element({"community": "C1", "document": "doc"}, "A"),
-        Element({"community": "C2", "document": "doc"}, "B"),
-        Element({"document": "doc"}, "L"),
+        Element({"id": "P1", "document": "doc"}, "A"),
+        Element({"id": "P2", "community": "C1", "document": "doc"}, "B"),
+        Element({"id": "P3", "community": "C2", "document": "doc"}, "C"),
+        Element({"id": "P4", "document": "doc"}, "D"),
+        Element({"id": "P5", "document": "doc"}, "E"),
     ]
+    assert element(prompt.user, "candidates").lines() == ["P6| doc: F"]
 
 
-def test_a_sample_that_stands_whole_in_a_summary_is_not_shown_again() -> None:
-    told = replace(
-        community(7, chunk("a", "It is\nso."), chunk("b", "It is")), summary="- It is so."
-    )
-    found = PrimerEvidence((replace(told, samples=(*told.samples, chunk("c", "Not so."))),))
-    prompt = budget.primer("q", found, Handles.of("C", [7]), BOUND)
-    assert [row.content for row in samples_of(prompt)] == ["Not so."]
+def test_a_community_of_which_only_weaker_chunks_were_found_is_left_out() -> None:
+    best = tuple(chunk(name) for name in "abcdef")
+    weak, strong, above = community(1, best[5]), community(2, best[5], best[4]), community(3)
+    found = PrimerEvidence((weak, strong, above), (), best)
+    assert found.without_weak().communities == (strong, above)
+    assert replace(found, communities=(weak,)).without_weak().communities == (weak,)
 
 
-def test_the_only_sample_that_fits_is_cut_after_a_sentence() -> None:
+def test_of_a_long_passage_the_primer_sees_the_beginning_or_a_line() -> None:
     long = chunk("a", "This is a sentence of the text. " * 2_000)
-    found = PrimerEvidence((community(7, long),))
-    [row] = samples_of(budget.primer("q", found, Handles.of("C", [7]), BOUND))
-    assert row.content.endswith("of the text.")
-    assert long.text.startswith(row.content)
-    assert len(row.content) > 2_000
+    [sample] = samples_of(primed(PrimerEvidence(candidates=(long,))))
+    assert sample.content.startswith("This is a sentence of the text. This is")
+    assert 1_900 < len(sample.content) < 2_100
+
+    prompt = primed(PrimerEvidence(candidates=(chunk("b", "\u6f22\u5b57\u3002" * 2_000),)))
+    assert samples_of(prompt) == []
+    [line] = element(prompt.user, "candidates").lines()
+    assert line.startswith("P1| doc: \u6f22")
 
 
 def test_many_communities_have_shorter_summaries_before_one_is_left_out() -> None:
     count = 50
     communities = tuple(Community(n, 0, "A word of it. " * 300) for n in range(count))
-    handles: Handles[int | str] = Handles.of("C", range(count))
-    prompt = budget.primer("q", PrimerEvidence(communities), handles, 4_000)
+    prompt = primed(PrimerEvidence(communities), 4_000)
     assert len(elements(prompt.user, "community")) == count
+
+
+def test_a_candidate_is_a_name_and_the_sentence_with_most_of_the_question() -> None:
+    texts = {
+        "Ada > Life": "Ada\nAda was born. She was a poet's daughter in Ulm. She wrote.",
+        "Bo": "Bo is a poet. He wrote.",
+        "Cy": "Cy. A poet.\nNobody.",
+        "Di": "Di",
+        "Ed": "Ed was first. " + "He wrote. " * 1_000 + "Born a poet in Ulm.",
+    }
+    chunks = [
+        replace(chunk(name, text, name.partition(" ")[0]), heading=name.partition(" > ")[2])
+        for name, text in texts.items()
+    ]
+    samples = tuple(chunk(f"s{n}", "Of it.") for n in range(5))
+    found = PrimerEvidence((), (), (*samples, *chunks))
+    handles = communities_of(found)
+    prompt = budget.primer("Which poet was born in Ulm?", found, handles, BOUND).prompt
+    assert element(prompt.user, "candidates").lines() == [
+        "P6| Ada > Life: She was a poet's daughter in Ulm.",
+        "P7| Bo: Bo is a poet.",
+        "P8| Cy: Cy. A poet.",
+        "P9| Di: Di",
+        "P10| Ed: Ed was first.",
+    ]
+
+
+def test_samples_and_summaries_leave_room_for_lines() -> None:
+    candidates = tuple(chunk(f"c{n}", "Many words of it. " * 20, "d" * 90) for n in range(60))
+    communities = tuple(Community(n, 0, "A word of it. " * 300) for n in range(5))
+    found = PrimerEvidence(communities, (), candidates)
+    reading = budget.primer("q", found, communities_of(found), 2_500)
+    shown = [*samples_of(reading.prompt), *element(reading.prompt.user, "candidates").lines()]
+    assert len(elements(reading.prompt.user, "community")) == 5
+    assert 0 < len(samples_of(reading.prompt)) < 5
+    assert len(samples_of(reading.prompt)) + 5 < len(shown) == len(reading.shown) < 60
 
 
 # --------------------------------------------------------------------------------------- aggregator

@@ -24,15 +24,9 @@ def reply(chunk_id: str, words: str = "", sentences: object = "") -> CitationRep
     )
 
 
-def checked(
-    replies: list[CitationReply], retrieved: list[Chunk], ids: list[str | None] | None = None
-) -> tuple:
-    return check(
-        replies,
-        "It says a thing about a",
-        ids or [None] * len(replies),
-        {c.id: c for c in retrieved},
-    )
+def checked(replies: list[CitationReply], retrieved: list[Chunk]) -> tuple:
+    known = {c.id: c for c in retrieved}
+    return check(replies, "It says a thing about a", [None] * len(replies), known)
 
 
 def events(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -77,22 +71,20 @@ def test_every_reason_to_drop_is_logged_by_name_and_summed_up_once(
     assert (summary.total, summary.valid, summary.filtered) == (4, 1, 3)
 
 
-def test_a_repaired_span_is_counted_and_verbatim() -> None:
-    kept, counts = checked([reply("a", "TEXT   of a")], [chunk("a")])
-    assert kept[0].span == "text of a"
-    assert counts.repaired == 1
-
-
-def test_a_citation_without_a_span_gets_the_sentence_closest_to_the_answer() -> None:
-    kept, counts = checked([reply("a")], [chunk("a")])
-    assert kept[0].span == "It says a thing about a."
-    assert (counts.kept, counts.repaired) == (1, 1)
-
-
-def test_the_same_citation_twice_is_kept_once() -> None:
-    kept, counts = checked([reply("a", "text of a"), reply("a", "text of a")], [chunk("a")])
-    assert len(kept) == 1
-    assert counts.kept == 2
+@pytest.mark.parametrize(
+    ("replies", "span", "counts"),
+    [
+        ([reply("a", "TEXT   of a")], "text of a", CitationCounts(1, 1, 1)),
+        ([reply("a")], "It says a thing about a.", CitationCounts(1, 1, 1)),
+        ([reply("a", "text of a")] * 2, "text of a", CitationCounts(2, 2)),
+    ],
+    ids=["repaired", "closest to the answer", "once"],
+)
+def test_a_span_is_verbatim_and_kept_once(
+    replies: list[CitationReply], span: str, counts: CitationCounts
+) -> None:
+    kept, found = checked(replies, [chunk("a")])
+    assert ([one.span for one in kept], found) == ([span], counts)
 
 
 def test_counts_add_up() -> None:
@@ -199,18 +191,24 @@ def test_first_words_check_a_number_and_find_the_sentence_that_was_meant(
     assert (counts.kept, counts.repaired) == (1, repaired)
 
 
-def test_four_words_that_begin_one_sentence_of_another_chunk_mean_that_one() -> None:
-    assert cited("2", "Once upon a time")[0] == [("k2", "2")]
-    assert cited("2", "Once upon a")[1].dropped == {"span_mismatch": 1}
-    assert cited("2", "upon a time there")[1].dropped == {"span_mismatch": 1}
-    assert cited("2", "It was a foggy day")[1].dropped == {"span_mismatch": 1}
-    assert cited("2", "The moon is made of cheese")[1].dropped == {"span_mismatch": 1}
-    assert cited("99", "The moon is made of cheese")[1].dropped == {"span_mismatch": 1}
-
-
-def test_one_word_is_too_little_to_take_another_sentence() -> None:
-    assert cited("1", "Old")[1].dropped == {"span_mismatch": 1}
-    assert cited("5", "Old")[0] == [("k1", "5")]
+@pytest.mark.parametrize(
+    ("sentences", "words", "found"),
+    [
+        ("2", "Once upon a time", [("k2", "2")]),
+        ("2", "Once upon a", []),
+        ("2", "upon a time there", []),
+        ("2", "It was a foggy day", []),
+        ("2", "The moon is made of cheese", []),
+        ("99", "The moon is made of cheese", []),
+        ("1", "Old", []),
+        ("5", "Old", [("k1", "5")]),
+    ],
+)
+def test_four_words_that_begin_one_sentence_of_another_chunk_mean_that_one(
+    sentences: str, words: str, found: list[tuple[str, str]]
+) -> None:
+    kept, counts = cited(sentences, words)
+    assert (kept, counts.dropped) == (found, {} if found else {"span_mismatch": 1})
 
 
 def test_the_sentence_nearest_to_the_number_is_taken() -> None:
@@ -397,6 +395,53 @@ def test_a_sentence_that_is_written_so_goes_before_one_of_other_letters(
 ) -> None:
     [kept], _ = checked([reply("k1", words, number)], [FEES])
     assert (kept.sentences, kept.document) == (taken, "fees.md")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The wage rose by 1.5 in May.\n\nThe wage rose by 15 in June.",
+        "It was 5 below.\n\nIt was -5 below.",
+        "In C# it is nice.\n\nIn C++ it is nice.",
+        "वह दिन था।\n\nवह दान था।",
+    ],
+)
+def test_first_words_with_other_signs_are_those_of_the_sentence_that_has_them(text: str) -> None:
+    one, other = text.split("\n\n")
+    chunk = Chunk("k1", text, "Signs")
+    for words, number, taken in ((one, "2", "1"), (other, "1", "2")):
+        [kept], _ = checked([reply("k1", words[: words.rfind(" ")], number)], [chunk])
+        assert kept.sentences == taken, words
+
+
+STATION = Chunk(
+    "k1",
+    "Quay Radio\n\nQR-FM (104.9 FM, “Quay 104.9”) is a station.\n\nHowever, in 1883–84 Mart's quay"
+    " was built.\n\n``Quay Radio ''Single by Mart. Quay Radio stands.\n\nIt cost 15 crowns.",
+    "Quay Radio",
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "number", "taken"),
+    [
+        ("QR FM 104 9", "2", ["2"]),
+        ("However in 1883 84", "3", ["3"]),
+        ("However in 1883 84", "3-4", ["3-4"]),
+        ("However in 188384", "3", []),
+        ("Quay Radio", "4", ["4"]),
+        ("Quay Radio Single", "4", ["4"]),
+        ("Quay Radio", "1", ["1"]),
+        ("Quay Radio", "2", ["1"]),
+        ("It cost 1 6", "6", []),
+        ("QR FM 104 8", "2", []),
+    ],
+)
+def test_first_words_without_signs_are_those_of_the_sentence_that_is_named(
+    words: str, number: str, taken: list[str]
+) -> None:
+    kept, _ = checked([reply("k1", words, number)], [STATION])
+    assert [one.sentences for one in kept] == taken
 
 
 HARBOUR = Chunk("k1", "港は毎朝九時に開きます。犬は港に入れません。船は三十メートルです。", "港")

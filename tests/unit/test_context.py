@@ -39,16 +39,18 @@ def test_a_community_number_is_found_by_its_real_id_in_its_own_type() -> None:
     assert handles.resolve("C1") == 17
 
 
-@pytest.mark.parametrize("count", [5, 50])
-def test_community_summaries_are_bounded_together(count: int) -> None:
-    communities = [Community(n, 0, "s" * 5000) for n in range(count)]
-    rows = elements.community_elements(communities, Handles.of("C", range(count)))
-    shown = [element(row, "community") for row in rows]
-    assert [one["id"] for one in shown] == [f"C{n + 1}" for n in range(count)]
-    lengths = [len(one.content) for one in shown]
-    assert min(lengths) > 0
-    assert max(lengths) <= elements.MAX_SUMMARY_CHARACTERS
-    assert sum(lengths) <= elements.MAX_SUMMARIES_CHARACTERS
+def test_a_community_has_its_title_where_its_summary_does_not_say_it() -> None:
+    communities = [
+        Community(7, 1, "s" * 5000, title='A\n"mill"'),
+        Community("x", None, "About: corn, mills.", title="corn, mills"),
+    ]
+    rows = elements.community_elements(communities, Handles.of("C", [7, "x"]))
+    assert [element(row, "community") for row in rows] == [
+        Element(
+            {"id": "C1", "level": "1", "title": "A 'mill'"}, "s" * elements.MAX_SUMMARY_CHARACTERS
+        ),
+        Element({"id": "C2"}, "About: corn, mills."),
+    ]
 
 
 # ------------------------------------------------------------------------------------------- chunks
@@ -78,7 +80,7 @@ def test_a_line_of_a_chunk_cannot_pose_as_a_numbered_sentence(text: str) -> None
 
 # -------------------------------------------------------------------------------------------- asked
 def node(text: str, said: str, *cited: Citation, verdict: Verdict = "answered") -> Node:
-    answer = Answer(said, cited, 0.5, should_continue=False, verdict=verdict)
+    answer = Answer(said, cited, 0.5, verdict=verdict)
     return Node(Question(0, text), ANSWERED, answer)
 
 
@@ -100,13 +102,11 @@ def test_what_was_asked_stands_with_its_answer_and_evidence_or_as_looked_for_in_
             node("When?", "I do not know.", verdict="answered"),
             Node(Question(3, "What for?"), NO_EVIDENCE),
         ),
-        asking=("Where?",),
     )
     assert told(memory) == [
         Element({"state": "partly"}, "Who?\nAnn, or Bob.\nK2.4-5 Ann did.\nK1 Bob did."),
         Element({"state": "looked for in vain"}, "When?"),
         Element({"state": "looked for in vain"}, "What for?"),
-        Element({"state": "being answered"}, "Where?"),
     ]
 
 

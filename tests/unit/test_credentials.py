@@ -37,6 +37,8 @@ def test_a_key_is_found(pairs: Raw, key: bytes) -> None:
         ([], "no key"),
         ([("authorization", "Bearer")], "no key"),
         ([("authorization", "Basic k1")], "no key"),
+        ([("x-api-key", " ")], "no key"),
+        ([("cookie", "x-api-key=k1")], "no key"),
         ([("x-functions-key", "k1")], "no key"),
         ([("x-ms-client-principal", "e30=")], "no key"),
         ([("x-api-key", "k1"), ("authorization", "Bearer k2")], "several keys"),

@@ -7,9 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from drift.graph.cypher import statements
+from drift.graph.cypher import search as statements
 from drift.graph.cypher.schema import DEFAULT, V1, Schema
-from drift.graph.parameters import lucene
+from drift.graph.text_query import lucene
 
 Story = Callable[[str | None, Schema], str]
 STORIES: list[Story] = [
@@ -37,10 +37,11 @@ def test_what_a_question_brings_stands_inside_one_map(story: Story) -> None:
 
 
 def test_the_words_of_a_question_are_searched_within_the_tenant_if_there_is_one() -> None:
-    assert lucene("Where is the Old Mill?", None) == "text:(old mill)"
+    assert lucene("Where is the Old Mill?", None) == ('text:(old mill old_mill "old.mill" oldmill)')
     in_project = lucene("Where is the Old Mill?", "team")
     assert in_project.endswith(
-        " +(text:(old mill) heading:(old mill)^0.5 name_words:(old mill)^0.5)"
+        ' +(text:(old mill old_mill "old.mill" oldmill)'
+        " heading:(old mill)^0.5 name_words:(old mill)^0.5)"
     )
     assert lucene("Where is the Old Mill?", "team").startswith("+project_key:p")
     assert not lucene("where is the", None)

@@ -33,8 +33,8 @@ def refused(status: int, body: object) -> APIStatusError:
     return APIStatusError("Error code", response=response, body=inner)
 
 
-def said(message: str, param: str | None = None, code: str | None = None) -> dict[str, Any]:
-    return {"error": {"message": message, "param": param, "code": code}}
+def said(message: str, param: str | None = None) -> dict[str, Any]:
+    return {"error": {"message": message, "param": param, "code": None}}
 
 
 def efforts(*left: str) -> set[str]:

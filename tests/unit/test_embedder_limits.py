@@ -48,13 +48,16 @@ class Server:
 
 @asynccontextmanager
 async def embedder_of(
-    server: Server, dimensions: int = 2, **values: Any
+    server: Callable[[httpx2.Request], httpx2.Response],
+    dimensions: int = 2,
+    attempts: int = 1,
+    **values: Any,
 ) -> AsyncIterator[OpenAIEmbedder]:
     async with httpx2.AsyncClient(transport=httpx2.MockTransport(server)) as http:
         client = AsyncOpenAI(
             base_url="https://one.example/v1", api_key="k", http_client=http, max_retries=0
         )
-        calls = ModelCaller(5.0, RetryPolicy(max_attempts=1))
+        calls = ModelCaller(5.0, RetryPolicy(max_attempts=attempts, base_s=0.0))
         yield OpenAIEmbedder(client, "m", dimensions, None, calls, **values)
 
 

@@ -13,13 +13,8 @@ import numpy as np
 import pytest
 
 from drift.core.errors import IngestError
-from drift.local.exchange.folder import (
-    EDGES,
-    MANIFEST,
-    NODES,
-    vectors_file,
-)
-from drift.local.exchange.reading import read_manifest
+from drift.local.exchange.folder import EDGES, MANIFEST, NODES, vectors_file
+from drift.local.exchange.folder_reading import read_manifest
 from tests.exported_folders import EMBEDDING, NODE_ROWS, OWN, Change, Files, made, put
 
 
@@ -68,7 +63,6 @@ OF_MANIFEST = (
     "properties/generation properties/written_at properties/skipped properties/embedding_models"
 )
 OF_NODE = "kind key labels in_project properties vectors properties/id properties/embedding new"
-OF_EDGE = "type from to properties properties/x new"
 PLACES = [
     *((MANIFEST, *path.split("/")) for path in OF_MANIFEST.split()),
     *((NODES, line, *path.split("/")) for line in (0, 2, 5, 8) for path in OF_NODE.split()),

@@ -23,6 +23,7 @@ from drift.redis.embedding_cache import CachedEmbedder, Space
 from drift.redis.entries import CacheEntries
 from drift.search import fallback
 from drift.search.fallback import FallbackEmbedder
+from tests.clock import Clock
 
 
 class Provider:
@@ -40,13 +41,6 @@ class Provider:
         if self.error:
             raise self.error
         return Embeddings(tuple((1.0, 0.0) for _ in texts))
-
-
-class Clock:
-    now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def soon() -> Deadline:

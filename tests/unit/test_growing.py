@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from drift.answer.streaming import GrowingAnswer, Telling
 from drift.contracts.answer import KeyFact, RetrieveResponse
 from drift.contracts.final_replies import AggregateReply
-from drift.evidence.statements import proven
+from drift.evidence.answer_statements import proven
 from tests.fakes import Heard
 from tests.unit.test_statements import FACTS, FORMS, LANGUAGES, ROWS, Rows, answer, said_by
 

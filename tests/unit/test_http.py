@@ -41,12 +41,11 @@ def test_a_full_request_is_read() -> None:
     )
 
 
-@pytest.mark.parametrize("query", [" " * 100 + "x" * 4000, "ü" * 4000])
-def test_the_longest_query_is_taken(query: str) -> None:
-    assert (
-        http.parse(json.dumps({**GOOD, "query": query}).encode(), RetrieveRequest).query
-        == query.strip()
-    )
+@pytest.mark.parametrize("query", [" " * 100 + "x" * 4000, "ü" * 4000, "\U0001f600"])
+def test_the_longest_query_and_id_are_taken(query: str) -> None:
+    longest = {**GOOD, "query": query, "project_id": "p" * 128, "include": []}
+    read = http.parse(json.dumps(longest).encode(), RetrieveRequest)
+    assert (read.query, len(read.project_id or "")) == (query.strip(), 128)
 
 
 BROKEN: dict[str, list[Any]] = {

@@ -9,7 +9,7 @@ import pytest
 
 from drift.graph.connection import Connection
 from drift.graph.cypher.schema import schema_of
-from drift.graph.cypher.statements import EDGE_TYPES
+from drift.graph.cypher.search import EDGE_TYPES
 from drift.graph.indexes import IndexNames
 from drift.graph.inventory import MOST_TYPES, Probe
 from drift.graph.mapping import KNOWN, GraphMapping, read_mapping

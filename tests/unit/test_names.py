@@ -15,9 +15,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drift.evidence import missing_names
-from drift.evidence.found_names import MAX_NAMES_FOUND, names_found, stands_in
+from drift.evidence.found_names import names_any, names_found, stands_in
 from drift.evidence.missing_names import lacking_name, unseen_name
 from drift.model.tree import ANSWERED, NO_EVIDENCE, Answer, Citation, Node, Question
+from tests.fakes import chunk
 
 FILE = Path(__file__).parents[1] / "data" / "unanswerable.jsonl"
 ROWS: list[dict[str, Any]] = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
@@ -98,13 +99,13 @@ def test_any_question_and_any_text_can_be_compared(question: str, shown: list[st
 
 @given(st.text("aeinrstœß", min_size=4, max_size=12), st.lists(st.text("aeinrstxœß", max_size=14)))
 def test_no_word_is_left_uncompared_that_is_like_another(word: str, words: list[str]) -> None:
-    compared = {*missing_names.SpeltWords(words).like(word, missing_names.ALIKE)}
+    compared = {*missing_names.SpeltWords(words).like(word, 0.8)}
     alike = {
         one
         for one in words
         if len(one) >= 3
         and abs(len(one) - len(word)) <= 3
-        and SequenceMatcher(None, one, word, autojunk=False).ratio() >= missing_names.ALIKE
+        and SequenceMatcher(None, one, word, autojunk=False).ratio() >= 0.8
     }
     assert alike <= compared
 
@@ -170,7 +171,7 @@ def test_what_is_of_another_finds_no_names() -> None:
 
 def node(asked: str, answer: str, *spans: str, confidence: float = 0.9) -> Node:
     citations = tuple(Citation("c", span, "doc") for span in spans)
-    return Node(Question(0, asked), ANSWERED, Answer(answer, citations, confidence, False))
+    return Node(Question(0, asked), ANSWERED, Answer(answer, citations, confidence))
 
 
 def test_a_name_is_found_that_stands_in_the_answer_and_in_a_span_and_in_no_question() -> None:
@@ -234,7 +235,7 @@ def test_every_name_found_is_cited_and_new(nodes: list[Node], question: str) -> 
 
 def test_at_most_twelve_names_are_found() -> None:
     names = ". ".join(f"Name{number}" for number in range(30))
-    assert len(names_found([node("Who?", names, names)], "Which?")) == MAX_NAMES_FOUND == 12
+    assert len(names_found([node("Who?", names, names)], "Which?")) == 12
 
 
 def test_a_month_or_a_day_is_no_name_and_stays_within_one() -> None:
@@ -242,3 +243,32 @@ def test_a_month_or_a_day_is_no_name_and_stays_within_one() -> None:
         "When?", "In April, on Monday, at June Hall.", "In April, on Monday, at June Hall."
     )
     assert names_found([answered], "Which?") == ("June Hall",)
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("He was born in Des Moines.", "Des Moines"),
+        ("Le Havre is a port.", "Le Havre"),
+        ("The Nile is a river.", "Nile"),
+    ],
+)
+def test_a_name_keeps_its_first_word_where_that_is_common_elsewhere(said: str, name: str) -> None:
+    assert names_found([node("Which?", said, said)], "Where?") == (name,)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_named"),
+    [
+        ("When was Shawn Levy born?", True),
+        ("Who made Free Guy?", True),
+        ("When was Johan Earl born?", False),
+        ("who built it?", True),
+    ],
+)
+def test_chunks_name_a_question_whose_names_have_a_word_in_them(
+    question: str, is_named: bool
+) -> None:
+    chunks = (chunk("a", "Free Guy is a film."), chunk("b", "It was made by Levy's friends."))
+    assert names_any(question, chunks) == is_named
+    assert not names_any("When was Shawn Levy born?", ())

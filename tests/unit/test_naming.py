@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from unicodedata import category
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from drift.core.names import (
     MAX_NAMES,
-    MAX_TERMS,
     MAX_TITLE_KEYS,
-    MAX_TOKENS,
     name_parts,
     name_words,
     normalised_title,
     proper_names,
-    search_terms,
     title_keys,
 )
 
@@ -66,33 +61,6 @@ def test_a_long_question_keeps_its_single_words() -> None:
     keys = title_keys(" ".join(f"word{i}" for i in range(400)))
     assert len(keys) == MAX_TITLE_KEYS
     assert {f"word{i}" for i in range(400)} <= set(keys)
-
-
-def test_search_terms_are_lower_case_unique_and_without_stop_words() -> None:
-    assert search_terms("What IS the Zephyr, and the zephyr's (path)?") == ("zephyr", "s", "path")
-    assert search_terms("AND the OR ?!") == ()
-    assert search_terms("__ _") == ()
-    assert len(search_terms(" ".join(f"w{i}" for i in range(99)))) == MAX_TERMS
-
-
-@pytest.mark.parametrize(
-    ("question", "kept"),
-    [
-        ("港" * 3990, MAX_TOKENS),
-        (" ".join(chr(0xAC00 + i) * 30 for i in range(40)), MAX_TOKENS),
-        ("a1" * 2000, MAX_TOKENS),
-        ("x" * 4000, 4000),
-    ],
-)
-def test_search_terms_are_no_more_tokens_than_an_index_takes(question: str, kept: int) -> None:
-    assert sum(map(len, search_terms(question))) == kept
-
-
-@given(st.text())
-def test_search_terms_hold_no_query_syntax(question: str) -> None:
-    for term in search_terms(question):
-        assert any(map(str.isalnum, term))
-        assert all(c.isalnum() or c == "_" or category(c)[0] == "M" for c in term)
 
 
 @pytest.mark.parametrize(

@@ -8,16 +8,13 @@ from typing import Any
 
 import httpx2
 import pytest
-from openai import AsyncOpenAI
 
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError
-from drift.llm.caller import ModelCaller
-from drift.llm.openai.embedder import OpenAIEmbedder
-from drift.llm.retry import RetryPolicy
 from drift.model.calls import ChatReply
 from tests.unit.test_anthropic import REPLY, Server, message
 from tests.unit.test_anthropic import chat_of as claude_of
+from tests.unit.test_embedder_limits import embedder_of
 from tests.unit.test_reply_cases import PROMPT, chat_of
 
 Json = dict[str, Any]
@@ -210,21 +207,26 @@ WHOLE: Json = {"choices": [{"message": {"content": REPLY}, "finish_reason": "sto
 JSON = "application/json"
 
 
+class Sends:
+    """Answers each request with a body; `times` counts them."""
+
+    def __init__(self, body: object, kind: str) -> None:
+        self.content = body if isinstance(body, bytes) else json.dumps(body).encode()
+        self.kind, self.times = kind, 0
+
+    def __call__(self, _: httpx2.Request) -> httpx2.Response:
+        self.times += 1
+        return httpx2.Response(200, headers={"content-type": self.kind}, content=self.content)
+
+
 async def answered(body: object, kind: str = JSON) -> tuple[object, int]:
     """Return a reply, or the code of an error, and the number of requests."""
-    times = 0
-
-    def answer(_: httpx2.Request) -> httpx2.Response:
-        nonlocal times
-        times += 1
-        content = body if isinstance(body, bytes) else json.dumps(body).encode()
-        return httpx2.Response(200, headers={"content-type": kind}, content=content)
-
-    async with chat_of(answer, attempts=2) as chat:
+    server = Sends(body, kind)
+    async with chat_of(server, attempts=2) as chat:
         try:
-            return await chat.complete(PROMPT, Deadline.after(20)), times
+            return await chat.complete(PROMPT, Deadline.after(20)), server.times
         except DriftError as error:
-            return error.code, times
+            return error.code, server.times
 
 
 @pytest.mark.parametrize(
@@ -269,26 +271,14 @@ async def test_an_answer_that_is_none_is_a_clear_error(
 VECTORS = [{"index": 0, "embedding": [0.5, 1.0]}, {"index": 1, "embedding": [1.5, 2.0]}]
 
 
-async def embedded(body: object, content_type: str = "application/json") -> tuple[Any, int]:
+async def embedded(body: object, kind: str = JSON) -> tuple[Any, int]:
     """Return vectors, or the code of an error, and the number of requests."""
-    times = 0
-
-    def answer(_: httpx2.Request) -> httpx2.Response:
-        nonlocal times
-        times += 1
-        content = body if isinstance(body, bytes) else json.dumps(body).encode()
-        return httpx2.Response(200, headers={"content-type": content_type}, content=content)
-
-    async with httpx2.AsyncClient(transport=httpx2.MockTransport(answer)) as http:
-        client = AsyncOpenAI(base_url="https://one.example/v1", api_key="k", http_client=http)
-        calls = ModelCaller(5.0, RetryPolicy(max_attempts=2, base_s=0.0))
+    server = Sends(body, kind)
+    async with embedder_of(server, attempts=2) as embedder:
         try:
-            found = await OpenAIEmbedder(client, "m", 2, caller=calls).embed(
-                ["a", "b"], Deadline.after(20)
-            )
+            return (await embedder.embed(["a", "b"], Deadline.after(20))).vectors, server.times
         except DriftError as error:
-            return error.code, times
-    return found.vectors, times
+            return error.code, server.times
 
 
 @pytest.mark.parametrize(
@@ -308,20 +298,15 @@ async def test_vectors_are_not_lost_for_what_stands_beside_them(body: object) ->
 @pytest.mark.parametrize(
     ("body", "content_type", "code", "times"),
     [
-        ({"error": {"message": "m", "code": 429}}, "application/json", "model_unavailable", 2),
-        ({"error": {"code": "invalid_api_key"}}, "application/json", "model_misconfigured", 1),
-        ({"data": [None, None]}, "application/json", "model_misconfigured", 1),
-        ({"data": None}, "application/json", "model_misconfigured", 1),
-        ([1], "application/json", "model_misconfigured", 1),
-        (b'{"data": [', "application/json", "model_unavailable", 2),
+        ({"error": {"message": "m", "code": 429}}, JSON, "model_unavailable", 2),
+        ({"error": {"code": "invalid_api_key"}}, JSON, "model_misconfigured", 1),
+        ({"data": [None, None]}, JSON, "model_misconfigured", 1),
+        ({"data": None}, JSON, "model_misconfigured", 1),
+        ([1], JSON, "model_misconfigured", 1),
+        (b'{"data": [', JSON, "model_unavailable", 2),
         (b"<html>", "text/html", "model_misconfigured", 1),
-        (b"[" * 200_000, "application/json", "model_misconfigured", 1),
-        (
-            {"data": [{"embedding": [10**400, 1]}, VECTORS[1]]},
-            "application/json",
-            "model_misconfigured",
-            1,
-        ),
+        (b"[" * 200_000, JSON, "model_misconfigured", 1),
+        ({"data": [{"embedding": [10**400, 1]}, VECTORS[1]]}, JSON, "model_misconfigured", 1),
     ],
 )
 async def test_an_answer_without_vectors_is_a_clear_error(

@@ -9,6 +9,7 @@ import pytest
 from drift import __version__
 from drift.contracts.progress import Phase
 from drift.core import errors
+from drift.http.description import EXAMPLES
 from drift.routes import ROUTES, document
 
 DOCUMENT = document()
@@ -49,6 +50,15 @@ def test_every_route_of_the_function_is_described_with_its_method_and_key() -> N
         if route.path not in THE_PAGE | MCP
     }
     assert described == served
+
+
+def test_every_operation_that_takes_something_has_an_example_of_it() -> None:
+    operations = [one for methods in DOCUMENT["paths"].values() for one in methods.values()]
+    taken = [one for one in operations if one.get("parameters") or "requestBody" in one]
+    assert {one["operationId"] for one in taken} <= set(EXAMPLES)
+    for one in operations:
+        if "requestBody" in one:
+            assert "example" in one["requestBody"]["content"]["application/json"], one
 
 
 def test_every_status_of_an_error_is_described_with_its_code() -> None:
@@ -100,9 +110,7 @@ def test_every_phase_is_described() -> None:
 def test_agents_of_foundry_may_import_it() -> None:
     """Its OpenAPI tool wants names of letters, - and _, one scheme of a key, and JSON bodies."""
     operations = [one for methods in DOCUMENT["paths"].values() for one in methods.values()]
-    assert [
-        n for one in operations if not re.fullmatch("[A-Za-z_-]+", n := one["operationId"])
-    ] == []
+    assert all(re.fullmatch("[A-Za-z]+", one["operationId"]) for one in operations)
     (scheme,) = DOCUMENT["components"]["securitySchemes"].values()
     assert scheme["type"] == "apiKey"
     for one in operations:

@@ -1,6 +1,5 @@
 """The description in both versions of OpenAPI, and what importing tools ask of it."""
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -53,7 +52,6 @@ def test_what_may_be_null_stays_so() -> None:
 def test_operations_have_names_that_tools_take() -> None:
     names = [operation["operationId"] for operation in OPERATIONS]
     assert len(set(names)) == len(names)
-    assert all(re.fullmatch("[A-Za-z][A-Za-z0-9]*", name) for name in names)
     assert all(operation["summary"] for operation in OPERATIONS)
     assert OLD["info"]["description"]
     for operation in OPERATIONS:

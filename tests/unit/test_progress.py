@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -11,12 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.contracts.progress import CHANNEL, Phase
+from drift.contracts.progress import CHANNEL, LAST_PHASES, PHASE_PCT, Phase
 from drift.model.tree import Citation
 from drift.search import progress as progress_module
 from drift.search.progress import Progress, citation_lines, escape_markdown, name_list
 from tests.fakes import ListSink
 
+ROOT = Path(__file__).parents[2]
 REPORTS = st.lists(st.tuples(st.sampled_from(Phase), st.none() | st.integers(0, 100)), max_size=12)
 
 
@@ -25,6 +27,17 @@ def reported(act: Callable[[Progress], Any]) -> list[dict[str, Any]]:
     heard: list[str] = []
     act(Progress("p", "r", listener=heard.append))
     return [json.loads(message) for message in heard]
+
+
+@pytest.mark.parametrize("phase", [one for one in Phase if one is not Phase.ERROR])
+def test_a_phase_has_a_percentage_a_line_in_the_document_and_words_on_the_page(
+    phase: Phase,
+) -> None:
+    assert phase in PHASE_PCT
+    assert f"\n- `{phase}`, {PHASE_PCT[phase]}" in (ROOT / "docs" / "progress.md").read_text()
+    for language in () if phase in LAST_PHASES else ("en", "de"):
+        words = (ROOT / "drift" / "page" / "words" / f"{language}.json").read_text("utf-8")
+        assert f"phase.{phase}" in json.loads(words)
 
 
 async def test_messages_reach_the_sink_in_order_and_complete() -> None:

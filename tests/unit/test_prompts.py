@@ -5,8 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from drift.contracts.replies import LastJointReply, LastReply
 from drift.contracts.strict_schema import strict_schema
@@ -16,37 +14,19 @@ from drift.model.graph import Chunk, Community, Evidence, PrimerEvidence, Relati
 from drift.model.limits import Limits
 from drift.model.tree import ANSWERED, NO_EVIDENCE, Answer, Citation, Node, Question
 from drift.nodes.node_context import asked_of
-from drift.prompting import budget, elements, prompts
+from drift.prompting import budget, elements, prompts, rules
 from drift.prompting.batching import Found
 from drift.prompting.elements import Context
 from drift.prompting.markup import TAGS
 
 WIDE = Limits(max_prompt_tokens=1_000_000)
-TAG = re.compile(r"<\s*/?\s*([a-z_]+)\b", re.IGNORECASE)
-HOSTILE = st.lists(
-    st.one_of(
-        st.sampled_from(TAGS).flatmap(
-            lambda tag: st.sampled_from([f"<{tag}>", f"</{tag}>", f"< / {tag.upper()}\n>", tag])
-        ),
-        st.sampled_from(['"', "'", "<", ">", "\n", "\n\n7| ", ". ", "&lt;", "K1 "]),
-        st.text(max_size=8),
-    ),
-    max_size=12,
-).map(lambda parts: f"So it is {''.join(parts)}")
-"""Never blank, since what says nothing has no element."""
-
-
-def tags(prompt: Prompt) -> list[str]:
-    """Return every tag of a prompt as it stands there, in order."""
-    return [found[0] for found in TAG.finditer(prompt.user) if found[1].lower() in TAGS]
 
 
 def found_by(text: str) -> Evidence:
     """Return evidence whose every word is this text."""
     chunk = Chunk("c1", text, text, heading=text, place=1, places=2)
     return Evidence(
-        (chunk,),
-        relationships=(Relationship(text, "Elsewhere7", f"{text} is said of others"),),
+        (chunk,), relationships=(Relationship(text, "Elsewhere7", f"{text} is said of others"),)
     )
 
 
@@ -55,42 +35,40 @@ def every_prompt(text: str) -> list[Prompt]:
     evidence = found_by(text)
     handles = budget.RequestHandles(elements.Handles.of("C", [7]), elements.Handles.of("K", ["c1"]))
     cited = Citation("c1", text, text, "1")
-    answer = Answer(text, (cited,), 0.5, should_continue=False)
+    answer = Answer(text, (cited,), 0.5)
     nodes = [
         Node(Question(0, text), ANSWERED, answer),
         Node(Question(1, f"{text} again"), ANSWERED, replace(answer, citations=())),
         Node(Question(2, f"{text} at last"), NO_EVIDENCE),
     ]
-    memory = elements.SearchHistory(tuple(nodes), (text,), (text,))
+    memory = elements.SearchHistory(tuple(nodes), (text,))
 
     def executor(asked: int, **known: Any) -> Prompt:
         group = tuple(Found(Question(n, text), evidence, evidence.chunks) for n in range(asked))
         given = replace(memory, **known)
         return budget.executor(text, group, handles, given, WIDE).prompt
 
-    sample = replace(evidence.chunks[0], text=f"{text} and on")
-    primed = PrimerEvidence((Community(7, 1, text, samples=(sample,)),))
+    sample = evidence.chunks[0]
+    more = tuple(replace(sample, id=f"c{n}") for n in range(2, 7))
+    primed = PrimerEvidence(
+        (Community(7, 1, "So.", samples=(sample,), title=text),), (), (sample, *more)
+    )
     hypothesis = prompts.hypothesis(text)
     return [
         hypothesis,
-        budget.primer(text, primed, handles.communities, 1_000_000),
+        budget.primer(text, primed, handles.communities, 1_000_000).prompt,
         executor(1),
         executor(2),
         executor(1, is_last=True),
         executor(2, is_last=True),
         budget.quick(text, evidence.chunks, handles, 1_000_000).prompt,
+        budget.whole(text, primed.communities, evidence.chunks, handles, 1_000_000).prompt,
         budget.aggregator(text, nodes, {"c1": evidence.chunks[0]}, 1_000_000)[0],
         asked_of(
             text, [FoundNode("n", text, text, text, 0.5, (RelatedNode("m", text, text, text),))]
         )[0],
         prompts.corrected(hypothesis, text, text),
     ]
-
-
-@given(HOSTILE)
-def test_no_text_opens_or_closes_a_tag_of_any_prompt(text: str) -> None:
-    for hostile, harmless in zip(every_prompt(text), every_prompt("So it is"), strict=True):
-        assert tags(hostile) == tags(harmless)
 
 
 def test_the_prompts_use_every_tag_that_is_kept_out_of_their_texts_and_no_other() -> None:
@@ -117,7 +95,7 @@ def test_the_question_stands_before_the_data_and_again_or_the_follow_ups_behind_
 
 def test_the_rules_speak_of_an_element_only_where_it_is_in_the_prompt() -> None:
     for one in (Context(), Context(asked=["a"]), Context(graph=["g"])):
-        system = prompts.executor_system(one, joint=False, last=False)
+        system = rules.executor_system(one, joint=False, last=False)
         for tag in ("asked", "names", "graph"):
             assert (f"`<{tag}>`" in system) == bool(getattr(one, tag))
 
@@ -131,6 +109,7 @@ def test_each_prompt_is_named_after_its_reply_and_asks_for_its_shape() -> None:
         ("local_reply", False),
         ("joint_reply", False),
         ("quick_reply", False),
+        ("whole_reply", False),
         ("aggregate_reply", False),
         ("rag_answer", True),
         ("hypothesis", True),
@@ -162,11 +141,10 @@ def test_the_last_pass_is_asked_for_no_new_follow_ups(asked: int, reply: Any) ->
     before = prompts.local("q", followups, Context())
     assert last.schema == strict_schema(reply)
     assert last.user == before.user
-    for field in ("new_followups", "should_continue"):
-        assert field not in fields_of(last.schema)
-        assert field not in last.system
-        assert field in fields_of(before.schema)
-        assert field in before.system
+    assert "new_followups" not in fields_of(last.schema)
+    assert "new_followups" not in last.system
+    assert "new_followups" in fields_of(before.schema)
+    assert "new_followups" in before.system
 
 
 def test_what_a_local_prompt_has_nothing_of_has_no_tag_in_it() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -37,15 +38,12 @@ def answered(
     *proposed: str | Proposal,
     cited: str | None = "A span.",
     confidence: float = 0.5,
-    should_continue: bool = True,
     verdict: Verdict = "answered",
 ) -> Node:
     citations = (Citation("c", cited, "doc"),) if cited is not None else ()
     followups = tuple(p if isinstance(p, Proposal) else Proposal(p) for p in proposed)
     text = cited or "Nothing."
-    return Node(
-        question, ANSWERED, Answer(text, citations, confidence, should_continue, followups, verdict)
-    )
+    return Node(question, ANSWERED, Answer(text, citations, confidence, followups, verdict))
 
 
 def first(of: Queue, *questions: str | Proposal) -> Taken:
@@ -108,22 +106,6 @@ def test_a_question_that_was_settled_without_being_asked_is_not_asked_later() ->
     assert said(first(of, "alpha beta", "gamma delta").settled) == ["skipped: budget"]
     of.limits = Limits()
     assert said(of.offer([Proposal("gamma delta")])) == ["merged"]
-
-
-@pytest.mark.parametrize(
-    ("confidence", "should_continue", "goes_on"),
-    [(0.8, False, False), (0.79, False, True), (0.9, True, True)],
-)
-def test_only_a_confident_answer_without_wish_to_continue_ends_its_branch(
-    confidence: float, should_continue: bool, goes_on: bool
-) -> None:
-    of = queue()
-    [parent] = first(of, "alpha").questions
-    settled = of.offer_next(
-        answered(parent, "beta", confidence=confidence, should_continue=should_continue)
-    )
-    assert said(settled) == ([] if goes_on else ["skipped: enough"])
-    assert texts(of.take(())) == (["beta"] if goes_on else [])
 
 
 def test_an_answer_that_settles_the_users_own_question_ends_the_search_with_its_pass() -> None:
@@ -220,11 +202,16 @@ def test_no_answer_leads_on_in_the_last_pass_or_when_no_slot_is_left() -> None:
 
 
 # ------------------------------------------------------------------------------------ asked in vain
-def test_what_cites_nothing_proposes_nothing() -> None:
+def test_what_cites_nothing_or_is_of_another_leads_nowhere_and_blocks_no_other() -> None:
     of = queue()
-    [parent] = first(of, "alpha?").questions
-    assert of.offer_next(answered(parent, "beta?", cited=None)) == []
-    assert "beta?" not in [question.text for question in of.known]
+    vain, other, third = first(of, "alpha?", "gamma?", "delta?").questions
+    assert said(of.offer_next(answered(vain, "beta?", cited=None))) == ["skipped: unproven"]
+    of_another = replace(answered(other).answer, followups=(Proposal("beta?"),), is_of_another=True)
+    assert said(of.offer(of_another.followups, Node(other, ANSWERED, of_another))) == [
+        "skipped: unproven"
+    ]
+    assert said(of.offer_next(answered(third, "beta?"))) == []
+    assert "beta?" in texts(of.take(()))
 
 
 @pytest.mark.parametrize(("cited", "verdict"), [(None, "answered"), ("A span.", "not_found")])
@@ -254,7 +241,8 @@ def test_a_name_that_no_text_has_is_not_searched_a_second_time() -> None:
 def test_what_has_found_nothing_leads_to_one_question_at_most() -> None:
     of = queue()
     vain, other = first(of, "Who built it?", "Where is it?").questions
-    of.offer_next(answered(vain, "Is it high?", "Is it old?", verdict="not_found"))
+    ended = of.offer_next(answered(vain, "Is it high?", "Is it old?", verdict="not_found"))
+    assert said(ended) == ["skipped: budget"]
     found = answered(other, cited="Near Upper Ems.")
     of.offer_next(found)
     assert texts(of.take([found])) == ["Is it high?"]
@@ -327,11 +315,10 @@ TEXTS = st.lists(ASKED_WORDS, max_size=6).map(" ".join)
 def parent_says(
     *spans: str,
     confidence: float = 0.9,
-    should_continue: bool = False,
     verdict: Verdict = "answered",
 ) -> Answer:
     citations = tuple(Citation("c", span, "doc") for span in spans)
-    return Answer("So.", citations, confidence, should_continue, verdict=verdict)
+    return Answer("So.", citations, confidence, verdict=verdict)
 
 
 def priority_of(text: str, of: Answer, asked: tuple[str, ...] = (), hint: str = "") -> Priority:
@@ -370,14 +357,9 @@ def test_what_builds_on_no_citation_is_not_proven() -> None:
     assert priority_of("Who was his mother?", parent_says(confidence=0.7)).proof == 0
 
 
-@pytest.mark.parametrize(
-    ("verdict", "should_continue", "still_open"),
-    [("answered", False, 0.0), ("answered", True, 0.5), ("partly", False, 1.0)],
-)
-def test_what_a_parent_left_open(
-    verdict: Verdict, should_continue: bool, still_open: float
-) -> None:
-    of = parent_says("A span.", verdict=verdict, should_continue=should_continue)
+@pytest.mark.parametrize(("verdict", "still_open"), [("answered", 0.0), ("partly", 1.0)])
+def test_what_a_parent_left_open(verdict: Verdict, still_open: float) -> None:
+    of = parent_says("A span.", verdict=verdict)
     assert priority_of("Who was his mother?", of).still_open == still_open
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from drift.answer.conclusion import Conclusion
 from drift.core.errors import GraphUnavailableError, ModelUnavailableError
-from drift.evidence.statements import Statement
+from drift.evidence.answer_statements import Statement
 from drift.model.graph import Evidence, FollowupQuery, PrimerEvidence
 from drift.model.tree import Citation, CitationCounts, Fact
 from drift.search.quick import open_question
@@ -33,8 +33,8 @@ def quick(**fields: Any) -> dict[str, Any]:
     }
 
 
-def looking(reply: Any, evidence: Evidence = HELD, **replies: Any) -> Run:
-    return run_of(StubGraph(FOUND, evidence), quick_reply=reply, **replies)
+def looking(reply: Any) -> Run:
+    return run_of(StubGraph(FOUND, HELD), quick_reply=reply)
 
 
 def asked(depth: str, *include: str) -> Any:

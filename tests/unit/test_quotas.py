@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Callable
 
 import pytest
 
 from drift.auth.caller import EVERYBODY, Caller, Quota
-from drift.auth.quotas import WAIT_S, CountingError, Counts, LocalCounter, Quotas
+from drift.auth.quotas import WAIT_S, CountingError, Counts, LocalCounter, Quotas, admit, limits
+from drift.contracts.reading import QuotaRead
 from drift.core.circuit_breaker import PAUSE_S
 from drift.core.errors import QuotaError
+from drift.local.cli import keys
+from tests.clock import Clock
 
 LIMITED = Caller("team a", quota=Quota(requests_per_minute=2, tokens_per_day=100))
 NOON = 43_200.0
-
-
-class Time:
-    def __init__(self) -> None:
-        self.now = NOON
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Shared(LocalCounter):
@@ -43,20 +39,35 @@ class Shared(LocalCounter):
 
 
 @pytest.fixture
-def time() -> Time:
-    return Time()
+def time() -> Clock:
+    return Clock(NOON)
 
 
 @pytest.fixture
-def shared(time: Time) -> Shared:
+def shared(time: Clock) -> Shared:
     return Shared(time)
 
 
 @pytest.fixture
-def quotas(shared: Shared, time: Time) -> Quotas:
+def quotas(shared: Shared, time: Clock) -> Quotas:
     return Quotas(shared, LocalCounter(time), time)
 
 
+# ------------------------------------------------------------------------------ kinds of limits
+@pytest.mark.parametrize("name", Quota.model_fields)
+async def test_each_limit_of_a_quota_refuses_and_is_told_and_keys_may_have_it(name: str) -> None:
+    counter, quota = LocalCounter(), Quota.model_validate({name: 1})
+    await counter.count("x", most=1, tokens=1)
+    with pytest.raises(QuotaError) as refused:
+        await admit(counter, "x", quota)
+    assert refused.value.limit == name
+    told = {limit.name: limit.most for limit in limits(quota, Counts())}
+    assert told == {**dict.fromkeys(Quota.model_fields), name: 1}
+    assert name in QuotaRead.model_fields
+    assert name in inspect.signature(keys.new).parameters
+
+
+# ------------------------------------------------------------------------------- who counts
 async def spend(quotas: Quotas, tokens: int, caller: Caller = LIMITED) -> None:
     quotas.spent(caller, tokens)
     for _ in range(5):
@@ -82,7 +93,7 @@ async def used(quotas: Quotas) -> tuple[int, int, bool]:
 
 
 async def test_a_refusal_names_the_limit_and_when_there_is_room(
-    quotas: Quotas, time: Time, caplog: pytest.LogCaptureFixture
+    quotas: Quotas, time: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     await quotas.admit(LIMITED)
     time.now += 10.5
@@ -101,7 +112,7 @@ async def test_a_refusal_names_the_limit_and_when_there_is_room(
 
 
 async def test_tokens_are_looked_at_before_a_request_counts_and_free_again_at_midnight(
-    quotas: Quotas, time: Time
+    quotas: Quotas, time: Clock
 ) -> None:
     await quotas.admit(LIMITED)
     await spend(quotas, 100)
@@ -121,7 +132,7 @@ async def test_callers_without_a_limit_are_not_counted(quotas: Quotas, shared: S
     assert shared.asked == 0
 
 
-async def test_a_process_alone_counts_and_says_so(time: Time) -> None:
+async def test_a_process_alone_counts_and_says_so(time: Clock) -> None:
     alone = Quotas(None, LocalCounter(time), time)
     assert await admitted(alone, 5) == 2
     assert await used(alone) == (2, 0, False)
@@ -131,7 +142,7 @@ async def test_a_process_alone_counts_and_says_so(time: Time) -> None:
 
 
 async def test_what_the_process_has_let_through_is_known_when_the_shared_counter_fails(
-    quotas: Quotas, shared: Shared, time: Time, caplog: pytest.LogCaptureFixture
+    quotas: Quotas, shared: Shared, time: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert await admitted(quotas) == 1
     await spend(quotas, 30)
@@ -157,7 +168,7 @@ async def test_what_the_process_has_let_through_is_known_when_the_shared_counter
 
 
 async def test_a_refusal_shows_that_the_shared_counter_is_back(
-    quotas: Quotas, shared: Shared, time: Time
+    quotas: Quotas, shared: Shared, time: Clock
 ) -> None:
     shared.failure = CountingError("nobody listens at its address")
     await quotas.readiness()
@@ -177,7 +188,7 @@ async def test_a_counter_that_stands_still_holds_up_one_request_for_a_moment(
     assert "does not answer in time" in str(await quotas.readiness())
 
 
-async def test_a_process_forgets_names_that_count_nothing_any_more(time: Time) -> None:
+async def test_a_process_forgets_names_that_count_nothing_any_more(time: Clock) -> None:
     counter = LocalCounter(time)
     for number in range(3000):
         await counter.count(f"name {number}", most=1)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drift.model.graph import Candidate, Candidates, Chunk, Mention, Relationship
-from drift.search.ranking import SCOPE_BONUS, fuse, graph_worth, near_duplicates, ranked
+from drift.search.ranking import fuse, graph_worth, near_duplicates, ranked
 
 
 def candidate(
@@ -25,18 +25,46 @@ def of_document(id_: str, cosine: float, name: str) -> Candidate:
     return Candidate(Chunk(id_, "", name), (1 + cosine) / 2)
 
 
-def order(*candidates: Candidate, most: int = 10) -> list[str]:
-    return [c.id for c in fuse(candidates, most)]
+def order(*candidates: Candidate) -> list[str]:
+    return [c.id for c in fuse(candidates, 10)]
 
 
 def test_evidence_is_the_thirty_best_candidates_with_their_neighbourhood() -> None:
     candidates = tuple(candidate(f"{place:02}", place / 100) for place in range(40))
     relations = (Relationship("Mill", "Owl"),)
 
-    evidence = ranked(Candidates(candidates, relations))
+    evidence = ranked(Candidates(candidates, relations), "")
 
     assert [chunk.id for chunk in evidence.chunks] == [f"{place:02}" for place in range(39, 9, -1)]
     assert evidence.relationships == relations
+
+
+@pytest.mark.parametrize(
+    ("words", "pinned", "first"),
+    [
+        ([], "", "abcde"),
+        (["g"], "", "abcdg"),
+        (["hg"], "", "abcdg"),  # the better one
+        (["gb"], "", "abcde"),  # it is among the first five already
+        (["z"], "", "abcde"),  # it is not among the first twenty
+        (["g", "f", "h"], "", "abcgf"),
+        (["g", "gf", "h"], "", "abcgh"),
+        (["g", "f"], "mno", "amnog"),
+    ],
+)
+def test_a_rare_word_has_a_place_of_its_own_among_the_first_five(
+    words: list[str], pinned: str, first: str
+) -> None:
+    names = "abcdefghijklpqrstuvwxyz"
+    candidates = tuple(candidate(name, 0.9 - place / 30) for place, name in enumerate(names))
+    wished = tuple(Chunk(name, "", "") for name in pinned)
+    rare = tuple(map(frozenset, words))
+    found = ranked(Candidates(candidates, pinned=wished, rare=rare), "").chunks
+
+    assert "".join(chunk.id for chunk in found[:5]) == first
+    assert len({chunk.id for chunk in found}) == len(found)
+    scores = [chunk.score for chunk in found]
+    assert scores == sorted(scores, reverse=True)
 
 
 def test_without_words_or_graph_the_cosine_decides_and_ids_break_ties() -> None:
@@ -63,7 +91,7 @@ def test_a_chunk_gains_by_its_neighbour_in_the_document() -> None:
 def test_scope_is_a_small_bonus_not_a_filter() -> None:
     inside, far = candidate("in", 0.5, in_scope=True), candidate("far", 0.0)
     for ahead, first in ((0.5, "in"), (1.5, "out")):
-        outside = candidate("out", 0.5 + ahead * SCOPE_BONUS)
+        outside = candidate("out", 0.5 + ahead * 0.02)
         assert order(outside, inside, far)[0] == first
 
 
@@ -150,6 +178,23 @@ def test_a_chunk_gains_by_what_the_best_ones_mention(
     behind = [mentioning("other", 0.11, other), mentioning("far", 0.0)]
     ranked_ids = order(*best, mentioning("gaining", 0.1, gaining), *behind)
     assert ranked_ids.index("gaining") < ranked_ids.index("other")
+
+
+@pytest.mark.parametrize(("rarity", "first"), [(1.8, "near"), (5.0, "linked")])
+def test_a_weak_link_weighs_little_though_no_other_is_stronger(rarity: float, first: str) -> None:
+    shared = Mention(1, rarity, 0.0)
+    best = [mentioning("best", 1.0, shared), mentioning("b2", 1.0), mentioning("b3", 1.0)]
+    behind = [mentioning("near", 0.5), mentioning("linked", 0.1, shared), mentioning("far", 0.0)]
+    assert order(*best, *behind)[3] == first
+
+
+def test_a_list_of_names_does_not_gain_by_their_number() -> None:
+    names = [Mention(number, 2.0, 0.0) for number in range(60)]
+    pages = [mentioning(f"p{at}", at / 30, *names[at : at + 2]) for at in range(24, 0, -1)]
+    listing = mentioning("list", 0.75, *names)
+    unnamed = [replace(one, graph=0.0) for one in pages[8:]]
+    found = order(listing, *pages[:8], *unnamed)
+    assert found.index("list") == 8
 
 
 def test_what_the_best_chunks_lead_to_does_not_overtake_them() -> None:
@@ -248,6 +293,17 @@ def test_a_short_chunk_brings_the_one_behind_it_with_its_score() -> None:
         replace(of_document("heading", 0.5, "a"), following=behind),
         replace(of_document("late", 0.4, "b"), following=Chunk("best", "", "b")),
     ]
-    chunks = ranked(Candidates(tuple(found))).chunks
+    chunks = ranked(Candidates(tuple(found)), "").chunks
     assert [chunk.id for chunk in chunks] == ["best", "heading", "next", "late"]
     assert chunks[2].score == chunks[1].score
+
+
+def test_what_stands_behind_the_first_thirty_is_kept_whole_and_once() -> None:
+    found = [of_document(f"c{n:02}", 1 - n / 100, f"d{n}") for n in range(40)]
+    for at in (1, 3):
+        found[at] = replace(found[at], following=found[35 + at].chunk)
+    evidence = ranked(Candidates(tuple(found)), "")
+    ids = [chunk.id for chunk in (*evidence.chunks, *evidence.further)]
+    assert len(evidence.chunks) == 30
+    assert sorted(ids) == [f"c{n:02}" for n in range(40)]
+    assert ids[:6] == ["c00", "c01", "c36", "c02", "c03", "c38"]

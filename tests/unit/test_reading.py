@@ -4,22 +4,14 @@ from __future__ import annotations
 
 import json
 from typing import Any, cast
-from urllib.parse import quote
 
 import pytest
 
 from drift.auth.caller import EVERYBODY, Caller, Grant, Project
 from drift.contracts.reading import CommunityOut
 from drift.core.deadline import Deadline
-from drift.core.errors import (
-    DriftError,
-    ForbiddenError,
-    GraphUnavailableError,
-    InvalidRequestError,
-    NotFoundError,
-)
+from drift.core.errors import DriftError, InvalidRequestError
 from drift.http import reading
-from drift.http.http import problem_body
 from drift.http.query import parse_query, path_id
 from drift.http.route import Call
 from tests.fakes_reading import FakeReader, Held, chunk_read, document_out, entity_read
@@ -86,46 +78,6 @@ async def fields(
     error = await refused(reader, route, path, who)
     assert isinstance(error, InvalidRequestError), error
     return [problem.field for problem in error.problems]
-
-
-async def test_a_caller_with_one_project_need_not_name_it(reader: FakeReader) -> None:
-    for name, route in ROUTES.items():
-        path = f"/{name}/{HELD[name]}"
-        assert await get(reader, route, path, caller("mine")) == await get(
-            reader, route, f"{path}?project_id=mine"
-        )
-        for who in (EVERYBODY, caller("mine*"), caller("mine", "other")):
-            assert await fields(reader, route, path, who) == ["project_id"]
-
-
-async def test_another_project_is_forbidden_whether_it_exists_or_not(reader: FakeReader) -> None:
-    reader.failure = GraphUnavailableError("is not asked")
-    told = set()
-    for project in ("mine-b", "nothing", "mine*", "Mine", "mine "):
-        id_ = quote(project)
-        for route, path in (
-            (reading.read_project, f"/projects/{id_}"),
-            (reading.read_documents, f"/projects/{id_}/documents"),
-            (reading.read_communities, f"/projects/{id_}/communities"),
-            *((route, f"/{name}/x?project_id={id_}") for name, route in ROUTES.items()),
-        ):
-            error = await refused(reader, route, path, caller("mine"))
-            assert isinstance(error, ForbiddenError)
-            told.add(problem_body(error, "same"))
-    assert len(told) == 1
-
-
-async def test_what_another_project_holds_is_not_found_in_the_same_words(
-    reader: FakeReader,
-) -> None:
-    told = set()
-    for name, route in ROUTES.items():
-        for id_ in ("nothing", "%2e%2e", "*", HELD[name] + "%20"):
-            for project in ("mine", "empty"):
-                error = await refused(reader, route, f"/{name}/{id_}?project_id={project}")
-                assert isinstance(error, NotFoundError)
-                told.add(problem_body(error, "same"))
-    assert len(told) == 1
 
 
 async def test_a_project_is_told_with_the_rights_of_its_caller(reader: FakeReader) -> None:

@@ -35,7 +35,7 @@ from drift.answer.signals import (
 )
 from drift.contracts.answer import SignalsOut
 from drift.contracts.final_replies import AggregateReply, SentenceReply
-from drift.evidence.statements import Proven, proven
+from drift.evidence.answer_statements import Proven, proven
 from drift.model.found_nodes import ScoreThreshold
 from drift.model.graph import Chunk
 from drift.model.passages import Passage
@@ -48,10 +48,6 @@ SPAN = "async def read():\n    await driver.run()"
 CHUNK = Chunk("k1", TEXT, "Client", heading="Client > Reading", document_id="src/db/client.py")
 CITED = Citation("k1", SPAN, "Client", at=TEXT.index(SPAN))
 THRESHOLD = ScoreThreshold(0.6, 500, 256, "m", 0.1)
-
-
-def fact(number: int, chunk_id: str, span: str = "x", confidence: float = 0.9) -> Fact:
-    return Fact(number, Citation(chunk_id, span, f"doc of {chunk_id}"), confidence)
 
 
 # ------------------------------------------------------------------------------------------ signals
@@ -143,7 +139,7 @@ def test_a_label_is_one_line_whatever_a_graph_calls_things(
 
 
 # ---------------------------------------------------------------------------------- numbers in text
-FACTS = [fact(1, "a"), fact(2, "b"), fact(3, "c")]
+FACTS = [Fact(n, Citation(c, "x", f"doc of {c}"), 0.9) for n, c in enumerate("abc", 1)]
 
 
 def said(final: str, facts: Sequence[Fact] = FACTS) -> Proven:
@@ -193,16 +189,7 @@ def test_numbers_are_found_a_place_in_time_that_grows_with_the_text() -> None:
     assert time.process_time() - began < 5
 
 
-PIECES = [
-    "It is so",
-    "Yes.",
-    "**Bold**",
-    "- item",
-    "| a | b |",
-    "x.y!",
-    "\u201cno.\u201d",
-    "c[1]",
-]
+PIECES = ["It is so", "Yes.", "**Bold**", "- item", "| a | b |", "x.y!", "\u201cno.\u201d", "c[1]"]
 ROWS = st.lists(st.tuples(st.sampled_from(PIECES), st.lists(st.integers(1, 3), max_size=2)))
 
 
@@ -222,7 +209,7 @@ def test_without_its_numbers_the_text_is_the_answer_letter_for_letter(
 def test_answers_that_stand_for_the_final_one_are_numbered_too() -> None:
     def node(number: int, text: str, chunk: str) -> Node:
         cited = (Citation(chunk, "x", f"doc of {chunk}"),)
-        answer = Answer(text, cited, 0.5, should_continue=False)
+        answer = Answer(text, cited, 0.5)
         return Node(Question(number, "q"), ANSWERED, answer)
 
     made = from_answers([node(0, "One.", "a"), node(1, "Two.", "b")], FACTS)

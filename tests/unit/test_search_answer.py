@@ -27,7 +27,7 @@ from tests.unit.searching import (
 async def test_usage_counts_every_call_by_phase() -> None:
     response = await run_of()(TRACED)
     usage = response.usage
-    assert (usage.chat_calls, usage.embedding_calls, usage.graph_round_trips) == (5, 2, 3)
+    assert (usage.chat_calls, usage.embedding_calls, usage.graph_round_trips) == (5, 2, 4)
     assert (usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens) == (50 + 3, 10, 5)
     assert {name: phase.chat_calls for name, phase in usage.phases.items()} == {
         "expanding_query": 1,

@@ -220,6 +220,7 @@ def test_a_wrong_value_for_a_step_says_which_steps_and_values_there_are() -> Non
 def test_an_unresolved_key_vault_reference_says_so() -> None:
     [problem] = problems(NEO4J_PASSWORD="@Microsoft.KeyVault(VaultName=v;SecretName=s)")
     assert "unresolved Key Vault reference" in problem
+    assert "identity's access to the vault" in problem
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,8 @@ from drift.redis.progress import RedisProgress
 from drift.redis.server import RedisServer
 from drift.search.fallback import FallbackEmbedder
 from drift.telemetry import parts
-from tests.unit.test_fallback import Clock, Provider, soon
+from tests.clock import Clock
+from tests.unit.test_fallback import Provider, soon
 
 NOWHERE = "redis://127.0.0.1:1"
 

@@ -130,6 +130,7 @@ async def test_an_answer_about_a_name_that_nothing_shows_is_no_answer() -> None:
         return found("partly")(prompt)
 
     asked = request("It says what of Pickwick and a thing?", include=("verdict", "references"))
-    response = await run_of(local_reply=read)(asked)
+    shown = Evidence((chunk("c", "It says what is a thing."),))
+    response = await run_of(StubGraph(FOUND, shown), local_reply=read)(asked)
     assert (response.final_answer, response.key_facts) == (NOTHING, [])
     assert response.verdict.near

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drift.contracts.final_replies import AggregateReply, SentenceReply
-from drift.evidence.statements import GrowingStatements, Proven, joined, proven
+from drift.evidence.answer_statements import GrowingStatements, Proven, joined, proven
 from drift.model.tree import Citation, Fact
 
 SPANS = {

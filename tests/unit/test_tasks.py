@@ -8,16 +8,7 @@ import pytest
 
 from drift.core.deadline import Deadline, Turns, first_failure, task_group
 from drift.core.errors import DeadlineError, GraphUnavailableError
-
-
-class Clock:
-    """A clock that is set by hand."""
-
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.clock import Clock
 
 
 def test_a_deadline_counts_from_its_start() -> None:

@@ -61,7 +61,7 @@ def searching(followup: Any = failing_second, graph: Any = None, **settings: str
         "local_reply": followup,
         "aggregate_reply": aggregated(1),
     }
-    found = PrimerEvidence((community(7, chunk("s1")), community("x")))
+    found = PrimerEvidence((community(7), community("x")))
     graph = graph or StubGraph(
         found, lambda query: Evidence((chunk(f"of {query.question}", "canary text."),))
     )
@@ -203,8 +203,11 @@ async def test_a_failed_part_is_marked_with_its_code_and_no_words(recorded: Reco
     assert (failed.status.is_ok, failed.status.description, failed.events) == (False, None, ())
 
 
-async def test_neither_spans_nor_metrics_hold_words(recorded: Recorded) -> None:
+async def test_words_that_may_be_logged_are_in_no_span_or_metric(
+    lines: Any, recorded: Recorded
+) -> None:
     await retrieved(searching(LOG_QUESTIONS="true"))
+    assert lines("retrieval_started")[0]["query"] == QUESTION
     assert recorded.spans()
     assert "canary" not in recorded.everything()
 

@@ -18,13 +18,11 @@ from drift.http.timer import RUN_S, NodeTimer
 from drift.http.wiring import build_service
 from drift.local import PROJECT
 from drift.model.health import Readiness
+from tests.fake_service import LOCAL
 
 BASE = {
-    "OAI_BASE_URL": "http://127.0.0.1:1",
-    "OAI_MODEL": "m",
+    **{name: value for name, value in LOCAL.items() if name != "REDIS_URL"},
     "OAI_KEY": "canary-model-key",
-    "OAI_EMBED_MODEL_NAME": "e",
-    "NEO4J_URI": "bolt://127.0.0.1:1",
     "NEO4J_PASSWORD": "canary-password",
     "RAG_LABELS": "Chunk,Person",
     "RECONCILE_SCHEDULE": "0 0 3 * * *",

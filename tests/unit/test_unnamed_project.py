@@ -100,9 +100,7 @@ ASKED: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("path", ASKED)
-async def test_without_a_name_every_route_says_what_to_send_until_there_is_one(
-    path: str,
-) -> None:
+async def test_without_a_name_every_route_says_what_to_send_until_there_is_one(path: str) -> None:
     over = service("one", "two", ENABLE_INDEXING="true", RAG_LABELS="Chunk,Person")
     body = ASKED[path]
     async with serving(dispatcher=_dispatcher(over)) as url, calling(url) as asking:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from drift.evidence.statements import Statement
+from drift.evidence.answer_statements import Statement
 from drift.evidence.verdict import judged
 from drift.model.tree import Citation, Fact, Verdict
 

@@ -21,6 +21,7 @@ from drift.http.wiring import build_models, build_service
 from drift.llm.options import STEPS
 from drift.model.graph import PrimerEvidence
 from drift.model.health import GraphHealth, Index, Readiness
+from drift.model.limits import Limits
 from drift.redis.embedding_cache import CachedEmbedder, Space
 from drift.redis.entries import RedisEntries
 from tests.fake_service import LOCAL, fake_service
@@ -128,6 +129,15 @@ def test_another_loop_gets_its_own_service() -> None:
     gc.collect()
 
 
+def test_a_failure_of_one_loop_is_not_told_in_another() -> None:
+    read, _ = reading(NotConfiguredError(("A is not set.",)), LOCAL)
+    provider = ServiceProvider(read)
+    with pytest.raises(NotConfiguredError):
+        asyncio.run(provider.get())
+    assert isinstance(asyncio.run(provider.get()), Service)
+    gc.collect()
+
+
 async def test_concurrent_callers_of_a_failed_build_get_one_error_and_it_is_remembered() -> None:
     read, calls = reading(NotConfiguredError(("A is not set.",)), LOCAL)
     provider = ServiceProvider(read)
@@ -165,18 +175,21 @@ async def test_a_service_has_what_the_settings_say() -> None:
         "MAX_CHUNKS_FOR_PROMPT": "6",
         "MAX_FOLLOWUPS_PER_PROMPT": "2",
         "MAX_PROMPT_TOKENS": "5000",
+        "HYDE": "never",
         "MAX_INFLIGHT": "7",
         "DEADLINE_SEC": "9",
     }
     read, _ = reading({**LOCAL, **limits})
     built = await ServiceProvider(read).get()
     assert (built.admission.most, built.settings.deadline_sec) == (7, 9)
-    bounds = built._search._limits
-    assert (bounds.max_passes, bounds.max_followups, bounds.max_chunks_for_prompt) == (3, 4, 6)
-    assert (bounds.max_followups_per_prompt, bounds.max_prompt_tokens) == (2, 5000)
+    assert built._search._limits == Limits(3, 4, 6, 2, 5000, "never")
     assert built.sink is not None
     read, _ = reading({k: v for k, v in LOCAL.items() if k != "REDIS_URL"})
     assert (await ServiceProvider(read).get()).sink is None
+
+
+def test_a_search_without_settings_has_the_bounds_that_the_settings_have_by_default() -> None:
+    assert load(LOCAL).limits == Limits()
 
 
 # ---------------------------------------------------------------------------------------- admission

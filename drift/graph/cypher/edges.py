@@ -12,9 +12,6 @@ from drift.graph.mapping import GraphMapping
 
 MAX_LEVELS = 12
 
-# What is between two chunks says nothing of entities.
-_LEXICAL = ("NEXT_CHUNK", "FIRST_CHUNK", "SIMILAR")
-
 
 @dataclass(frozen=True, slots=True)
 class Edges:
@@ -111,7 +108,9 @@ class Edges:
     @property
     def _apart(self) -> tuple[str, ...]:
         """Types of edges that no walk goes along, where relations may be of any type."""
-        return (*self._types_of("member", "parent", "part_of"), *_LEXICAL)
+        # What is between two chunks says nothing of entities.
+        lexical = ("NEXT_CHUNK", "FIRST_CHUNK", "SIMILAR")
+        return (*self._types_of("member", "parent", "part_of"), *lexical)
 
     def _types_of(self, *names: str) -> tuple[str, ...]:
         return tuple(one for name in names for one in self.mapping.edge(name).types)

@@ -15,8 +15,10 @@ from drift.graph.cypher.expressions import of_generation
 from drift.graph.cypher.nearest import THRESHOLD
 from drift.graph.cypher.schema import DEFAULT, Schema
 
-_BEING_WRITTEN = "d.chunks IS NULL AND coalesce(d.content_hash = '', false)"
-"""Of a document that comes in several transactions and is not there yet."""
+
+def is_whole(d: str) -> str:
+    """Return the condition that a document is there; one of several transactions comes at last."""
+    return f"NOT ({d}.chunks IS NULL AND coalesce({d}.content_hash = '', false))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,15 @@ CALL (building) {{
 }}"""
 
 
-_COUNTS = f"""MATCH (d:__Document__){DEFAULT.seek("d", "__Document__")}
+WITH_PROJECTS = NodeSubqueries(
+    chunk=_by_id("ch", "__Chunk__", DEFAULT.project_chunk("ch")),
+    document=_by_id("d", "__Document__", f"d.project_id = $asked.project_id AND {is_whole('d')}"),
+    entity=_by_id("e", "__Entity__", DEFAULT.project_entity("e")),
+    documents=_behind("d", "__Document__", "id", is_whole("d")),
+    communities=_behind(
+        "c", "__Community__", "community", f"{DEFAULT.project_community('c')} AND {_OF_LEVEL}"
+    ),
+    counts=f"""MATCH (d:__Document__){DEFAULT.seek("d", "__Document__")}
     WHERE d.project_id = $asked.project_id
     RETURN count(d) AS documents
 }}
@@ -94,19 +104,7 @@ CALL () {{
 {_counted("c", "__Community__", "communities")}
 CALL (entities_built, entities_settled, communities_built, communities_settled) {{
   RETURN entities_built + entities_settled AS entities,
-    communities_built + communities_settled AS communities"""
-
-WITH_PROJECTS = NodeSubqueries(
-    chunk=_by_id("ch", "__Chunk__", DEFAULT.project_chunk("ch")),
-    document=_by_id(
-        "d", "__Document__", f"d.project_id = $asked.project_id AND NOT ({_BEING_WRITTEN})"
-    ),
-    entity=_by_id("e", "__Entity__", DEFAULT.project_entity("e")),
-    documents=_behind("d", "__Document__", "id", f"NOT ({_BEING_WRITTEN})"),
-    communities=_behind(
-        "c", "__Community__", "community", f"{DEFAULT.project_community('c')} AND {_OF_LEVEL}"
-    ),
-    counts=_COUNTS,
+    communities_built + communities_settled AS communities""",
     history="""OPTIONAL MATCH (p:__Project__ {id: $asked.project_id})
   RETURN p.embedding_models AS models,
     CASE WHEN p.written_at IS :: INTEGER NOT NULL

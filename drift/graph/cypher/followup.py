@@ -6,6 +6,7 @@ from drift.graph.cypher.nearest import (
     COSINE,
     comparable,
     count,
+    is_common,
     nearest,
     rarity,
     readable,
@@ -21,11 +22,11 @@ from drift.graph.cypher.walk import graph_leg, in_scope
 
 def followup(s: Schema, hits: str) -> str:
     """Return the statement; `hits` is the body that asks a big project's index."""
-    legs = f"{_vector_leg(s, hits)}{_text_leg(s)}{graph_leg(s)}"
+    legs = f"{_vector_leg(s, hits)}{_text_leg(s)}{_rare_leg(s)}{graph_leg(s)}"
     around = f"{entities(s)}{relations(s)}"
     return f"""
 {visible(s)}{picked(s)}{count(s)}{legs}{_candidates(s)}{following(s)}{_mentioned(s)}{shared(s)}{around}
-RETURN candidates, following, shared, relationships
+RETURN candidates, following, shared, relationships, rare
 """
 
 
@@ -73,6 +74,23 @@ CALL (generation, hard) {{
 """
 
 
+# The chunks of each word that the index finds in few, the rarest first.
+def _rare_leg(s: Schema) -> str:
+    return f"""
+CALL () {{
+  UNWIND $asked.words AS word
+  CALL (word) {{
+    CALL db.index.fulltext.queryNodes($fulltext_index, word, {{limit: $few_rows}}) YIELD node AS ch
+    RETURN collect(CASE WHEN {s.project_chunk("ch")} THEN {s.node_id("ch")} END) AS ids,
+      count(*) AS rows
+  }}
+  WITH ids, rows WHERE 0 < rows < $few_rows
+  WITH ids ORDER BY rows LIMIT $most_rare
+  RETURN collect(ids) AS rare
+}}
+"""
+
+
 # Reciprocal ranks cut the legs down to what is worth sending; the final order is made by
 # drift.search.ranking.
 def _candidates(s: Schema) -> str:
@@ -105,7 +123,7 @@ CALL (chosen, legs, inside) {{
   WITH place, ch, leg, inside,
     CASE WHEN {comparable()} THEN {COSINE} ELSE leg.similarity END AS similarity
   WITH place, ch, {{
-    {told(s)},
+    {told(s)}, links: {s.links("ch")},
     similarity: similarity, bm25: leg.text, graph: leg.graph, in_scope: place IN inside
   }} AS row
   RETURN collect(CASE WHEN {still_there(s)} THEN row ELSE {{id: null}} END) AS candidates
@@ -161,12 +179,14 @@ CALL (chosen, generation) {{
 def shared(s: Schema) -> str:
     """Return the subqueries that give `shared`, from the entities that each candidate mentions."""
     return f"""
-CALL (entity_lists) {{
+CALL (entity_lists, chunk_count) {{
   UNWIND range(0, size(entity_lists) - 1) AS place
   UNWIND entity_lists[place] AS e
-  WITH e, collect(place) AS places
+  WITH e, chunk_count, collect(place) AS places
   WHERE size(places) > 1
-  WITH e, places, COUNT {{ (e){s.mentioned_in}() }} AS mentions, {s.told("e")} AS told
+  WITH e, chunk_count, places, COUNT {{ (e){s.mentioned_in}() }} AS mentions
+  WHERE NOT {is_common("mentions")}
+  WITH e, places, mentions, {s.told("e")} AS told
   ORDER BY mentions, {s.node_id("e")}
   LIMIT $most_shared
   RETURN collect({{

@@ -7,13 +7,8 @@ from drift.graph.cypher.schema import Schema
 
 COSINE = "vector.similarity.cosine(embedding, $vector)"
 
-PAGES = ("page_number", "page_label", "page")
-"""Where pipelines leave a chunk's page. A label comes before `page`, which PyPDFLoader counts from
-0 beside it."""
 STARTS = ("start", "start_index", "start_char_idx")
 """Where they leave the character of its document at which a chunk begins."""
-URIS = ("source_uri", "url", "uri", "source", "path")
-"""Where they leave a document's address, and other things."""
 
 
 def comparable(vector: str = "embedding") -> str:
@@ -63,11 +58,14 @@ def listed(*properties: str) -> str:
     return ", ".join(f".{name}" for name in properties)
 
 
-def scored(s: Schema) -> str:
-    """Return the clauses after which `ch` has a `similarity`; what is not usable is left out."""
-    return f"""WITH ch, ch.{s.vector} AS embedding
+def scored(s: Schema, kept: str = "ch") -> str:
+    """Return the clauses after which `ch` has a `similarity`; what is not usable is left out.
+
+    Of the variables those that are `kept` stay.
+    """
+    return f"""WITH {kept}, ch.{s.vector} AS embedding
   WHERE {comparable()} AND {readable(s)}
-  WITH ch, {COSINE} AS similarity"""
+  WITH {kept}, {COSINE} AS similarity"""
 
 
 def visible(s: Schema) -> str:
@@ -172,6 +170,16 @@ def still_there(s: Schema) -> str:
     return f"ch:{s.chunk}"
 
 
+def is_common(mentions: str) -> str:
+    """Return the condition that an entity stands in too many chunks to lead to any of them.
+
+    A collection's own subject does; `mentions` is read off the node's degree. Where chunks were
+    counted up to a limit alone, it stands in more than these.
+    """
+    share = "CASE WHEN chunk_count = $count_limit THEN 1.0 ELSE $common_share END"
+    return f"({mentions} > $few_mentions AND {mentions} > chunk_count * {share})"
+
+
 def rarity(mentions: str, seen: str) -> str:
     """Return how rare an entity is that was `seen` in so many chunks; mentions may be gone."""
     known = f"CASE WHEN {mentions} < {seen} THEN {seen} ELSE {mentions} END"
@@ -197,13 +205,16 @@ def of_document(s: Schema, entries: str) -> str:
 
 def told(s: Schema) -> str:
     """Return the entries of a map that say what `ch` is, and where, in one of its documents."""
+    # Where pipelines leave a chunk's page. A label comes before `page`, which PyPDFLoader counts
+    # from 0 beside it.
+    pages = ("page_number", "page_label", "page")
     document = f"""title: title, id: id, metadata: {metadata("d", "title")},
         chunks: {s.chunks_of("d")}, uris: {_where_asked(uris("d"))}"""
     return f"""
     id: {s.node_id("ch")}, text: ch.{s.text},
     heading: CASE WHEN ch.heading IS :: STRING THEN ch.heading END,
     ordinal: {s.ordinal("ch")},
-    pages: {_where_asked(_usable("ch", PAGES, _short("one", "$longest_page")))},
+    pages: {_where_asked(_usable("ch", pages, _short("one", "$longest_page")))},
     starts: {_where_asked(_usable("ch", STARTS, "one IS :: INTEGER NOT NULL"))},
     lines: {_where_asked(_usable("ch", ("first_line",), "one IS :: INTEGER NOT NULL"))},
     document: {of_document(s, document)}"""
@@ -211,7 +222,9 @@ def told(s: Schema) -> str:
 
 def uris(d: str) -> str:
     """Return the list of what may be a document's address, the likeliest first."""
-    return _usable(d, URIS, _short("one", "$longest_uri"))
+    # Where pipelines leave a document's address, and other things.
+    names = ("source_uri", "url", "uri", "source", "path")
+    return _usable(d, names, _short("one", "$longest_uri"))
 
 
 # Nothing of it is read for a question that does not ask where its citations stand.

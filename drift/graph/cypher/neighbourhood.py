@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from drift.graph.cypher.nearest import home, rarity, readable, still_there, told
+from drift.graph.cypher.nearest import home, is_common, rarity, readable, still_there, told
 from drift.graph.cypher.schema import Schema
 from drift.graph.cypher.walk import in_scope
 
 
-# An entity counts by how many of the likeliest chunks mention it, and by its rarity. A hub says
-# nothing of what they are about. `places` are those of the candidates that mention it.
+# An entity counts by how many of the likeliest chunks mention it, and by its rarity. `places` are
+# those of the candidates that mention it.
 def entities(s: Schema) -> str:
     """Return the subquery that gives `around`, entities with their places."""
     return f"""
@@ -19,7 +19,7 @@ CALL (entity_lists, chunk_count) {{
   WITH e, chunk_count, places, size([place IN places WHERE place < $rooted]) AS mentions
   WHERE mentions > 0
   WITH e, chunk_count, places, mentions, COUNT {{ (e){s.mentioned_in}() }} AS everywhere
-  WHERE chunk_count <= $few_chunks OR everywhere <= $hub_share * chunk_count
+  WHERE NOT {is_common("everywhere")}
   WITH e, places, mentions * {rarity("everywhere", "size(places)")} AS worth
   ORDER BY worth DESC, {s.node_id("e")}
   LIMIT $most_entities
@@ -28,55 +28,52 @@ CALL (entity_lists, chunk_count) {{
 """
 
 
-# Two entities have one relation, the heaviest that says something; it is met from the first of
-# them. A chunk says it when it mentions both.
+# Two entities have one relation, the heaviest that says more than its type: a sentence of a chunk
+# where it has one, else its description, told by candidates that mention both.
 def relations(s: Schema) -> str:
-    """Return the subquery that gives `relationships`: those among the entities come first."""
+    """Return the subquery that gives `relationships`, the heaviest of those entities first."""
     return f"""
-CALL (around, entity_lists) {{
-  WITH around, entity_lists, [held IN around | held.e] AS roots
-  UNWIND range(0, size(roots) - 1) AS i
-  WITH i, roots, roots[i] AS e, around[i].places AS places, entity_lists
-  CALL (i, roots, e) {{
+CALL (around, entity_lists, chunk_count) {{
+  UNWIND around AS root
+  WITH root.e AS e, root.places AS places, entity_lists, chunk_count
+  CALL (e, chunk_count) {{
     MATCH (e)-{s.related("r")}-(other)
-    WITH DISTINCT r, other, i, roots
+    WITH DISTINCT r, other, chunk_count
     WHERE {s.is_entity("other")} AND {s.project_related("other")}
-    WITH r, other, i, roots LIMIT $relations_seen
-    WITH r, other, roots, {s.description("r")} AS said, coalesce({s.weight("r")}, 0.0) AS weight
-    WHERE NOT other IN roots[0..i]
+    WITH r, other, chunk_count LIMIT $relations_seen
+    WITH r, other, chunk_count, {s.description("r")} AS said,
+      coalesce({s.weight("r")}, 0.0) AS weight
+    WHERE said <> type(r)
       AND CASE WHEN said IS :: STRING NOT NULL THEN trim(said) <> '' ELSE false END
-    WITH r, other, other IN roots AS is_near, said, weight
-    ORDER BY weight DESC, said
-    WITH other, is_near, collect({{r: r, said: said, weight: weight}})[0] AS best
-    ORDER BY is_near DESC, best.weight DESC, {s.node_id("other")}
+    WITH r, other, chunk_count, said, weight ORDER BY weight DESC, said
+    WITH other, chunk_count, collect({{r: r, said: said, weight: weight}})[0] AS best
+    WITH other, best, chunk_count, COUNT {{ (other){s.mentioned_in}() }} AS everywhere
+    WHERE NOT {is_common("everywhere")}
+    ORDER BY best.weight DESC, {s.node_id("other")}
     LIMIT $relations_each
-    RETURN other, is_near, best.r AS r, best.said AS said, best.weight AS weight
+    RETURN other, best.r AS r, best.said AS said, best.weight AS weight
   }}
-  WITH i, r, other, is_near, said, weight, places, entity_lists
-  ORDER BY is_near DESC, weight DESC, i, {s.node_id("other")}
+  WITH r, entity_lists, collect({{
+    other: other, said: said, weight: weight, places: places
+  }}) AS seen
+  WITH r, entity_lists, seen[0] AS one
+  WITH r, one.other AS other, one.said AS said, one.weight AS weight, one.places AS places,
+    entity_lists
+  ORDER BY weight DESC, {s.node_id("other")}
   LIMIT $most_relations
   RETURN collect({{
     source: {s.title("startNode(r)")}, target: {s.title("endNode(r)")},
-    weight: weight, places: [place IN places WHERE other IN entity_lists[place]],
-    {_evidence(s)}
+    {_evidence(s)}, places: [place IN places WHERE other IN entity_lists[place]]
   }}) AS relationships
 }}
 """
 
 
 def _evidence(s: Schema) -> str:
-    """Return the entries that tell a relation `r` by its sentence, else its description."""
     if not s.has_projects:
-        return "description: said, chunk_id: null, document: null"
-    is_text = "IS :: STRING NOT NULL"
-    return f"""description: CASE WHEN r.sentence {is_text} THEN r.sentence ELSE said END,
-    chunk_id: CASE WHEN r.chunk_id IS :: STRING THEN r.chunk_id END,
-    document: head(COLLECT {{
-      MATCH (ch:{s.chunk}){s.seek("ch", "__Chunk__", "id")}
-      WHERE {s.project_chunk("ch")} AND ch.id = r.chunk_id
-      {s.document}
-      RETURN coalesce(title, id) AS name ORDER BY name LIMIT 1
-    }})"""
+        return "description: said, chunk_id: null"
+    return """description: CASE WHEN r.sentence IS :: STRING NOT NULL THEN r.sentence ELSE said END,
+    chunk_id: CASE WHEN r.chunk_id IS :: STRING THEN r.chunk_id END"""
 
 
 # A heading, a question or a caption says little by itself. Each document is gone through once,

@@ -146,8 +146,8 @@ CALL (best, ranked, held, chunk_count) {{
     coalesce(head([h IN held WHERE h.node = chosen.node | h.places]), []) AS places
   {_samples(s)}
   RETURN collect({{
-    id: {s.community_id("c")}, level: toIntegerOrNull(c.level), summary: c.{s.summary},
-    score: score, samples: samples, model: c.embedding_model
+    id: {s.community_id("c")}, level: toIntegerOrNull(c.level), title: c.title,
+    summary: c.{s.summary}, score: score, samples: samples, model: c.embedding_model
   }}) AS communities
 }}
 """

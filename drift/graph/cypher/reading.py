@@ -5,7 +5,7 @@ A list begins behind the keys of the last row of the page before, so that every 
 
 from __future__ import annotations
 
-from drift.graph.cypher.finding import finding
+from drift.graph.cypher.finding import finding, is_whole
 from drift.graph.cypher.nearest import metadata, of_document, readable, still_there, uris, visible
 from drift.graph.cypher.schema import DEFAULT, Schema
 
@@ -79,8 +79,30 @@ CALL (generation) {{
   ORDER BY members DESC, key LIMIT $most_told
   RETURN collect({{{_community(s)}, members: members, parents: []}}) AS largest
 }}
-RETURN documents, chunks, entities, communities, null AS models, null AS written_at, named, largest
+CALL () {{
+  {_kinds(s)}
+}}
+RETURN documents, chunks, entities, communities, null AS models, null AS written_at, named, largest,
+  kinds
 """
+
+
+# The id of a document is its path below what was ingested, or its address.
+def _kinds(s: Schema) -> str:
+    """Return the body that counts documents by the first folder and the ending of their ids."""
+    if not s.has_projects:
+        return "RETURN [] AS kinds"
+    return f"""MATCH (d:__Document__){s.seek("d", "__Document__")}
+  WHERE d.project_id = $asked.project_id AND {is_whole("d")}
+  WITH coalesce(toStringOrNull(d.id), '') AS id
+  WITH split(id, '/') AS path, id CONTAINS '://' AS is_address
+  WITH CASE WHEN is_address THEN path[2] WHEN size(path) > 1 THEN path[0] ELSE '' END AS folder,
+    CASE WHEN is_address THEN [] ELSE split(last(path), '.') END AS name
+  WITH folder, CASE WHEN size(name) > 1 THEN toLower(last(name)) ELSE '' END AS ending
+  WITH folder, ending, count(*) AS documents
+  ORDER BY documents DESC, folder, ending
+  LIMIT $most_kinds
+  RETURN collect([folder, ending, documents]) AS kinds"""
 
 
 def version(s: Schema = DEFAULT) -> str:

@@ -89,6 +89,11 @@ class Schema(Edges):
         return self.label("__Community__")
 
     @property
+    def titled_label(self) -> str:
+        """The label of documents that are found by their titles; empty where they have none."""
+        return "__Document__" if self.has_projects else self.mapping.document
+
+    @property
     def text_properties(self) -> frozenset[str]:
         """What the full-text index has to hold."""
         return frozenset({self.text, "project_key"} if self.has_projects else {self.text})
@@ -191,6 +196,13 @@ class Schema(Edges):
         counted = first_integer(n, "ordinal", "index", "chunk_index")
         # LLM Graph Builder counts from 1.
         return f"coalesce({counted}, {first_integer(n, 'position')} - 1)"
+
+    def links(self, n: str) -> str:
+        """Return the first links that are stored beside a chunk's text."""
+        if not self.has_projects:
+            return "[]"
+        is_list = f"{n}.links IS :: LIST<STRING NOT NULL> NOT NULL"
+        return f"CASE WHEN {is_list} THEN {n}.links[0..$most_links] ELSE [] END"
 
     def description(self, r: str) -> str:
         """Return what is said of a relation; of others at least its type."""

@@ -15,8 +15,6 @@ from drift.graph.cypher.schema import DEFAULT
 from drift.model.found_nodes import CHUNK, COMMUNITY, ENTITY
 from drift.model.vectors import OWN
 
-_TEXTS = {CHUNK: "text", COMMUNITY: "summary"}
-
 STATE = f"""
 MATCH (p:__Project__ {{id: $project_id}})
 RETURN {WRITTEN_AT} AS at, p.vectors_at AS copied,
@@ -46,8 +44,9 @@ RETURN collect(DISTINCT toString(ch.id)) AS ids
 
 
 def _rows(label: str, only: str = "") -> str:
+    texts = {CHUNK: "text", COMMUNITY: "summary"}
     kind, key = KINDS[label], key_of(label)
-    text = _TEXTS.get(kind, "description")
+    text = texts.get(kind, "description")
     seen = f"AND {of_generation('n')}" if kind in {ENTITY, COMMUNITY} else ""
     named = "[toStringOrNull(n.title), toStringOrNull(n.name)]"
     own = "head([l IN labels(n) WHERE NOT l STARTS WITH '__'])" if kind == OWN else f"'{kind}'"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drift.graph.cypher.nearest import readable
+from drift.graph.cypher.nearest import is_common, rarity, readable
 from drift.graph.cypher.schema import Schema
 
 
@@ -33,10 +33,8 @@ def _named(s: Schema) -> str:
     ] + fitting AS e
     WITH DISTINCT e, chunk_count
     WITH e, chunk_count, COUNT {{ (e){s.mentioned_in}() }} AS mentions
-    WITH e, CASE
-      WHEN mentions = 0 OR chunk_count = 0 THEN 1.0
-      ELSE log(1.0 + toFloat(chunk_count) / mentions)
-    END AS rarity
+    WHERE NOT {is_common("mentions")}
+    WITH e, {rarity("mentions", "1")} AS rarity
     ORDER BY rarity DESC, {s.node_id("e")}
     LIMIT $most_seeds
     WITH collect({{node: e, rarity: rarity}}) AS seeds, sum(rarity) AS total
@@ -87,8 +85,9 @@ def _step(s: Schema, before: int) -> str:
     WHERE {s.project_step("next")}
     WITH next, chunk_count, sum($damping * mass / degree) AS mass
     WITH next, mass, chunk_count, CASE
-      WHEN {s.is_entity("next")} THEN COUNT {{ (next){s.mentioned_in}() }}
+      WHEN {s.is_entity("next")} THEN COUNT {{ (next){s.mentioned_in}() }} ELSE 0
     END AS mentions
+    WHERE NOT {is_common("mentions")}
     WITH next, CASE
       WHEN mentions > 0 AND chunk_count > 0
       THEN mass * log(1.0 + toFloat(chunk_count) / mentions) / log(1.0 + chunk_count)

@@ -256,7 +256,7 @@ MATCH (ch:__Chunk__ {{project_id: $project_id, id: s.id}})
   USING INDEX SEEK ch:__Chunk__(project_id, id)
 WITH d, s, ch, ch.text <> s.text OR ch.heading <> s.heading AS is_other
 SET ch += s {{.text, .heading, .name_words, .ordinal, .start, .end, .first_line, .page_number,
-  .defines, .names}}
+  .defines, .names, .links}}
 FOREACH (_ IN CASE WHEN is_other THEN [1] ELSE [] END | {clauses.without_vectors("ch")})
 FOREACH (_ IN CASE WHEN s[$vector] IS NULL THEN [] ELSE [1] END | SET ch[$vector] = s[$vector])
 MERGE (d)-[r:HAS_CHUNK]->(ch) SET r.run = $run

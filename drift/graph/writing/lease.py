@@ -42,8 +42,6 @@ MAX_WAIT_S = 600.0
 _RENEWALS = 4
 """Renewals in the time of a lease: several may fail before it is lost."""
 
-_LOOK_EVERY_S = 1.0
-_RELEASE_TIMEOUT_S = 5.0
 
 T = TypeVar("T")
 
@@ -119,6 +117,7 @@ class Lease:
 
     async def release(self) -> None:
         """Give the project back, or let the lease end; one that holds nothing is forgotten."""
+        release_timeout_s = 5.0
 
         async def work(run: Statement) -> None:
             await run(lease_statements.LOCK, self._claim)
@@ -126,8 +125,8 @@ class Lease:
             await run(lease_statements.FORGET, {**self._claim, "ours": lease_statements.OURS})
 
         with contextlib.suppress(UpstreamError, TimeoutError):
-            async with asyncio.timeout(_RELEASE_TIMEOUT_S):
-                await self.connection.transaction(work, _RELEASE_TIMEOUT_S)
+            async with asyncio.timeout(release_timeout_s):
+                await self.connection.transaction(work, release_timeout_s)
 
     async def _keep(self, run: Statement) -> None:
         await run(lease_statements.LOCK, self._claim)
@@ -184,7 +183,7 @@ async def _take(lease: Lease, wait_s: float, say: Callable[[str], None]) -> None
             say(f"{held}: waiting until that has ended, at most {left:.0f} s.")
             told = other.id
 
-        await asyncio.sleep(min(_LOOK_EVERY_S, left))
+        await asyncio.sleep(min(1.0, left))
 
 
 def _holder(row: Mapping[str, Any]) -> Holder:

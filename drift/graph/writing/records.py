@@ -77,7 +77,8 @@ class ChunkRecord:
     that it begins in, from 1; None where the text is not that of a file. `page` is the one on which
     it begins, from 1, of a document with pages. `title` is its document's, where it was read from a
     graph. One that `keeps_vector` is stored with the vector that it has. `names` are the
-    identifiers that stand in it.
+    identifiers that stand in it, `links` those of which the text has the words alone: what each
+    leads to, and its words on the next line.
     """
 
     id: str
@@ -94,6 +95,7 @@ class ChunkRecord:
     keeps_vector: bool = False
     defines: tuple[Definition, ...] = ()
     names: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,11 +156,15 @@ class CommunityRecord:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A chunk of a project as a part of its knowledge, and its document."""
+    """A chunk of a project as a part of its knowledge, and its document.
+
+    That `is_new` where it was written since the knowledge was derived.
+    """
 
     chunk_id: str
     document_id: str
     title: str
+    is_new: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 from drift.core.errors import IngestError
 from drift.core.folding import words_as_typed
-from drift.core.names import name_words
+from drift.core.names import document_key, name_words
+from drift.core.spellings import spellings
 from drift.graph.writing.records import (
     ChunkRecord,
     Definition,
@@ -94,13 +95,15 @@ def document_row(document: DocumentRecord, chunks: int) -> Row:
     """Return the row of a document with so many chunks."""
     told = properties(document, "id", "version", "updated_at", "is_off", "note")
     told |= properties(document.version, "embedding") | {"path": document.id, "chunks": chunks}
+    told["title_key"] = document_key(document.title) or None
     version, updated_at = document.version.embedding, document.updated_at
     return {"id": document.id, "properties": told, "embedding": version, "updated_at": updated_at}
 
 
 def found_by(title: str, document_id: str, heading: str, text: str) -> str:
-    """Return the words by which a chunk is found beside its text: of names, and as typed."""
-    return f"{name_words(title, document_id, heading)} {words_as_typed(text)}".strip()
+    """Return the words by which a chunk is found beside its text, of its names and as typed."""
+    words = (name_words(title, document_id, heading), words_as_typed(text), spellings(text))
+    return " ".join(filter(None, words))
 
 
 def chunk_row(chunk: ChunkRecord, document: DocumentRecord) -> Row:

@@ -1,4 +1,4 @@
-"""What a provider is told, or reads from the environment, checked before anything is opened."""
+"""The settings of a provider, given or from the environment, checked before anything is opened."""
 
 from __future__ import annotations
 

@@ -9,8 +9,8 @@ from typing import Any, Self
 from agent_framework import HistoryProvider, Message
 from neo4j import AsyncDriver, AsyncGraphDatabase
 
-from drift.core.names import search_terms
 from drift.graph.errors import translated
+from drift.graph.text_query import words_of_any_field
 from drift.integrations.agent_framework.config import ConnectionConfig
 
 SCHEMA = """
@@ -65,7 +65,7 @@ class Neo4jHistoryProvider(HistoryProvider):
         self._driver: AsyncDriver | None = None
 
     async def __aenter__(self) -> Self:
-        """Connect, and create what is searched."""
+        """Connect, and create the index and constraints."""
         login = (self._connection.username, self._connection.password.get_secret_value())
         self._driver = AsyncGraphDatabase.driver(
             self._connection.uri, auth=login, notifications_min_severity="OFF"
@@ -109,7 +109,7 @@ class Neo4jHistoryProvider(HistoryProvider):
         self, text: str, session_id: str | None = None, most: int = 10
     ) -> list[tuple[str, Message]]:
         """Return the messages nearest to a text by its words, each with its session."""
-        terms = " ".join(search_terms(text))
+        terms = words_of_any_field(text)
         if not terms:
             return []
         return await self._run(SEARCH, terms=terms, session_id=session_id, most=most)

@@ -11,7 +11,6 @@ from neo4j.exceptions import ClientError
 
 from drift.core.errors import GraphMisconfiguredError
 
-COLUMNS = ("text", "score")
 READING = frozenset(  # a list of words in quotes would be as long again
     """
     AllNodesScan AntiConditionalApply AntiSemiApply Apply Argument AssertSameNode
@@ -58,10 +57,6 @@ _NO_CODE = re.compile(
     r"""//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`[^`]*`""", re.DOTALL
 )
 _NAME = r"(?:`[^`]*`|\w++)"
-_NAMED = re.compile(rf"({_NAME}(?:\s*+\.\s*+{_NAME})*+)\s*+(\(?)")
-_CHARACTER = re.compile(r"\\u+([0-9a-fA-F]{4})")
-_RETURN = re.compile(r"\bRETURN\b", re.IGNORECASE)
-_ORDER = re.compile(r"\bORDER\s+BY\s+score\s+DESC\b", re.IGNORECASE)
 
 
 def require_shape(query: str) -> None:
@@ -74,10 +69,11 @@ def require_shape(query: str) -> None:
     for name in ("node", "score"):
         if not re.search(rf"\b{name}\b", code):
             raise ValueError(f"retrieval_query must use `{name}`, which the search gives it")
-    returned = _RETURN.split(code)[-1] if _RETURN.search(code) else ""
+    _, *returns = re.split(r"\bRETURN\b", code, flags=re.IGNORECASE)
+    returned = returns[-1] if returns else ""
     if not returned:
         raise ValueError("retrieval_query must RETURN at least `text` and `score`")
-    if not _ORDER.search(returned):
+    if not re.search(r"\bORDER\s+BY\s+score\s+DESC\b", returned, re.IGNORECASE):
         raise ValueError("retrieval_query must end with ORDER BY score DESC")
 
 
@@ -94,7 +90,7 @@ def require_reading(driver: Driver, database: str | None, query: str) -> None:
     except ClientError as error:
         raise GraphMisconfiguredError(f"retrieval_query: {error.message}") from error
 
-    missing = [name for name in COLUMNS if name not in planned.keys]
+    missing = [name for name in ("text", "score") if name not in planned.keys]
     if missing:
         columns = ", ".join(planned.keys)
         raise GraphMisconfiguredError(
@@ -154,10 +150,10 @@ def require_reading_plan(planned: EagerResult, here: EagerResult) -> None:
 def require_own_functions(query: str) -> None:
     """Check the functions of a query; GraphMisconfiguredError for one that is not Cypher's own."""
     # Neo4j turns such escapes into letters before it reads anything
-    unescaped = _CHARACTER.sub(lambda found: chr(int(found[1], 16)), query)
+    unescaped = re.sub(r"\\u+([0-9a-fA-F]{4})", lambda found: chr(int(found[1], 16)), query)
     for text in dict.fromkeys((unescaped, query)):
         code = _NO_CODE.sub(lambda found: found[0] if found[0][0] == "`" else " ", text)
-        for named, is_called in _NAMED.findall(code):
+        for named, is_called in re.findall(rf"({_NAME}(?:\s*+\.\s*+{_NAME})*+)\s*+(\(?)", code):
             name = re.sub(r"[`\s]", "", named)
             if is_called and "." in name and name.partition(".")[0].lower() not in FUNCTIONS:
                 raise GraphMisconfiguredError(

@@ -18,7 +18,7 @@ from neo4j_graphrag.retrievers.base import Retriever
 from neo4j_graphrag.types import RawSearchResult, RetrieverResult, RetrieverResultItem
 
 from drift.core.errors import GraphMisconfiguredError
-from drift.core.names import search_terms
+from drift.graph.text_query import words_of_any_field
 from drift.integrations.agent_framework.config import ProviderConfig
 from drift.integrations.agent_framework.retrieval_query import require_reading
 
@@ -55,7 +55,7 @@ class FulltextRetriever(Retriever):
 
     def get_search_results(self, query_text: str, top_k: int = 5) -> RawSearchResult:
         """Return the records of the best nodes; none for a text without words to search for."""
-        terms = " ".join(search_terms(query_text))
+        terms = words_of_any_field(query_text)
         if not terms:
             return RawSearchResult(records=[])
         parameters = {"index": self.index_name, "terms": terms, "top_k": top_k}
@@ -99,7 +99,7 @@ def build_search(driver: Driver, config: ProviderConfig, database: str | None) -
     def search(text: str) -> RetrieverResult:
         # The text is embedded as it stands; to the full-text index its signs would be syntax.
         vector = cast("Any", config.embedder).embed_query(text)
-        terms = " ".join(search_terms(text)) or '""'
+        terms = words_of_any_field(text) or '""'
         return both.search(query_text=terms, query_vector=vector, top_k=config.top_k)
 
     return search

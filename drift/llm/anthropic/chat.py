@@ -7,7 +7,6 @@ prompt cache, since all requests of a step share it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from http import HTTPStatus
@@ -27,33 +26,11 @@ from drift.llm.caller import ModelCaller
 from drift.llm.connection import EntraTokens, http_client
 from drift.llm.errors import failure, status_of, words_of
 from drift.llm.growing import GrowingText
-from drift.llm.options import Effort
 from drift.llm.provider import ChatRequest, Completion, End, in_words
 from drift.llm.retry import Failure
 from drift.model.calls import TextCallback, Tokens, sum_tokens
 
 ENTRA_SCOPE = "https://ai.azure.com/.default"
-FOUNDRY_HOST = ".services.ai.azure.com"
-_CALL = re.compile(r"(?:/v1)?(?:/messages)?\Z")
-
-DEFAULT_LENGTH = 8_192
-"""Tokens of a reply where no bound is wished for: the API wants one."""
-MOST_TURNS = 4
-"""A turn that the API paused is gone on with, so often in all."""
-EFFORTS: Mapping[Effort, str] = {"none": "low", "minimal": "low"}
-"""Efforts that the API has not, and the nearest that it has."""
-
-_ENDS: Mapping[str, End] = {
-    "refusal": "refused",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-}
-_WORDS: Mapping[str, tuple[str, ...]] = {
-    "format": ("output_config.format", "output_format", "json_schema", "structured output"),
-    "effort": ("effort",),
-    "temperature": ("temperature",),
-}
-"""Options that a model may refuse, by which words of an error each is known."""
 
 
 def build_client(
@@ -67,7 +44,7 @@ def build_client(
 
     An address of Foundry is spoken to as an Entra ID identity where there is no key.
     """
-    base_url = base_url and _CALL.sub("", base_url.rstrip("/"))
+    base_url = base_url and re.sub(r"(?:/v1)?(?:/messages)?\Z", "", base_url.rstrip("/"))
     http = http_client(base_url or "https://api.anthropic.com", timeout_s, max_reply_bytes)
     if _is_foundry(base_url):
         tokens = EntraTokens(azure_client_id, scope=ENTRA_SCOPE, key="ANTHROPIC_KEY")
@@ -83,12 +60,12 @@ def build_client(
 
 
 def provider_name(base_url: str | None) -> str:
-    """Return what traces and metrics call the server, OpenTelemetry's `gen_ai.provider.name`."""
+    """Return the server's name in traces and metrics, OpenTelemetry's `gen_ai.provider.name`."""
     return "azure.ai.inference" if _is_foundry(base_url) else "anthropic"
 
 
 def _is_foundry(base_url: str | None) -> bool:
-    return (urlsplit(base_url or "").hostname or "").endswith(FOUNDRY_HOST)
+    return (urlsplit(base_url or "").hostname or "").endswith(".services.ai.azure.com")
 
 
 @dataclass(slots=True)
@@ -117,7 +94,7 @@ class AnthropicChat:
                 return replace(completion, refusals=refusals)
 
     def failure(self, error: BaseException, setting: str) -> Failure | None:
-        """Return what an error means, for a model that `setting` names; None for one of ours."""
+        """Return the meaning of an error for the model of `setting`; None for an error of ours."""
         return failure(error, setting, server=SERVER)
 
     def ignored_schema(self, model: str) -> None:
@@ -144,7 +121,12 @@ class AnthropicChat:
 
         refused = self._refused.setdefault(request.model, set())
         words = words_of(error)
-        named = {option for option, said in _WORDS.items() if any(map(words.__contains__, said))}
+        known_by = {
+            "format": ("output_config.format", "output_format", "json_schema", "structured output"),
+            "effort": ("effort",),
+            "temperature": ("temperature",),
+        }
+        named = {option for option, said in known_by.items() if any(one in words for one in said)}
         new = (named & self._options(request).keys()) - refused
         refused |= new
         if new:
@@ -152,9 +134,11 @@ class AnthropicChat:
         return bool(new)
 
     def _options(self, request: ChatRequest) -> dict[str, object]:
+        # "low" is the least effort that the API has.
+        effort = "low" if request.effort in {"none", "minimal"} else request.effort
         wanted: dict[str, object] = {
             "format": request.prompt.schema,
-            "effort": EFFORTS.get(request.effort, request.effort) if request.effort else None,
+            "effort": effort,
             "temperature": request.temperature,
         }
         refused = self._refused.get(request.model, set())
@@ -176,7 +160,7 @@ class AnthropicChat:
         cached = {"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}
         return {
             "model": request.model,
-            "max_tokens": request.length or DEFAULT_LENGTH,
+            "max_tokens": request.length or 8_192,  # the API wants a bound
             "system": [cached],
             "messages": [{"role": "user", "content": prompt.user}],
             **({"output_config": config} if config else {}),
@@ -189,7 +173,7 @@ class AnthropicChat:
         if hear:
             body |= {"stream": True}
         texts, tokens = list[str](), list[Tokens]()
-        for _ in range(MOST_TURNS):
+        for _ in range(4):  # a turn that the API paused is gone on with
             message = await self.caller.send(
                 partial(API.post, self.client, body, ClaudeTurn(growing=growing)),
                 "chat",
@@ -203,5 +187,11 @@ class AnthropicChat:
             said = {"role": "assistant", "content": message.content}
             body = {**body, "messages": [*body["messages"], said]}
 
-        end: End = "length" if message.stop == "pause_turn" else _ENDS.get(message.stop, "")
+        ends: dict[str, End] = {
+            "refusal": "refused",
+            "max_tokens": "length",
+            "model_context_window_exceeded": "length",
+            "pause_turn": "length",
+        }
+        end = ends.get(message.stop, "")
         return Completion("".join(texts), end, sum_tokens(tokens), message.model)

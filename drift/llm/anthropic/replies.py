@@ -18,7 +18,7 @@ API = ProviderApi(SERVER, "/v1/messages", APIStatusError, APIConnectionError, As
 
 @dataclass(slots=True)
 class ClaudeTurn(ProviderReply):
-    """What one turn brought; thoughts are not looked at."""
+    """The reply of one turn, without thoughts."""
 
     blocks: list[Any] = field(default_factory=list)
     """The content of an answer that came whole."""

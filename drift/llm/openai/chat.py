@@ -77,7 +77,7 @@ class OpenAIChat:
         raise refusal from last
 
     def failure(self, error: BaseException, setting: str) -> Failure | None:
-        """Return what an error means, for a model that `setting` names; None for one of ours."""
+        """Return the meaning of an error for the model of `setting`; None for an error of ours."""
         return failure(error, setting)
 
     def ignored_schema(self, model: str) -> None:

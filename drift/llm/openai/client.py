@@ -15,19 +15,7 @@ from openai import AsyncAzureOpenAI, AsyncOpenAI
 
 from drift.llm.connection import EntraTokens, http_client
 
-TokenProvider = Callable[[], Awaitable[str]]
-
-AZURE_HOSTS = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
-OPENAI_HOST = "api.openai.com"
 ENTRA_SCOPE = "https://cognitiveservices.azure.com/.default"
-
-_VERSIONED = re.compile(r"/v\d++[a-z0-9]*+(/|$)")
-_CALL = re.compile(
-    r"/(?:(?:models/)?chat/completions|completions|embeddings|responses|models|"
-    r"api/(?:chat|generate|embed|embeddings|tags))\Z"
-)
-_DEPLOYMENT = re.compile(r"(?:/openai)?/deployments/[^/]+\Z")
-_NO_KEY = "none"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +33,9 @@ class ModelServer:
     max_reply_bytes: int = 4 * 1024 * 1024
 
 
-def build_client(server: ModelServer, tokens: TokenProvider | None = None) -> AsyncOpenAI:
+def build_client(
+    server: ModelServer, tokens: Callable[[], Awaitable[str]] | None = None
+) -> AsyncOpenAI:
     """Return a client for chat and embeddings that never retries by itself.
 
     With `api_version` it speaks the classic Azure paths (`/openai/deployments/...`), without it the
@@ -69,11 +59,11 @@ def build_client(server: ModelServer, tokens: TokenProvider | None = None) -> As
             **shared,
         )
 
-    return AsyncOpenAI(base_url=v1_url(parts), api_key=server.key or tokens or _NO_KEY, **shared)
+    return AsyncOpenAI(base_url=v1_url(parts), api_key=server.key or tokens or "none", **shared)
 
 
 def provider_name(server: ModelServer) -> str:
-    """Return what traces and metrics call the server, OpenTelemetry's `gen_ai.provider.name`."""
+    """Return the server's name in traces and metrics, OpenTelemetry's `gen_ai.provider.name`."""
     return (
         "azure.ai.openai" if server.api_version or is_azure(urlsplit(server.base_url)) else "openai"
     )
@@ -82,18 +72,20 @@ def provider_name(server: ModelServer) -> str:
 def knows_cache_options(server: ModelServer) -> bool:
     """Tell whether the server is of a make whose API has `prompt_cache_options`."""
     parts = urlsplit(server.base_url)
-    return not server.api_version and (is_azure(parts) or parts.hostname == OPENAI_HOST)
+    return not server.api_version and (is_azure(parts) or parts.hostname == "api.openai.com")
 
 
 def is_azure(parts: SplitResult) -> bool:
     """Tell whether the host is one of Azure's for OpenAI models."""
-    return (parts.hostname or "").endswith(AZURE_HOSTS)
+    return (parts.hostname or "").endswith(
+        (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+    )
 
 
 def v1_url(parts: SplitResult) -> str:
     """Return the base URL of the v1 API; a path that names a version already is kept."""
     path = _without_target(parts.path)
-    if _VERSIONED.search(path):
+    if re.search(r"/v\d++[a-z0-9]*+(/|$)", path):
         return _rebuilt(parts, path)
     if is_azure(parts) and not path.endswith("/openai"):
         path += "/openai"
@@ -108,7 +100,13 @@ def resource_url(parts: SplitResult) -> str:
 
 def _without_target(path: str) -> str:
     """Return a path without that of one call or deployment, which consoles give out as a target."""
-    return _DEPLOYMENT.sub("", _CALL.sub("", path.rstrip("/")))
+    path = re.sub(
+        r"/(?:(?:models/)?chat/completions|completions|embeddings|responses|models|"
+        r"api/(?:chat|generate|embed|embeddings|tags))\Z",
+        "",
+        path.rstrip("/"),
+    )
+    return re.sub(r"(?:/openai)?/deployments/[^/]+\Z", "", path)
 
 
 def _rebuilt(parts: SplitResult, path: str) -> str:

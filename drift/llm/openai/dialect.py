@@ -1,4 +1,4 @@
-"""What the server of a chat model takes, found out by what it refuses.
+"""The options that the server of a chat model takes, found out by its refusals.
 
 Servers that speak the same API differ in the fields they know. So every request says all that is
 wanted, and what a server refuses by name is left out from then on: json_schema becomes
@@ -61,14 +61,6 @@ _NO_SYSTEM = re.compile(
     r"'user' (?:or|and) 'assistant'"
 )
 """How servers, and the templates of models in them, say that there is no system role."""
-_EFFORT = re.compile(rf"['\"`]({'|'.join(EFFORTS)})['\"`]")
-_OF_FIELDS = re.compile(
-    r"(un|not )supported|does not support|unrecogni[sz]ed|(un|not )known|extra input|"
-    r"not permitted|not implemented|requested parameters",
-    re.IGNORECASE,
-)
-_MAX_READ = 2000
-"""Characters of an error's words that are looked at; some servers repeat the whole request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +73,7 @@ class RequestBody:
 
 @dataclass(slots=True)
 class Dialect:
-    """What the server of one model refused, for as long as the client lives; it only grows."""
+    """The refusals of the server of one model, for as long as the client lives; it only grows."""
 
     model: str
     explicit_cache: bool = False
@@ -194,7 +186,12 @@ def is_refusal(error: APIStatusError, body: RequestBody) -> bool:
     if status == HTTPStatus.BAD_REQUEST:
         return True
     if status in {HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY}:
-        return bool(_OF_FIELDS.search(_said(error))) or bool(named(error, body))
+        of_fields = re.search(
+            r"(un|not )supported|does not support|unrecogni[sz]ed|(un|not )known|extra input|"
+            r"not permitted|not implemented|requested parameters",
+            _said(error),
+        )
+        return bool(of_fields or named(error, body))
     if status in {HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.NOT_IMPLEMENTED}:
         return bool(named(error, body))
 
@@ -211,7 +208,7 @@ def named(error: APIStatusError, body: RequestBody) -> Forms:
         return found
 
     sent = body.fields[EFFORT]
-    known = set(_EFFORT.findall(said)) - {sent}
+    known = set(re.findall(rf"['\"`]({'|'.join(EFFORTS)})['\"`]", said)) - {sent}
     if not known:
         return found
 
@@ -230,4 +227,4 @@ def _said(error: APIStatusError) -> str:
     body = error.body
     if isinstance(body, Mapping):
         body = next((body[key] for key in ("message", "detail", "error") if body.get(key)), body)
-    return str(body)[:_MAX_READ].lower()
+    return str(body)[:2000].lower()  # some servers repeat the whole request

@@ -23,7 +23,6 @@ from drift.core.logs import log
 from drift.llm.caller import ModelCaller
 from drift.llm.errors import failure, is_known, is_too_long, status_of, words_of
 from drift.llm.openai.vectors import (
-    ENCODING,
     VectorsAnswer,
     most_bytes,
     read,
@@ -36,37 +35,16 @@ from drift.model.calls import Embeddings
 from drift.prompting.tokens import cut_to, most_tokens
 from drift.telemetry import parts
 
-_PATH = "/embeddings"
-TEXTS_PER_REQUEST = 256
-"""Under the 2,048 texts and 300,000 tokens that one request may have; some servers take fewer."""
-EMBEDDING_REQUESTS_AT_ONCE = 4
-MAX_TEXTS_LOGGED = 3
-"""Of a request that failed: which of its texts the model refused is not known."""
-MAX_CUTS = 8
-"""How often a text that is refused as too long is cut before that is given up."""
-MAX_LOOKS = 3
-"""How often the most that a model takes is looked for between what was taken and refused: what is
-then not known is an eighth of that."""
-
-DEFAULT_DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072}
-"""Floats that these models give unless others are asked for."""
-
-_REFUSED = {
-    HTTPStatus.BAD_REQUEST,
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-    HTTPStatus.UNPROCESSABLE_ENTITY,
-}
-_NUMBER = re.compile(r"\d{2,7}")
-
 
 @dataclass(slots=True)
 class _ServerLimits:
-    """What a server takes, as far as it is known: texts a request, tokens a text, `dimensions`.
+    """The known limits of a server: texts a request, tokens a text, `dimensions`.
 
     `cuts` counts the texts that were refused as too long.
     """
 
-    texts: int = TEXTS_PER_REQUEST
+    texts: int = 256
+    """Under the 2,048 texts and 300,000 tokens that a request may have; some servers take fewer."""
     tokens: int | None = None
     dimensions: bool | None = None
     cuts: int = 0
@@ -99,7 +77,7 @@ class OpenAIEmbedder:
         prefixed = [self.prefix + text for text in texts]
         size = self._limits.texts
         batches = [prefixed[at : at + size] for at in range(0, len(prefixed), size)]
-        limit = asyncio.Semaphore(EMBEDDING_REQUESTS_AT_ONCE)
+        limit = asyncio.Semaphore(4)
 
         async def embedded(batch: list[str]) -> Embeddings:
             async with limit:
@@ -149,7 +127,7 @@ class OpenAIEmbedder:
     ) -> Embeddings:
         """Embed the beginning of a text that is too long for the model, and remember how long."""
         shorter = text
-        for _ in range(MAX_CUTS):
+        for _ in range(8):  # each time it is cut to what the server says it takes
             if not is_too_long(refused.error):
                 break
             longer, shorter = (
@@ -177,7 +155,7 @@ class OpenAIEmbedder:
         All later texts are cut to that, so a half of what the model reads would stay a half.
         """
         taken, refused = between
-        for _ in range(MAX_LOOKS):
+        for _ in range(3):  # an eighth of the range is then not known
             tried = cut_to(text, (taken + refused) // 2)
             try:
                 await self._request([tried], deadline)
@@ -194,8 +172,9 @@ class OpenAIEmbedder:
             _BatchRefusedError: a smaller one might be taken.
         """
         sends = self._limits.dimensions
-        if sends is None and self.model in DEFAULT_DIMENSIONS:
-            sends = self.dimensions != DEFAULT_DIMENSIONS[self.model]
+        usual = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072}
+        if sends is None and self.model in usual:
+            sends = self.dimensions != usual[self.model]
 
         response, retries = await self._send(batch, deadline, with_dimensions=bool(sends))
         found = vectors(response.data, len(batch))
@@ -227,7 +206,8 @@ class OpenAIEmbedder:
         request: dict[str, Any] = {
             "model": self.deployment or self.model,
             "input": batch,
-            "encoding_format": ENCODING,
+            # A quarter of the bytes; servers that know only lists of numbers send those.
+            "encoding_format": "base64",
         }
         if with_dimensions:
             request["dimensions"] = self.dimensions
@@ -250,14 +230,18 @@ class OpenAIEmbedder:
             ) from error
         except DriftError as error:
             cause = error.__cause__
-            if not isinstance(cause, APIStatusError) or status_of(cause) not in _REFUSED:
+            if not isinstance(cause, APIStatusError) or status_of(cause) not in {
+                HTTPStatus.BAD_REQUEST,
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                HTTPStatus.UNPROCESSABLE_ENTITY,
+            }:
                 raise
             if is_known(cause) and not is_too_long(cause):
                 raise
             raise _BatchRefusedError(cause, error) from cause
 
     async def _post(self, request: dict[str, Any]) -> VectorsAnswer:
-        return read(await self.client.post(_PATH, cast_to=httpx2.Response, body=request))
+        return read(await self.client.post("/embeddings", cast_to=httpx2.Response, body=request))
 
     def _limited(self, texts: int) -> AbstractContextManager[None]:
         """Limit the answer to what the vectors of so many texts can take."""
@@ -287,7 +271,7 @@ def _share(error: APIStatusError) -> float:
 
     That is never less than a half, so that other numbers do no more than none would.
     """
-    numbers = sorted({int(n) for n in _NUMBER.findall(words_of(error))} - {status_of(error)})
+    numbers = sorted({int(n) for n in re.findall(r"\d{2,7}", words_of(error))} - {status_of(error)})
     if len(numbers) == 2:  # noqa: PLR2004 - how many are taken, and how many came
         return min(max(numbers[0] / numbers[1] * 0.95, 0.5), 0.9)
     return 0.5
@@ -296,5 +280,5 @@ def _share(error: APIStatusError) -> float:
 def _log_failed(batch: Sequence[str], error: DriftError) -> None:
     """Log which texts have no vector; their words stand there only where words are allowed."""
     about = {"texts": len(batch), "code": error.code, "detail": error.detail}
-    for text in batch[:MAX_TEXTS_LOGGED]:
+    for text in batch[:3]:  # one of all these was refused, and it is not known which
         log.warning("embedding_failed", extra={**about, "text": text})

@@ -16,17 +16,11 @@ from drift.llm.provider import Completion, End
 API = ProviderApi(
     OPENAI, "/chat/completions", APIStatusError, APIConnectionError, AsyncStream[object]
 )
-_ENDS: Mapping[str, End] = {
-    "length": "length",
-    "max_tokens": "length",
-    "model_length": "length",
-    "content_filter": "content_filter",
-}
 
 
 @dataclass(slots=True)
 class OpenAIReply(ProviderReply):
-    """What has come of a completion; of several choices the first one counts."""
+    """A completion so far; of several choices the first one counts."""
 
     content: str = ""
     """The text of an answer that came whole."""
@@ -48,7 +42,13 @@ class OpenAIReply(ProviderReply):
     @property
     def completion(self) -> Completion:
         """All of it."""
-        end: End = "refused" if self.is_refused else _ENDS.get(self.reason, "")
+        ends: dict[str, End] = {
+            "length": "length",
+            "max_tokens": "length",
+            "model_length": "length",
+            "content_filter": "content_filter",
+        }
+        end = "refused" if self.is_refused else ends.get(self.reason, "")
         return Completion(self.content or self.written, end, self.tokens, self.model)
 
     def error_in(self, value: Mapping[str, Any]) -> object:
@@ -71,7 +71,7 @@ class OpenAIReply(ProviderReply):
         self.growing.add(self._taken(event))
 
     def _taken(self, value: Mapping[str, Any]) -> str:
-        """Take what is said beside the content, and return that."""
+        """Take everything beside the content, and return the content."""
         self.count(value)
         for choice in _choices(value)[:1]:
             self.reason = _reason(choice) or self.reason

@@ -1,4 +1,4 @@
-"""What is read of an embeddings answer.
+"""The parts of an embeddings answer that are read.
 
 Vectors that an index can hold, or an error that says what came instead.
 """
@@ -9,7 +9,7 @@ import base64
 import binascii
 import math
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any
@@ -23,28 +23,19 @@ from drift.llm.event_stream import from_json
 from drift.llm.openai.replies import API
 from drift.model.graph import Vector
 
-ENCODING = "base64"
-"""Asked for, since it is a quarter of the bytes; servers that know only lists of numbers send
-those."""
-
-BYTES_PER_FLOAT = 32
-"""Of a float in JSON with all its digits, a sign, an exponent and white space; base64 takes 6."""
-MAX_FLOATS = 4096
-"""Floats of the longest vector that an index takes: a model of another size than the setting's is
-to be named as that."""
-BYTES_BESIDE_FLOATS = 64 * 1024
-
-_CHECK = "check OAI_EMBED_MODEL_NAME and OAI_EMBED_DEPLOYMENT_NAME."
-
 
 def most_bytes(texts: int, dimensions: int) -> int:
     """Return how many bytes the vectors of so many texts can take in an answer."""
-    return texts * max(dimensions, MAX_FLOATS) * BYTES_PER_FLOAT + BYTES_BESIDE_FLOATS
+    # No index takes more floats; a model of another size than the setting's is to be named as that.
+    floats = max(dimensions, 4096)
+    # In JSON with all digits, a sign, an exponent and white space; base64 takes 6.
+    bytes_per_float = 32
+    return texts * floats * bytes_per_float + 64 * 1024
 
 
 @dataclass(slots=True)
 class VectorsAnswer(ServerAnswer):
-    """What is looked at of an embeddings answer; nothing of it is checked yet."""
+    """An embeddings answer; nothing of it is checked yet."""
 
     data: list[Any] = field(default_factory=list)
 
@@ -140,21 +131,20 @@ def _packed(items: list[Any]) -> array[float]:
         return array("f", [math.inf])
 
 
-_NAMES: Mapping[type, str] = {
-    str: "text",
-    list: "a list",
-    bool: "a boolean",
-    type(None): "null",
-    int: "a number",
-    float: "a number",
-}
-
-
 def _called(kind: type) -> str:
-    return _NAMES.get(kind, "an object")
+    names: dict[type, str] = {
+        str: "text",
+        list: "a list",
+        bool: "a boolean",
+        type(None): "null",
+        int: "a number",
+        float: "a number",
+    }
+    return names.get(kind, "an object")
 
 
 def _no_vector(what: str) -> ModelMisconfiguredError:
     return ModelMisconfiguredError(
-        f"The embedding model returned {what} where a list of finite numbers was expected: {_CHECK}"
+        f"The embedding model returned {what} where a list of finite numbers was expected: check "
+        "OAI_EMBED_MODEL_NAME and OAI_EMBED_DEPLOYMENT_NAME."
     )

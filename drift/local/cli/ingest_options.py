@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, get_args
 
 import typer
 
@@ -12,6 +12,14 @@ from drift.local.cli import options
 from drift.local.cli.options import refuse
 from drift.local.ingest.by_model import Tier
 from drift.local.ingest.places import REMOTE
+
+
+def checked_tier(value: str) -> str:
+    """Return what a chat model writes, by its name."""
+    refuse(value == "graph", "graph is called facts now")
+    tiers = get_args(Tier)
+    refuse(value not in tiers, f"has to be one of {', '.join(tiers)}, and {value!r} is none")
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +80,10 @@ class IngestOptions:
     knowledge: Annotated[
         Tier | None,
         typer.Option(
-            help="What the chat model writes: nothing, reports on topics, or also entities and "
-            "relations (graph). By default reports, once the estimate is confirmed."
+            help="What the chat model writes: nothing, reports on topics, or also facts: names and "
+            "what is said of them. By default reports, once the estimate is confirmed.",
+            metavar=f"[{'|'.join(get_args(Tier))}]",
+            parser=checked_tier,
         ),
     ] = None
     knowledge_tokens: Annotated[
@@ -142,7 +152,7 @@ class IngestOptions:
             "--graphrag",
         )
         none_takes_tokens = self.knowledge == "none" and self.knowledge_tokens is not None
-        refuse(none_takes_tokens, "goes with reports or graph", "--knowledge-tokens")
+        refuse(none_takes_tokens, "goes with reports or facts", "--knowledge-tokens")
 
         is_named = bool(places) or is_import
         refuse(is_named == self.sample, "give either a folder or file, or --sample")

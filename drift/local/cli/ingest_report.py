@@ -67,11 +67,14 @@ def say_report(report: IngestReport) -> None:
         return
 
     moved = f", {len(report.moved)} renamed or moved" if report.moved else ""
+    addresses = report.reach.addresses
+    entities = f"{report.entities - addresses} entities, "
+    entities += f"{addresses} web addresses, " if addresses else ""
     say(
         f"Project {report.project_id}: {len(report.added)} documents added, "
         f"{len(report.changed)} changed, {len(report.removed)} removed{moved}; "
         f"{report.chunks} chunks written at {report.chunks_per_second:.0f} a second; "
-        f"{report.entities} entities, {report.relations} relations, "
+        f"{entities}{report.relations} relations, "
         f"{sum(report.communities.values())} communities. "
         f"The project holds {report.held_documents} documents and {report.held_chunks} chunks."
     )
@@ -84,15 +87,19 @@ def say_report(report: IngestReport) -> None:
 def _worth(report: IngestReport) -> str:
     """Say what the knowledge is worth to the search."""
     reach, held = report.reach, max(1, report.held_chunks)
-    wrote = f" ({reach.reports:,} of their summaries by a chat model)" if reach.reports else ""
+    wrote = (
+        f" A chat model reports on {reach.reports:,} of the topics ({reach.reported / held:.0%} of "
+        f"the chunks) and {reach.group_reports:,} of the groups; empty reports: {reach.empty:,}."
+    )
     linked = (
         f"entities lead to {reach.linked / held:.0%} of them"
         if reach.linked
-        else "without entities it follows no relations (--knowledge graph makes them)"
+        else "without entities it follows no relations (--knowledge facts makes them)"
     )
     return (
-        f"What the search has of it: {reach.topics:,} topics{wrote}, whose summaries tell of "
-        f"{reach.told / held:.0%} of the chunks; {linked}."
+        f"What the search has of it: {reach.topics:,} topics and {reach.groups:,} groups of them, "
+        f"whose summaries tell of {reach.told / held:.0%} of the chunks; {linked}."
+        f"{wrote if reach.reports or reach.empty else ''}"
     )
 
 

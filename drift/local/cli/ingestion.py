@@ -120,7 +120,7 @@ async def _agreed(
 async def ingest_sample(values: Settings) -> None:
     """Have the sample corpus in its project, with all that the stand-in can write about it."""
     async with placed(values) as placement:
-        by_model = wanted_knowledge(placement, "graph", None)
+        by_model = wanted_knowledge(placement, "facts", None)
         if by_model is not None and by_model.model != STAND_IN:
             by_model = None
         await ingest_documents(values, sample_sources(), DEMO_PROJECT, placement, by_model=by_model)

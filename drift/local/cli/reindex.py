@@ -130,9 +130,15 @@ async def upgrade(
         for project, (documents, chunks) in older.items():
             counts = f"{documents:,} documents, {chunks:,} chunks"
             say(f"Project {project}: {counts} of the release before.")
-        if not older:
+        if dry_run:
+            words = await work.older_words(connection)
+        else:
+            with progress_bar(stderr) as show:
+                words = await work.upgrade(connection, report=show, say=say, wait_s=wait)
+        how = "are found by fewer words than now" if dry_run else "are found by more words now"
+        for project, number in words.items():
+            say(f"Project {project}: {number:,} chunks {how}.")
+        if not older and not words:
             say("Nothing is of the release before.")
         if not dry_run:
-            with progress_bar(stderr) as show:
-                await work.upgrade(connection, report=show, say=say, wait_s=wait)
             say("The graph is of this release's format.")

@@ -25,8 +25,8 @@ async def search(
 ) -> None:
     """Find what is nearest to a question, without asking a chat model.
 
-    A line says the rank, what it is, how near it is, and where it stands. Documents are ordered by
-    their vectors, and where those tie by their words; exit code 1 says that nothing was found.
+    A line says the rank, what it is, how near it or any behind it is, and where it stands.
+    Documents are ordered by their best passages; exit code 1 says that nothing was found.
     """
     options.check_request({"query": question, "project_id": project, "top_k": top})
 

@@ -40,9 +40,7 @@ def half_and_half(cosines: Mapping[str, float], bm25: Mapping[str, float]) -> li
     return sorted(scores, key=lambda id_: (-scores[id_], id_))
 
 
-def paired_interval(
-    differences: Sequence[float], resamples: int = RESAMPLES
-) -> tuple[float, float]:
+def paired_interval(differences: Sequence[float]) -> tuple[float, float]:
     """Return the 95 % interval of the mean difference by the percentile bootstrap over questions.
 
     It is the same on every run.
@@ -54,8 +52,8 @@ def paired_interval(
         return 0.0, 0.0
     chance = random.Random(_SEED)  # noqa: S311 - resampling, no secret
     size = len(differences)
-    means = sorted(sum(chance.choices(differences, k=size)) / size for _ in range(resamples))
-    return means[round(0.025 * (resamples - 1))], means[round(0.975 * (resamples - 1))]
+    means = sorted(sum(chance.choices(differences, k=size)) / size for _ in range(RESAMPLES))
+    return means[round(0.025 * (RESAMPLES - 1))], means[round(0.975 * (RESAMPLES - 1))]
 
 
 def lead(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, list[float]]:

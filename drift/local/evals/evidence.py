@@ -28,8 +28,8 @@ from drift.local.ingest.files import SourceFile
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import Source, read_source
 from drift.local.say import Say
-from drift.model.graph import FollowupQuery, TopicsQuery, Vector
-from drift.search.ranking import MAX_CHUNKS, fuse
+from drift.model.graph import Candidates, FollowupQuery, TopicsQuery, Vector
+from drift.search.ranking import MAX_CHUNKS, fuse, ranked
 
 MAX_RANKED = 300
 """Chunks of a ranking: enough for twenty distinct documents."""
@@ -85,7 +85,7 @@ async def measure_topic(
 ) -> list[QuestionResult]:
     """Ingest the folder, unless the project is `ingested` already, and ask every question.
 
-    What servers fail stands in `patience`.
+    Failures of servers stand in `patience`.
 
     Raises:
         IngestError, GraphMisconfiguredError: as ingestion and ports do.
@@ -214,7 +214,7 @@ class Rankings:
             "bm25": list(worded),
             "rrf": reciprocal_ranks(nearest, list(worded)),
             "mix": half_and_half({id_: cosines[id_] for id_ in {*nearest, *worded}}, worded),
-            "ours": [chunk.id for chunk in fuse(found.chunks, MAX_RANKED)],
+            "ours": _read_first(question, found),
         }
         return {name: ids[:MAX_RANKED] for name, ids in rankings.items()}
 
@@ -222,3 +222,9 @@ class Rankings:
         asked = np.array(vector, dtype=np.float32)
         cosines = self.vectors @ (asked / np.linalg.norm(asked))
         return dict(zip(self.chunks, cosines.tolist(), strict=True))
+
+
+def _read_first(question: str, found: Candidates) -> list[str]:
+    """Return the ids of the chunks that a search reads, then those of its other candidates."""
+    read = ranked(found, question).chunks
+    return list(dict.fromkeys(chunk.id for chunk in (*read, *fuse(found.chunks, MAX_RANKED))))

@@ -81,7 +81,7 @@ def figures(
     gold: Sequence[GoldPassage],
     at: int = SHOWN_CHUNKS,
 ) -> Figures:
-    """Return what a ranking, best first, shows of the question's evidence in its first chunks."""
+    """Return the share of the question's evidence in the first chunks of a ranking, best first."""
     distinct = list(dict.fromkeys(chunk.document for chunk in ranking))
     shares = {f"docs{cut}": _share(question.documents, distinct[:cut]) for cut in DOCUMENT_CUTS}
 
@@ -119,7 +119,7 @@ def ceilings(
     question: DocumentQuestion,
     gold: Sequence[GoldPassage],
 ) -> dict[str, Figures]:
-    """Return what an oracle would show of each of CEILINGS, given the rankings of all methods."""
+    """Return the share that an oracle over all rankings would show for each of CEILINGS."""
     ours, vector, words = rankings["ours"], rankings["vector"], rankings["bm25"]
     wider = {
         "candidates": [*ours],

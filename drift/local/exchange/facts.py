@@ -1,4 +1,4 @@
-"""What a project holds, how old it is, and what is not as it should be."""
+"""The contents of a project, its age, and its defects."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from drift.graph.connection import Connection
-from drift.local.exchange import statements
+from drift.local.exchange import project_statements as statements
 from drift.local.exchange.folder import Row
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 

@@ -41,7 +41,7 @@ _Version = Annotated[str, Field(pattern=r"(?s)^\w[\w.:/@+-]{0,99} of .* with [0-
 
 
 class Manifest(BaseModel):
-    """What a folder says of itself.
+    """The manifest of a folder.
 
     Nodes are counted by kind, edges by type, and vectors by property and length. `left_out` counts
     edges to what is not of the project. `files` are SHA-256, in hex, by name. `versions` are the

@@ -12,7 +12,7 @@ from typing import Any
 from drift.graph.cypher.legs import EARLIER, OF_INGESTION
 from drift.graph.writing.clauses import OFF, STAGED
 from drift.graph.writing.rows import read_defines, read_skipped
-from drift.local.exchange.statements import KINDS, OF_LEASE, OWN
+from drift.local.exchange.project_statements import KINDS, OF_LEASE, OWN
 from drift.local.prepare.findings import LEFT_OUT
 
 Row = Mapping[str, Any]
@@ -90,7 +90,7 @@ _CHUNK = _named(
         _NUMBER: "ordinal",
         _PLACE: "start end page_number",
         _COUNT: "first_line",
-        _TEXTS: "names",
+        _TEXTS: "names links",
         _DEFINES: "defines",
     }
 )
@@ -98,7 +98,7 @@ TYPES: Mapping[str, Mapping[str, str]] = {
     "__Document__": _named(
         {
             _VECTOR: "embedding",
-            _TEXT: "source key content_hash rules embedding_version source_uri path",
+            _TEXT: "source key content_hash rules embedding_version source_uri path title_key",
             _SAID: "title",
             _WHOLE: "chunks",
             _TIME: "indexed_at",
@@ -173,7 +173,7 @@ def require_node(row: Row, generation: int, room: int = MOST_KEY_BYTES) -> None:
     if type(row["in_project"]) is not bool:
         raise ValueError("`in_project` has to be true or false")
     _require_key(row["key"], properties.get(KINDS[kind]), room)
-    if kind == "__Entity__":
+    if kind in {"__Entity__", "__Document__"}:
         _require_short(properties.get("title_key"), room)
     _require_properties(kind, properties, {"project_id"} if kind in OWN else _NOT_OF_NODES)
     if kind in {"__Entity__", "__Community__"}:

@@ -25,9 +25,9 @@ from drift.graph.writing.clauses import OFF, STAGED
 from drift.graph.writing.documents import REVEAL_TIMEOUT_S
 from drift.graph.writing.rows import ROWS, ROWS_WITH_VECTORS
 from drift.local.exchange import folder as files
-from drift.local.exchange import statements
+from drift.local.exchange import project_statements as statements
 from drift.local.exchange.folder import FolderWriter, Manifest, Row
-from drift.local.exchange.reading import ExportedFolder, read_manifest
+from drift.local.exchange.folder_reading import ExportedFolder, read_manifest
 from drift.local.exchange.rules import (
     NOT_OF_PROJECT,
     require_edge,

@@ -27,7 +27,7 @@ from drift.http.dispatcher import Dispatcher
 from drift.http.page import PAGE
 from drift.http.provider import ServiceProvider
 from drift.http.route import Call, Route
-from drift.local.hosts.server import listening
+from drift.local.hosts.loopback_server import listening
 from drift.local.ingest.sent_files import read_sent
 from drift.routes import ROUTES
 

@@ -22,8 +22,8 @@ from drift.graph.writing.records import (
 )
 from drift.indexing.documents import Skipped, SourceDocument, ending_of, is_file_name
 from drift.indexing.records import chunk_records, version_of
-from drift.local.ingest.by_model.estimate import Estimate, of_new_documents
-from drift.local.ingest.by_model.writing import ByModel
+from drift.local.ingest.by_model.estimate import Estimate
+from drift.local.ingest.by_model.writing import ByModel, expected_of_new
 from drift.local.ingest.files import SourceFile
 from drift.local.ingest.identity import Identity, identify
 from drift.local.ingest.places import below, is_inside, require_own_graph
@@ -291,5 +291,6 @@ async def plan(changes: SourceChanges, graph: Neo4jWriter, by_model: ByModel | N
             changes, force=asks_all, documents={}, replaced=set(), renamed={}, unusable={}
         )
         changed = [batch async for batch in asked.compare(state, identity)]
-    sizes = [len(chunk.text) for batch in changed for chunk in batch.chunks]
-    return Plan(changes.result, of_new_documents(by_model.tier, sizes, by_model.calls_at_once))
+    titles = {one.id: one.title for batch in changed for one in batch.documents}
+    chunks = [replace(one, title=titles[one.document_id]) for b in changed for one in b.chunks]
+    return Plan(changes.result, await asyncio.to_thread(expected_of_new, by_model, chunks))

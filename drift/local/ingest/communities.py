@@ -11,7 +11,8 @@ from typing import TypeVar
 import numpy as np
 
 from drift.graph.writing.records import ChunkRecord, CommunityRecord
-from drift.local.ingest.summaries import Digest, digest, rarity, summarise
+from drift.local.ingest.digests import Digest, Everywhere, digest
+from drift.local.ingest.summaries import summarise
 from drift.local.ingest.topics import Points, directions_from, mean
 from drift.model.graph import Vector
 
@@ -60,7 +61,7 @@ def tell(
         ordered[topic] = tuple(ids[place] for place in np.argsort(near.round(4), kind="stable"))
         digests[topic] = digest([chunks[id_][0] for id_ in ordered[topic]])
 
-    rare = rarity(digests.values())
+    everywhere = Everywhere.of(digests.values())
     told: list[CommunityRecord] = []
     level, names = 0, list(tree.chunk_ids)
     while names:
@@ -69,7 +70,7 @@ def tell(
             if known := untouched.get(name):
                 told.append(replace(known, level=level, chunk_ids=ordered.get(name, ())))
                 continue
-            title, summary = summarise(digests[name], rare)
+            title, summary = summarise(digests[name], everywhere)
             told.append(
                 CommunityRecord(
                     name,

@@ -7,8 +7,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-import numpy as np
-
 from drift.core.deadline import task_group
 from drift.core.errors import IngestError
 from drift.graph.writing.records import (
@@ -20,8 +18,10 @@ from drift.graph.writing.records import (
 )
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.indexing.documents import Skipped
+from drift.indexing.links import URL
 from drift.local.ingest.by_model.replies import outdated, part_of
 from drift.local.ingest.by_model.writing import (
+    EVERY_KIND,
     embed_entities,
     with_entities,
     write_by_model,
@@ -94,7 +94,8 @@ class Derivation:
             gone = set(removed)
             members = [one for one in every if one.document_id not in gone]
             replies = await self.context.graph.read_replies(self.project_id)
-            is_read_whole = bool(replies or self.context.by_model)
+            is_known = any(reply.kind in EVERY_KIND for reply in replies)
+            is_read_whole = is_known or self.context.by_model is not None
             async with task_group() as group:
                 topics = group.create_task(self._topics(members, is_read_whole=is_read_whole))
                 entities = group.create_task(asyncio.to_thread(defined_entities, members, facts))
@@ -102,10 +103,10 @@ class Derivation:
             knowledge, chunks = topics.result()
             report(DERIVE, 1, 1)
 
-        reports = 0
+        reach = Reach()
         if is_read_whole:
             with self.clock.timed(ASK):
-                knowledge, reports = await self._with_replies(knowledge, chunks, replies)
+                knowledge, reach = await self._with_replies(knowledge, chunks, replies)
 
         with self.clock.timed(EMBED):
             if defined := entities.result():
@@ -121,7 +122,7 @@ class Derivation:
                 await self._drop_replies(replies, chunks)
             report(KNOWLEDGE, 1, 1)
 
-        self.reach = reach_of(knowledge, reports)
+        self.reach = reach_of(knowledge, reach)
 
     def _is_written(self, held: str) -> bool:
         """Tell whether the knowledge is there, with all that a model is asked to write."""
@@ -137,12 +138,12 @@ class Derivation:
         if not self.changes.force:
             kept = await self.context.graph.read_topics(project_id, self.context.model)
 
+        # In threads, so that the loop goes on renewing the lease on the project.
         assignment = None
         if kept is not None:
             new = [one for one in members if one.chunk_id not in kept.topic_of]
             read = await self.context.graph.read_chunks(project_id, new, dimensions)
-            vectors = np.array([read[one.chunk_id][1] for one in new], dtype=np.float32)
-            assignment = assign(members, vectors.reshape(len(new), dimensions), kept)
+            assignment = await asyncio.to_thread(assign, members, read, kept)
 
         wanted = members
         if assignment is not None and not is_read_whole:
@@ -150,7 +151,6 @@ class Derivation:
             wanted = [one for one, topic in placed if topic in assignment.affected]
         chunks = await self.context.graph.read_chunks(project_id, wanted, dimensions)
 
-        # In a thread, so that the loop goes on renewing the lease on the project.
         work = partial(derive, members, chunks, self.stamp, kept, assignment)
         knowledge = await asyncio.to_thread(self.context.guard, "knowledge", work, None)
         if isinstance(knowledge, Skipped):
@@ -185,12 +185,16 @@ class Derivation:
         knowledge: KnowledgeBatch,
         chunks: Sequence[ChunkRecord],
         held: Sequence[ModelReply],
-    ) -> tuple[KnowledgeBatch, int]:
-        """Return the knowledge with what a model writes and wrote before, and its reports."""
+    ) -> tuple[KnowledgeBatch, Reach]:
+        """Return the knowledge with what a model writes and wrote before, and how much that is.
+
+        A chunk of no topic says what several documents say: nothing is asked of it.
+        """
+        in_topics = {id_ for one in knowledge.communities for id_ in one.chunk_ids}
         known = await self.context.graph.read_entity_vectors(self.project_id, self.context.model)
-        knowledge, is_whole, reports = await write_by_model(
+        knowledge, is_whole, reach = await write_by_model(
             knowledge,
-            chunks,
+            [chunk for chunk in chunks if chunk.id in in_topics],
             held,
             known,
             keep=self.writer.keep_replies,
@@ -201,25 +205,28 @@ class Derivation:
         )
         if self.context.by_model is not None and is_whole:
             self.stamp = f"{self.stamp} {self.context.by_model.mark}"
-        return replace(knowledge, fingerprint=self.stamp), reports
+        return replace(knowledge, fingerprint=self.stamp), reach
 
     async def _drop_replies(
         self, held: Sequence[ModelReply], chunks: Sequence[ChunkRecord]
     ) -> None:
-        """Remove the replies whose texts are gone; those of documents that are off stay."""
+        """Remove the replies that are of no use; those about documents that are off stay."""
         texts = [chunk.text for chunk in chunks]
         texts += await self.context.graph.read_texts_off(self.project_id)
-        await self.writer.drop_replies(outdated(held, map(part_of, texts)))
+        await self.writer.drop_replies(outdated(held, EVERY_KIND, map(part_of, texts)))
 
 
-def reach_of(knowledge: KnowledgeBatch, reports: int) -> Reach:
-    """Return how many chunks the search comes to by this knowledge, with so many reports."""
+def reach_of(knowledge: KnowledgeBatch, by_model: Reach) -> Reach:
+    """Return how many chunks the search comes to by this knowledge, with what a model wrote."""
     topics = [one for one in knowledge.communities if not one.level]
-    return Reach(
+    named = [one for one in knowledge.entities if one.label != URL]
+    return replace(
+        by_model,
         topics=len(topics),
+        groups=len(knowledge.communities) - len(topics),
         told=len({id_ for one in topics if one.says for id_ in one.chunk_ids}),
-        reports=reports,
-        linked=len({id_ for entity in knowledge.entities for id_ in entity.chunk_ids}),
+        linked=len({id_ for entity in named for id_ in entity.chunk_ids}),
+        addresses=len(knowledge.entities) - len(named),
     )
 
 

@@ -23,8 +23,8 @@ from drift.indexing.documents import (
 )
 from drift.indexing.reading_process import Guard, guarded
 from drift.local.ingest import formats
+from drift.local.ingest.code.code_documents import read_code
 from drift.local.ingest.code.languages import LANGUAGES
-from drift.local.ingest.code.reading import read_code
 from drift.local.ingest.formats import tools
 from drift.local.ingest.formats.encodings import decoded
 from drift.local.ingest.html_text import read_page

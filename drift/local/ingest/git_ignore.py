@@ -33,7 +33,7 @@ _Rules = tuple[tuple[Path, tuple[RegexPattern, ...]], ...]
 
 @dataclass(slots=True)
 class GitIgnore:
-    """What Git ignores in a folder: by rules in it, below it, and above it in its repository.
+    """The files that Git ignores in a folder: by rules in it, below and above it in its repository.
 
     `unusable` is told of a file of rules that cannot be read, and why: then it leaves out nothing.
     """
@@ -64,7 +64,7 @@ class GitIgnore:
         return any(self.hides(one, is_folder=True) for one in above)
 
     def _of(self, folder: Path) -> _Rules:
-        """Return the rules for what is in a folder, the nearest first."""
+        """Return the rules for the contents of a folder, the nearest first."""
         if folder not in self._rules:
             self._rules[folder] = (*self._read_all(folder), *self._of(folder.parent))
         return self._rules[folder]

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
 
+from drift.core.hyperlinks import Link
 from drift.indexing.cleaning import clean
-from drift.indexing.links import Link
 from drift.local.ingest.formats.tables import HtmlTable, with_heads
 
 MAX_EXTRACTED_CHARS, MAX_EXTRACTED_TAGS, MAX_COMPARED_TAGS = 5_000_000, 30_000, 3_000

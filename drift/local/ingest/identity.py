@@ -24,7 +24,7 @@ _LARGE_SHARE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What the documents of a source are in the project.
+    """The identities of the documents of a source in the project.
 
     `owner` is the source that they are stored under. `names` are their ids, and `others` what else
     is stored of the same files, both by path. `gone` are stored documents of the source that have
@@ -41,7 +41,7 @@ class Identity:
 
 
 def identify(source: Source, hashes: Mapping[str, str], state: ProjectState) -> Identity:
-    """Return what the documents of a source are in the project; `hashes` are theirs, by path.
+    """Return the identities of a source's documents in the project; `hashes` are theirs, by path.
 
     Raises:
         IngestError: most documents of a new source are those of another one, at the same paths, and
@@ -75,7 +75,7 @@ def identify(source: Source, hashes: Mapping[str, str], state: ProjectState) -> 
 
 @lru_cache(maxsize=1024)
 def _marks(source: str) -> tuple[str, ...]:
-    """Return what stands before the path in the ids of a source's documents."""
+    """Return the prefix of the path in the ids of a source's documents."""
     return possible_ids(source, "")[1:]
 
 
@@ -193,7 +193,7 @@ class _ClaimedPaths:
                 self.left[other] = len(without)
 
     def _stored(self, *, is_at_path: bool) -> dict[tuple[str, str], list[str]]:
-        """Return what is not claimed, by path and content or by content alone."""
+        """Return the unclaimed documents, by path and content or by content alone."""
         known: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for name in sorted(self._free, reverse=True):
             content = self.state.documents[name].version.content_hash
@@ -232,7 +232,7 @@ class _ClaimedPaths:
         self._renamed |= self._free.intersection(rest)
 
     def without_file(self) -> set[str]:
-        """Return what is stored of this place, and was not read."""
+        """Return the stored documents of this place that were not read."""
         held = self._sources
         sources = {one for one in held.values() if one}
         inside = {one for one in sources if one == self.root or _covers(self.root, one)}

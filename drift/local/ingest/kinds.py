@@ -47,7 +47,7 @@ def is_read_in(folder: str, name: str) -> bool:
 
 
 def why_ignored(path: str) -> tuple[str, str] | None:
-    """Return what kind of file this path below a source is of, and why it is not looked at."""
+    """Return the kind of a file by its path below a source, and why it is not looked at."""
     for folder, name in pairwise(["", *path.split("/")]):
         if not is_read_in(folder, name):
             return (name, _OF_PACKAGES) if name in _PACKAGES else ("hidden", _HIDDEN)
@@ -71,6 +71,6 @@ def lacks_a_package(path: str) -> bool:
 
 
 def ranked(ignored: Counter[tuple[str, str]]) -> tuple[Ignored, ...]:
-    """Return the counts of what was ignored, by kind and reason, the largest first."""
+    """Return the counts of ignored files, by kind and reason, the largest first."""
     items = sorted(ignored.items(), key=lambda item: (-item[1], item[0]))
     return tuple(Ignored(kind, count, reason) for (kind, reason), count in items)

@@ -17,6 +17,8 @@ from drift.graph.writing.records import (
     Member,
 )
 from drift.local.ingest.communities import Read, TopicTree, by_parent, tell
+from drift.local.ingest.digests import KNOWLEDGE_VERSION, is_current
+from drift.local.ingest.repeated import repeated
 from drift.local.ingest.topics import (
     Kept,
     Points,
@@ -29,9 +31,6 @@ from drift.local.ingest.topics import (
     mean_of,
     points_of,
 )
-
-KNOWLEDGE_VERSION = "8"
-"""Part of the fingerprint: a change of the rules makes the next run derive everything anew."""
 
 TIMES = 2
 """Topics are found anew in a project with so many times the chunks that it had, or that share."""
@@ -47,20 +46,25 @@ def fingerprint(documents: Iterable[DocumentRecord], embedding: str) -> str:
 class Assignment:
     """The topic of each member, and those that have to be read again because their chunks changed.
 
+    A member of no topic says what several documents say.
+
     The others stay as they are, with their summaries.
     """
 
-    topics: list[int]
+    topics: Sequence[int | None]
     affected: frozenset[int]
 
 
-def assign(members: Sequence[Member], new: Points, kept: KeptTopics) -> Assignment | None:
+def assign(members: Sequence[Member], new: Read, kept: KeptTopics) -> Assignment | None:
     """Return where chunks belong after a change; None where all topics are to be found anew.
 
-    `new` are the vectors of the members without a topic, in their order. Topics are found anew when
-    a project has doubled or halved since they were found.
+    `new` are the members without a topic, of which those stay without that are repeated, or that
+    had none before. Topics are found anew when a project has doubled or halved since they were
+    found, or by other rules.
     """
     leaves = [one for one in kept.communities.values() if not one.level and one.mean]
+    if not all(is_current(leaf.digest) for leaf in leaves):
+        return None
     if not leaves or not kept.clustered / TIMES < len(members) < kept.clustered * TIMES:
         return None
 
@@ -83,11 +87,14 @@ def assign(members: Sequence[Member], new: Points, kept: KeptTopics) -> Assignme
     if not any(sizes[one] for one in places):
         return None
 
-    joined, now = follow_changes(topics, directions_from(new, mean_of(topics)))
-    joins = iter(joined)
+    means = [None if topic is None else topics[places[topic]].mean for topic in was_in]
+    points = _new_points(members, new, means, mean_of(topics))
+    rows = np.array([*points.values()], dtype=np.float32).reshape(-1, len(leaves[0].mean))
+    joined, now = follow_changes(topics, rows)
+    joins = dict(zip(points, joined.tolist(), strict=True))
     found = [
-        leaves[int(next(joins))] if topic is None else leaves[now[places[topic]]]
-        for topic in was_in
+        joins.get(member.chunk_id) if topic is None else now[places[topic]]
+        for member, topic in zip(members, was_in, strict=True)
     ]
     changed = {leaves[place].community for place in joined}
     for place, leaf in enumerate(leaves):
@@ -97,7 +104,38 @@ def assign(members: Sequence[Member], new: Points, kept: KeptTopics) -> Assignme
         if leaf.community in kept.stale or topics[place].size != topics[place].was:
             changed.add(leaf.community)
 
-    return Assignment([one.community for one in found], frozenset(changed))
+    named = [None if place is None else leaves[place].community for place in found]
+    return Assignment(named, frozenset(changed))
+
+
+def _new_points(
+    members: Sequence[Member], new: Read, places: Sequence[Points | None], mean: Points
+) -> dict[str, Points]:
+    """Return the point of each new chunk that a topic may have, by its id.
+
+    It leans to its document as that is now: the chunks that have a topic stand there by its mean.
+    """
+    placed = {
+        one.document_id for one, place in zip(members, places, strict=True) if place is not None
+    }
+    # A document that was off, and is on again, was not written since, and has no topic at all.
+    joining = {
+        one.chunk_id
+        for one in without_repeated(members, new)
+        if one.is_new or one.document_id not in placed
+    }
+    touched = {one.document_id for one in members if one.chunk_id in joining}
+    near = [
+        (one, new[one.chunk_id][1] if place is None else place)
+        for one, place in zip(members, places, strict=True)
+        if one.document_id in touched and (place is not None or one.chunk_id in joining)
+    ]
+    if not near:
+        return {}
+    vectors = np.array([row for _, row in near], dtype=np.float32)
+    points = points_of(vectors, [one.document_id for one, _ in near], mean)
+    pairs = zip(near, points, strict=True)
+    return {one.chunk_id: point for (one, _), point in pairs if one.chunk_id in joining}
 
 
 def derive(
@@ -124,7 +162,19 @@ def derive(
     return KnowledgeBatch((), (), told, stamp, clustered=kept.clustered)
 
 
+def without_repeated(members: Sequence[Member], chunks: Read) -> list[Member]:
+    """Return the members that a topic may have, of those that were read.
+
+    Text that stands in several documents is in no topic: it says nothing of what they are about.
+    """
+    sizes = Counter(one.document_id for one in members)
+    read = [chunks[one.chunk_id][0] for one in members if one.chunk_id in chunks]
+    left_out = repeated(read, sizes)
+    return [one for one in members if one.chunk_id in chunks and one.chunk_id not in left_out]
+
+
 def _found(members: Sequence[Member], chunks: Read) -> TopicTree:
+    members = without_repeated(members, chunks) or members
     vectors = np.array([chunks[one.chunk_id][1] for one in members], dtype=np.float32)
     points = points_of(vectors, [member.document_id for member in members])
     levels = find_topics(points)
@@ -151,7 +201,8 @@ def _followed(
 ) -> TopicTree:
     tree = TopicTree(defaultdict(list), {})
     for member, topic in zip(members, assignment.topics, strict=True):
-        tree.chunk_ids[topic].append(member.chunk_id)
+        if topic is not None:
+            tree.chunk_ids[topic].append(member.chunk_id)
 
     for topic in sorted(assignment.affected & tree.chunk_ids.keys()):
         _divide(topic, tree, chunks, kept)
@@ -209,7 +260,7 @@ def _untouched(
 
 
 def _name(members: Sequence[Sequence[object]]) -> int:
-    """Return the number of a new community, which is made of what is below it.
+    """Return the number of a new community, which is made of its children.
 
     It keeps its number while it changes. A question that began before the knowledge was derived
     anew may name a community afterwards: a running number would mean other members.

@@ -31,7 +31,7 @@ class _RateColumn(ProgressColumn):
 
 
 class _UsageColumn(ProgressColumn):
-    """What models took so far, behind the stage that goes on."""
+    """The cost of models so far, behind the current stage."""
 
     def __init__(self, usage: Callable[[], str]) -> None:
         super().__init__()

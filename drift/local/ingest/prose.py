@@ -15,20 +15,28 @@ from drift.indexing.blocks import split_blocks
 _FENCE = re.compile(r"^[^\S\n]*(?:```|~~~)", re.MULTILINE)
 _LIST_MARK = re.compile(r"^(?:[*+•-]|\(?\w{1,2}[.)]|#{1,6}|>)\s+")
 _WORD = re.compile(r"[^\W\d_]\w*[^\W_]")
+_UNSAID = re.compile(
+    r"(?:https?://|www\.)[^\s()<>\[\]\"'|]*+|(?<![\w.+-])[\w.+-]++@[\w.-]*+"
+    r"|(?<![\w.-])[\w.-]+\.(?:org|net|edu|gov|html?|md|pdf|png|jpe?g|py|json|ya?ml)\b"
+    r"|(?<![\w.-])(?:(?<=/)|(?-i:(?![A-Z])))[\w.-]+\.(?:com|jsx?)\b"
+    r"|\b\w+n['’]t\b|['’](?:re|ll|ve|s|d|m)\b",
+    re.IGNORECASE,
+)
+"""Addresses, names of files and contractions, of which only pieces would be words."""
 _NO_LETTER = re.compile(r"[^\w ]|[\d_]")
 _WITHOUT_SPACES = re.compile(f"[{UNSPACED}]")
 """Some of these scripts set no mark after a sentence either."""
 
 _WITHOUT_TOPIC = STOP_WORDS_OF_FOUR_LANGUAGES | {
-    *("ibid", "cf", "pp", "ff", "vol", "op", "cit", "ed", "eds", "fig", "et", "al", "www", "http"),
-    "https",
+    *("ibid", "cf", "pp", "ff", "vol", "op", "cit", "ed", "eds", "fig", "et", "al", "am", "pm"),
 }
-"""Words of any topic, those of notes and addresses too."""
+"""Words of any topic, those of notes too."""
 
 _SHORTEST, _LONGEST, _LONGEST_WORD = 30, 400, 30
 _SHORTEST_WITHOUT_SPACES = 10
 _FEWEST_WORDS = 5
 _FEWEST_LETTERS = 0.7
+_SHARE_OF_PROSE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +62,17 @@ def has_prose(text: str) -> bool:
     return any(_is_whole(piece.text, shortest=8, fewest_words=3) for piece in sentences(text))
 
 
+def is_prose(text: str) -> bool:
+    """Tell whether a chunk is sentences for the most part; forms and menus have a few."""
+    said = sum(len(piece.text) for piece in sentences(text) if piece.whole)
+    return said >= _SHARE_OF_PROSE * len(" ".join(text.split()))
+
+
 def words(text: str) -> list[str]:
     """Return the words in their order, in lower case; empty in the place of one without a topic."""
     return [
-        "" if word in _WITHOUT_TOPIC or len(word) > _LONGEST_WORD else word
-        for word in _WORD.findall(text.lower())
+        "" if word in _WITHOUT_TOPIC or len(word) > _LONGEST_WORD or "_" in word else word
+        for word in _WORD.findall(_UNSAID.sub(" ", text).lower())
     ]
 
 

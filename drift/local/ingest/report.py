@@ -1,14 +1,14 @@
-"""What an ingestion tells while it runs and when it is done."""
+"""The reports of an ingestion while it runs and when it is done."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from drift.contracts.answer import CostOut
-from drift.graph.writing.records import ProjectState
+from drift.graph.writing.records import CommunityRecord, ProjectState
 from drift.indexing.documents import Skipped
 from drift.local.ingest.kinds import Ignored
 
@@ -76,18 +76,36 @@ class Reach:
     """How many of a project's chunks the search comes to by its knowledge.
 
     `told` are in topics with a summary, which the primer reads, and `linked` are those that an
-    entity leads to. `reports` of the `topics` and of the groups above them a chat model wrote.
+    entity leads to that is none of the web `addresses`. Of the `topics` and the `groups` above
+    them a chat model wrote `reports` and `group_reports`, and `empty` ones that say nothing;
+    `reported` are the chunks of the first.
     """
 
     topics: int = 0
+    groups: int = 0
     told: int = 0
     reports: int = 0
+    group_reports: int = 0
+    empty: int = 0
+    reported: int = 0
     linked: int = 0
+    addresses: int = 0
+
+    @classmethod
+    def of_reports(cls, reported: Sequence[CommunityRecord], empty: int = 0) -> Reach:
+        """Return it for the communities that a model reported on, and so many empty reports."""
+        topics = [one for one in reported if not one.level]
+        return cls(
+            reports=len(topics),
+            group_reports=len(reported) - len(topics),
+            empty=empty,
+            reported=len({id_ for one in topics for id_ in one.chunk_ids}),
+        )
 
 
 @dataclass(slots=True)
 class IngestReport:
-    """What a run did; the counts of knowledge are zero when nothing had changed.
+    """The result of a run; the counts of knowledge are zero when nothing had changed.
 
     `chunks` were written by this run; all other numbers are counted by the graph. `communities`
     counts them by level, and `reach` is what they are worth to the search. `held_documents` and

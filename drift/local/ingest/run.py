@@ -24,7 +24,7 @@ class IngestRun(Derivation):
     """A run while it holds the project."""
 
     async def complete(self, state: ProjectState, identity: Identity) -> IngestReport:
-        """Take all steps in order, and return what they did."""
+        """Take all steps in order, and return their result."""
         others = {one for claimed in identity.others.values() for one in claimed}
         written = {*identity.names.values(), *identity.gone, *others}
         refuse_two_models(self.project_id, state, self.context.embedding, written)
@@ -42,7 +42,7 @@ class IngestRun(Derivation):
         return self.result
 
     async def remember(self, state: ProjectState, identity: Identity) -> None:
-        """Write down what was moved, and which files hold no document.
+        """Write down moved files, and files that hold no document.
 
         Last, so that the next run after one that broke knows a folder of another name again.
         """

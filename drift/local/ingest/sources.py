@@ -112,7 +112,7 @@ def read_changed(
 
 
 def _source_of(walk: _Walk, uri_prefix: str, guard: Guard) -> Source:
-    """Return what was found on a walk; a file that several of its paths led to is there once."""
+    """Return the files of a walk; a file that several of its paths led to is there once."""
     root = walk.root
     named = [(found, found.relative_to(root).as_posix()) for found in walk.files]
     read = list(look_at_all(named, guard))

@@ -39,31 +39,50 @@ class Kept:
 SMALLEST, LARGEST, MOST_KEPT = 4, 60, 90
 """Chunks of a topic when it is made, and how many it may have grown to before it is divided."""
 
-WANTED, LEAST_WANTED, TOPICS_OF_A_SMALL_PROJECT = 36, 6, 12
-"""Chunks of a topic that are aimed at: fewer where a project would have less than twelve topics."""
+WANTED, LEAST_WANTED, TOPICS_OF_A_SMALL_PROJECT = 36, 3, 20
+"""Chunks of a topic that are aimed at: fewer where a project would have less than twenty topics."""
 
 MOST_GROUPS = 40
 """Groups beyond which there is a level above them."""
 
 _NEIGHBOUR = 0.125
+"""How much a chunk leans to those beside it."""
+_SHORT = 8
+"""Chunks of a document or a folder to which each leans by half: more are about more things."""
+_LOOSE = 0.6
+"""Length of the mean of a topic's directions below which it is about several things."""
+_NEAR = 0.5
+"""Cosine from which a topic that is small joins another; what is like no other stays alone."""
 _ROUNDS = 20
 _NO_PROGRESS = 0.9
 _SEED = 20240705
 
 
-def points_of(vectors: Points, documents: Sequence[str]) -> Points:
-    """Return what is clustered, a row a chunk: its direction from the mean of all.
+def points_of(vectors: Points, documents: Sequence[str], mean: Points | None = None) -> Points:
+    """Return the rows to cluster, one a chunk: its direction from the mean of all, or from another.
 
-    A chunk leans to those before and after it in its document. Chunks stand in their order, and
-    `documents` are the ids of theirs.
+    A chunk leans to those before and after it in its document, to the document and to its folder.
+    Chunks stand in their order, and `documents` are the ids of theirs.
     """
-    points = _directions(vectors - vectors.mean(axis=0, keepdims=True))
+    points = _directions(vectors - (vectors.mean(axis=0) if mean is None else mean))
     names = np.array(documents)
     follows = (names[1:] == names[:-1])[:, None]
     leaning = points.copy()
     leaning[1:] += _NEIGHBOUR * points[:-1] * follows
     leaning[:-1] += _NEIGHBOUR * points[1:] * follows
+    leaning += _common(points, documents)
+    leaning += _common(points, [one.rpartition("/")[0] for one in documents])
     return _directions(leaning)
+
+
+def _common(points: Points, names: Sequence[str]) -> Points:
+    """Return for each row the mean of those of its name, short where they differ or are many."""
+    _, places, counts = np.unique(np.array(names), return_inverse=True, return_counts=True)
+    sizes = counts.astype(np.float32)[:, None]
+    sums = np.zeros((len(sizes), points.shape[1]), dtype=np.float32)
+    np.add.at(sums, places, points)
+    common: Points = (sums / sizes * _SHORT / (_SHORT + sizes))[places]
+    return common
 
 
 def find_topics(points: Points) -> Levels:
@@ -74,7 +93,7 @@ def find_topics(points: Points) -> Levels:
     above: list[int] = []
     for group in range(count(groups)):
         places = np.flatnonzero(groups == group)
-        parts = _divided(points[places], wanted)
+        parts = _divided(points[places], wanted, _LOOSE)
         topics[places] = len(above) + parts
         above += [group] * count(parts)
 
@@ -86,7 +105,7 @@ def follow_changes(kept: Sequence[Kept], points: Points) -> tuple[Labels, list[i
 
     Places count the kept topics. A topic without chunks is gone and is none any more (-1); one that
     is too small joins the nearest, of its own group where there is another. `points` are the
-    directions of the new chunks' vectors from the `mean_of` all.
+    new chunks' `points_of`, from the `mean_of` all.
     """
     centres = _directions(np.array([one.mean for one in kept]) - mean_of(kept))
     sizes = np.array([one.size for one in kept])
@@ -107,6 +126,8 @@ def _join_small(sizes: Labels, groups: Labels, centres: Points) -> Labels:
         siblings = others[groups[others] == groups[topic]]
         others = siblings if len(siblings) else others
         near = others[_nearest(centres[[topic]], centres[others])[0]]
+        if centres[topic] @ centres[near] < _NEAR:
+            continue
         now[now == topic] = near
         sizes[near] += sizes[topic]
         sizes[topic] = 0
@@ -169,23 +190,31 @@ def _with_levels(points: Points, topics: Labels, above: Labels) -> Levels:
     return topics, groups, _kmeans(centres, math.isqrt(count(groups)))
 
 
-def _divided(points: Points, wanted: int) -> Labels:
+def _is_loose(points: Points, least: float) -> bool:
+    """Tell whether so many rows for two topics are too different to be one; zeros are all alike."""
+    is_for_two = len(points) >= 2 * SMALLEST and points.any()
+    return bool(is_for_two and np.linalg.norm(points.mean(axis=0)) < least)
+
+
+def _divided(points: Points, wanted: int, loose: float = 0.0) -> Labels:
     parts = np.zeros(len(points), dtype=np.int64)
     waiting, made = [np.arange(len(points))], 0
     while waiting:
         places = waiting.pop()
-        k = round(len(places) / wanted)
-        if k <= 1 or len(points) > len(places) <= LARGEST:
+        is_loose = _is_loose(points[places], loose)
+        k = max(round(len(places) / wanted), 1 + is_loose)
+        found = [places]
+        if k > 1 and (is_loose or len(places) > LARGEST or len(places) == len(points)):
+            labels = _kmeans(points[places], k)
+            found = [places[labels == label] for label in range(count(labels))]
+            if max(map(len, found)) > _NO_PROGRESS * len(places):
+                # What is all alike has no parts: it is cut in its order, where it is too large.
+                found = np.array_split(places, math.ceil(len(places) / LARGEST))
+        if len(found) > 1:
+            waiting += found
+        else:
             parts[places] = made
             made += 1
-            continue
-
-        labels = _kmeans(points[places], k)
-        found = [places[labels == label] for label in range(count(labels))]
-        if max(map(len, found)) > _NO_PROGRESS * len(places):
-            # What is all alike has no parts: it is cut in its order.
-            found = np.array_split(places, max(2, math.ceil(len(places) / LARGEST)))
-        waiting += found
 
     return parts
 

@@ -1,7 +1,7 @@
 """The APIs of OpenAI and Azure OpenAI, of the local model server.
 
 Chat completions are extracted from the prompt (`extractive`), embeddings are static (`embedding`).
-A system text that was seen before counts as cached.
+A system text that was seen before counts as cached. Texts are ranked as Cohere's API does.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from drift.local.model_server.bodies import (
     reply_name,
 )
 from drift.local.model_server.events import EVENT_STREAM, Events, wants_stream
+from drift.local.model_server.reranking import reranked
 
 LONG_REQUEST = 32 * 1024
 """Bytes from which embedding is done in a thread, because it would hold up the other requests."""
@@ -47,6 +48,8 @@ class ModelApi:
                 Route(f"{prefix}/embeddings", self.embeddings, methods=["POST"]),
             ]
 
+        paths = ("/rerank", "/v1/rerank", "/v2/rerank")
+        routes += [Route(path, self.rerank, methods=["POST"]) for path in paths]
         return Starlette(routes=routes)
 
     async def chat(self, request: Request) -> Response:
@@ -66,6 +69,13 @@ class ModelApi:
         raw = await request.body()
         try:
             return JSONResponse(await embed(parsed(raw), len(raw)))
+        except RefusedError as error:
+            return refusal(error)
+
+    async def rerank(self, request: Request) -> Response:
+        """Answer how relevant each document is."""
+        try:
+            return JSONResponse(await ranked(parsed(await request.body())))
         except RefusedError as error:
             return refusal(error)
 
@@ -96,6 +106,11 @@ async def embed(body: Json, size: int) -> Json:
     return await run_in_threadpool(embeddings, body) if size > LONG_REQUEST else embeddings(body)
 
 
+async def ranked(body: Json) -> Json:
+    """Return the answer to a ranking request, from a thread: it has many passages."""
+    return await run_in_threadpool(reranked, body)
+
+
 def refusal(error: RefusedError) -> Response:
-    """Return what is wrong with a request, as OpenAI words it."""
+    """Return the fault of a request, as OpenAI words it."""
     return JSONResponse(error_body(str(error), param=error.param), 400)

@@ -116,7 +116,7 @@ def primer(user: str) -> Json:
     if len(followups) == 1:
         followups.append(_followup(_bare(question), []))
 
-    at = {"position": _position(question), "document": ""}
+    at: Json = {"read": [], "position": _position(question), "document": ""}
     samples = [({1: sample.content}, sample) for sample in elements(user, "sample")]
     best = _answering(question, samples, most=2)
     return {
@@ -152,7 +152,6 @@ def _answered(user: str, followup: str) -> Json:
         "answer": _text([found.line.text for found in best]) or UNANSWERED,
         "confidence": confidence,
         "new_followups": asking,
-        "should_continue": bool(asking),
     }
 
 
@@ -242,6 +241,7 @@ REPLIES: Mapping[str, Callable[[str], Json | str]] = {
     "joint_reply": joint,
     "aggregate_reply": aggregate,
     "quick_reply": quick,
+    "whole_reply": quick,
     "rag_answer": rag,
     "report_reply": indexing.report,
     "facts_reply": indexing.facts,

@@ -33,7 +33,7 @@ def report(user: str) -> Json:
 def facts(user: str) -> Json:
     """Note the names in capitals that passages have, and two of them that share a sentence."""
     found: Counter[str] = Counter()
-    relations: list[Json] = []
+    said: list[Json] = []
     for chunk in elements(user, "chunk"):
         for number, sentence in chunk.sentences().items():
             names = [name for name in proper_names(sentence) if " " in name or name.isupper()]
@@ -42,10 +42,12 @@ def facts(user: str) -> Json:
                 between = " ".join(sentence.partition(one)[2].partition(other)[0].split())
                 if 0 < len(between) <= _SAYS:
                     place = f"{chunk['id']}.{number}"
-                    relations.append({"from": one, "to": other, "says": between, "at": place})
+                    said.append(
+                        {"subject": one, "predicate": between, "object": other, "at": place}
+                    )
 
     named = [{"name": name, "type": "name", "also": []} for name in found]
-    return {"entities": named, "relations": relations}
+    return {"entities": named, "facts": said}
 
 
 def _sentences(shown: Element) -> list[str]:

@@ -45,7 +45,7 @@ class Line:
 
 @lru_cache(maxsize=20_000)
 def lines(text: str) -> tuple[Line, ...]:
-    """Return what can be quoted from a text, in order: no headings, code or notes on versions."""
+    """Return the quotable lines of a text, in order: no headings, code or notes on versions."""
     found = []
     for span, under in _spans(text):
         is_noise = _CODE.search(span) or _VERSION_NOTE.match(span)

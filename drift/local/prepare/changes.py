@@ -1,4 +1,4 @@
-"""What preparing a graph does to it: each change is run and counted, or written down.
+"""The changes that preparation makes to a graph: each is run and counted, or written down.
 
 Constraints and indexes are created where they are missing, and described.
 """
@@ -25,7 +25,7 @@ _OLDER = (
 
 @dataclass
 class PrepareReport:
-    """What was done, or in a dry run what would be.
+    """The changes made, or in a dry run those that would be.
 
     Counts of what changed by `label.property` or `:label`; `vectors` are problems of embeddings.
     """
@@ -104,7 +104,7 @@ class SchemaSteps:
     wait_s: float
 
     async def create(self, *kinds: str) -> None:
-        """Create what is missing of these kinds and wait until all of them are online."""
+        """Create the missing parts of these kinds and wait until all of them are online."""
         connection, report = self.changes.connection, self.changes.report
         wanted = [w for w in self.wanted if w.kind in kinds]
         absent = missing(wanted, await read_indexes(connection))

@@ -60,7 +60,7 @@ class Filling:
         return TextCount(row["texts"], row["lacking"], row["characters"])
 
     async def bare(self, label: str) -> list[list[str]]:
-        """Return what lacks a vector, in batches; what is below another topic comes before it."""
+        """Return the nodes without a vector, in batches; a topic comes after those below it."""
         means, everywhere = self._means(label), self.project_id is None
         rows = await self._rows(
             statements.bare_nodes(
@@ -118,7 +118,7 @@ class Filling:
 
 
 def _said(label: str, row: Row) -> str:
-    """Return what is embedded of a node, as those who wrote it do."""
+    """Return the text of a node to embed, as those who wrote it do."""
     if label == "__Entity__":
         return embedded_text(row["heading"], row["text"])
     if label == PERSONAL:

@@ -1,4 +1,4 @@
-"""What a look at a graph has found, and the words for it."""
+"""The findings about a graph, and the words for them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LEFT_OUT = "left_out_of"
 
 @dataclass
 class Survey:
-    """What a graph holds: nodes by label, and those of each label by the state of their project.
+    """The counts of a graph: nodes by label, and those of each label by the state of their project.
 
     `refusals` are sentences about what keeps the graph from being prepared, `problems` those about
     what its searches will miss, `vectors` those of them about embeddings. `too_long` names the

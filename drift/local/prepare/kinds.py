@@ -98,7 +98,7 @@ WITH n"""
 
 
 def every_text(schema: Schema) -> Mapping[str, str]:
-    """Return what is embedded of all that has vectors, by label."""
+    """Return the embedded properties of all kinds with vectors, by label."""
     if schema.has_projects:
         return _EVERY_TEXT
     return {"__Chunk__": schema.text, "__Community__": schema.summary}

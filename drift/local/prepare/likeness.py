@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph.connection import Connection
-from drift.graph.cypher.statements import EDGE_TYPES
+from drift.graph.cypher.search import EDGE_TYPES
 from drift.graph.mapping import KNOWN, Edge, GraphMapping, is_name
 from drift.graph.writing.rows import parts
-from drift.local.prepare import looking_statements, statements
+from drift.local.prepare import looking_statements
+from drift.local.prepare import preparing_statements as statements
 from drift.local.prepare.kinds import sources
 
 _TEXTS = ("text", "content", "page_content", "body", "chunk")
@@ -88,7 +89,7 @@ def _fits(m: GraphMapping, facts: GraphSamples) -> bool:
 
 
 def _suggested(facts: GraphSamples) -> GraphMapping:
-    """Return what the samples suggest; GraphMisconfiguredError where there are no chunks."""
+    """Return the schema of the samples; GraphMisconfiguredError where there are no chunks."""
     chunk, text = _chunks(facts)
     has = facts.labels[chunk]
     embedding = "embedding" if "embedding" in has.vectors else min(has.vectors, default="embedding")
@@ -127,7 +128,7 @@ def _words(label: str) -> set[str]:
 
 
 def _chunks(facts: GraphSamples) -> tuple[str, str]:
-    """Return label and text of what looks like chunks: with vectors, so called, then longest."""
+    """Return label and text of the likeliest chunks: with vectors, so called, then longest."""
     found = [
         (bool(seen.vectors), "chunk" in label.casefold(), seen.texts[text], label, text)
         for label, seen in facts.labels.items()

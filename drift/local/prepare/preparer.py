@@ -8,11 +8,11 @@ a second one changes nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import InitVar, dataclass, field
 
 from drift.core.errors import GraphMisconfiguredError
-from drift.core.names import normalised_title
+from drift.core.names import document_key, normalised_title
 from drift.graph.connection import Connection
 from drift.graph.cypher.schema import DEFAULT, Schema, schema_named
 from drift.graph.indexes import IndexNames, project_key, read_indexes, unyielding
@@ -22,7 +22,7 @@ from drift.indexing.batch_embedder import BatchEmbedder
 from drift.local.ingest.neo4j import document_vectors
 from drift.local.ingest.neo4j.ddl import wanted_indexes
 from drift.local.ingest.neo4j.schema import ONLINE_WAIT_S, obstacles
-from drift.local.prepare import statements
+from drift.local.prepare import preparing_statements as statements
 from drift.local.prepare.changes import Changes, PrepareReport, SchemaSteps
 from drift.local.prepare.findings import LEFT_OUT, Survey
 from drift.local.prepare.likeness import Likeness, recognise
@@ -255,10 +255,20 @@ async def _set_project_keys(changes: Changes, label: str) -> None:
 
 
 async def _set_title_keys(changes: Changes, schema: Schema) -> None:
-    """Give entities the key by which questions find their titles."""
-    thing, text = f"{schema.named('__Entity__')}.title_key", statements.SET_TITLE_KEYS
-    changes.say("Comparing the titles of entities with their keys ...")
-    async for rows in _wrong_titles(changes, statements.read_titles(schema)):
+    """Give entities and documents the key by which questions find their titles."""
+    entities = schema.named("__Entity__"), "entities", statements.read_titles(schema)
+    await _set_keys(changes, *entities, normalised_title)
+    if label := schema.titled_label:
+        documents = label, "documents", statements.read_document_titles(schema)
+        await _set_keys(changes, *documents, document_key)
+
+
+async def _set_keys(
+    changes: Changes, label: str, kind: str, titles: str, key_of: Callable[[str], str]
+) -> None:
+    thing, text = f"{label}.title_key", statements.SET_TITLE_KEYS
+    changes.say(f"Comparing the titles of {kind} with their keys ...")
+    async for rows in _wrong_titles(changes, titles, key_of):
         if changes.report.dry_run:
             changes.report.changed[thing] += len(rows)
         else:
@@ -266,14 +276,16 @@ async def _set_title_keys(changes: Changes, schema: Schema) -> None:
 
     if changes.report.dry_run and (nodes := changes.report.changed[thing]):
         batch = f"in batches of up to {statements.BATCH} rows of {{id, title_key}}"
-        note = f"{batch}, one for each of {nodes} entities; the key is made by Python"
+        note = f"{batch}, one for each of {nodes} {kind}; the key is made by Python"
         changes.write_down(text, {}, note)
 
 
-async def _wrong_titles(changes: Changes, text: str) -> AsyncIterator[list[dict[str, str]]]:
+async def _wrong_titles(
+    changes: Changes, text: str, key_of: Callable[[str], str]
+) -> AsyncIterator[list[dict[str, str]]]:
     rows = []
     async for record in changes.connection.stream(text, {}):
-        if record["key"] != (wanted := normalised_title(record["title"])):
+        if (record["key"] or "") != (wanted := key_of(record["title"])):
             rows.append({"id": record["id"], "title_key": wanted})
         if len(rows) == statements.BATCH:
             yield rows

@@ -52,7 +52,7 @@ class Reindexing:
     async def count(
         self, version: VectorVersion, project_id: str | None = None
     ) -> dict[str, TextCount]:
-        """Return what there is to embed, by label, of a project or of all; errors as for reads."""
+        """Return the counts of texts to embed, by label, of a project or all; raises as reads."""
         filling = Filling(self.connection, self.schema, version, project_id)
         return {label: await filling.texts(label) for label in every_text(self.schema)}
 

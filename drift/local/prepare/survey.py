@@ -1,4 +1,4 @@
-"""What a graph holds and lacks, found by reading alone."""
+"""The contents and defects of a graph, found by reading alone."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from drift.graph.connection import Connection
 from drift.graph.cypher.schema import FIRST_VECTOR, Schema
-from drift.graph.cypher.statements import EDGE_TYPES
+from drift.graph.cypher.search import EDGE_TYPES
 from drift.graph.mapping import KNOWN, quoted
 from drift.local.prepare import looking_statements as looking
-from drift.local.prepare import statements
+from drift.local.prepare import preparing_statements as statements
 from drift.local.prepare.findings import Survey, tally
 from drift.local.prepare.kinds import NodeKind, kinds
 from drift.local.prepare.likeness import counted, repeated_ids

@@ -1,4 +1,4 @@
-"""What the nodes of a graph lack for the searches: properties, their types, edges and vectors."""
+"""The defects of nodes for the searches: properties, their types, edges and vectors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from drift.graph.connection import Connection
 from drift.graph.cypher.schema import FIRST_VECTOR, Schema
 from drift.graph.indexes import PREPARE
 from drift.local.prepare import looking_statements as looking
-from drift.local.prepare import statements
+from drift.local.prepare import preparing_statements as statements
 from drift.local.prepare.findings import LEFT_OUT, Survey
 from drift.local.prepare.kinds import NodeKind
 from drift.local.prepare.likeness import counted

@@ -8,7 +8,7 @@ from typing import Any
 
 from drift.graph.connection import Connection
 from drift.graph.indexes import PREPARE
-from drift.local.prepare import statements
+from drift.local.prepare import preparing_statements as statements
 from drift.local.prepare.findings import Survey
 from drift.local.prepare.kinds import KEYED
 

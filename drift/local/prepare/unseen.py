@@ -1,4 +1,4 @@
-"""What searches do without in a whole graph: nodes that none sees, and vectors of other models.
+"""The parts of a whole graph that searches miss: nodes that none sees, and vectors of other models.
 
 No request waits for these counts: `doctor` tells of them, and `prepare` mends most.
 """
@@ -31,7 +31,7 @@ NOTHING_SAID = GraphFormat()
 
 
 async def whole_health(graph: Neo4jGraph) -> GraphHealth:
-    """Return the health of a graph, with what no search sees; errors as for `health`."""
+    """Return the health of a graph, with the nodes that no search sees; errors as for `health`."""
     schema, said = await graph.probe.schema(), await graph.own.said()
     unseen = Unseen(graph.connection, schema, graph.own.model, said)
     return await unseen.beside(await graph.health())

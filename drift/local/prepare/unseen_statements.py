@@ -1,4 +1,4 @@
-"""What a graph holds that no search sees, counted over the whole graph."""
+"""The nodes of a graph that no search sees, counted over the whole graph."""
 
 from __future__ import annotations
 

@@ -38,3 +38,28 @@ UNWIND $rows AS row
 MATCH (d:__Document__ {{project_id: $project_id, id: row.id}})
 SET d.key = row.id, d.embedding_version = row.embedding
 """
+
+PROJECTS = """
+MATCH (p:__Project__)
+RETURN p.id AS id,
+  COUNT { (:__Document__ {project_id: p.id})-[:HAS_CHUNK]->() } AS chunks
+ORDER BY id
+"""
+
+BEHIND = """
+MATCH (d:__Document__ {project_id: $project_id})
+WHERE d.id > $behind
+WITH d ORDER BY d.id LIMIT $most
+RETURN d.id AS id, COUNT { (d)-[:HAS_CHUNK]->() } AS chunks
+ORDER BY id
+"""
+
+# Found from the document, whatever label it has while it is off.
+WORDS = """
+UNWIND $ids AS id
+MATCH (d:__Document__ {project_id: $project_id, id: id})
+RETURN d.id AS document_id, d.title AS title, COLLECT {
+  MATCH (d)-[:HAS_CHUNK]->(ch)
+  RETURN ch {.id, .heading, .text, .name_words}
+} AS chunks
+"""

@@ -163,4 +163,4 @@ def sample_communities(schema: Schema, version: VectorVersion = FIRST) -> str:
 WITH ch WHERE ch.{schema.summary} IS :: STRING NOT NULL
 WITH ch, rand() AS place ORDER BY place LIMIT $most
 RETURN coalesce(toStringOrNull(ch.community), elementId(ch)) AS key, ch.{schema.summary} AS summary,
-  ch.{version.vector_in(schema)} AS embedding"""
+  ch.{version.vector_in(schema)} AS embedding, ch.{version.named("mean")} AS mean"""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 
 from drift.graph.connection import Connection
 from drift.graph.cypher.schema import Schema, schema_named
@@ -13,6 +14,7 @@ from drift.http.settings import Settings
 from drift.http.wiring import database, index_names
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.llm.local_embedder import DIMENSIONS, LocalEmbedder
+from drift.local.ingest.communities import between
 from drift.local.ingest.neo4j.ddl import vector_indexes
 from drift.local.ingest.neo4j.schema import create_missing, wait_until_online
 from drift.local.prepare import vector_statements as statements
@@ -95,7 +97,10 @@ class ProjectVectors:
         return await self.connection.rows(text, {"asked": asked, **values})
 
     async def _compare(self, embedder: BatchEmbedder) -> None:
-        """Report sampled communities whose vector is not that of their summary."""
+        """Report sampled communities whose vector is not that of their summary.
+
+        That of a topic with a mean lies in the middle of both.
+        """
         if self.report.dry_run:
             return
 
@@ -109,17 +114,30 @@ class ProjectVectors:
         strange = {
             str(row["key"]): nearness
             for row, vector in zip(rows, vectors, strict=True)
-            if (nearness := _cosine(row["embedding"], vector)) is not None and nearness < SAME_TEXT
+            if (nearness := _nearness(row, vector)) is not None and nearness < SAME_TEXT
         }
         if strange:
             self.report.problems.append(_not_theirs(strange, len(rows)))
 
 
+def _nearness(row: Mapping[str, Any], summary: Vector) -> float | None:
+    mean = row["mean"]
+    of_both = between(summary, tuple(mean)) if _is_vector(mean, len(summary)) else summary
+    return _cosine(row["embedding"], of_both)
+
+
+def _is_vector(stored: object, length: int) -> TypeGuard[list[float]]:
+    """Tell whether what is stored is a list of so many finite numbers."""
+    return (
+        isinstance(stored, list)
+        and len(stored) == length
+        and all(isinstance(number, int | float) and math.isfinite(number) for number in stored)
+    )
+
+
 def _cosine(stored: object, vector: Vector) -> float | None:
     """Return the cosine; None where what is stored is no vector of that length with a direction."""
-    if not isinstance(stored, list) or len(stored) != len(vector):
-        return None
-    if not all(isinstance(number, int | float) and math.isfinite(number) for number in stored):
+    if not _is_vector(stored, len(vector)):
         return None
 
     lengths = math.hypot(*stored) * math.hypot(*vector)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from drift.answer.references import label_of
 from drift.answer.signals import similarity
+from drift.contracts.evidence import PassageOut
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphMisconfiguredError, NotFoundError
 from drift.graph.careful import CarefulReads
@@ -17,15 +18,17 @@ from drift.graph.cypher.schema import DEFAULT, FIRST_VECTOR
 from drift.graph.indexes import IndexNames, WantedIndex, find_index
 from drift.graph.inventory import Inventory, Probe
 from drift.graph.node_rows import score_threshold
-from drift.graph.parameters import BOUNDS, StatementParameters, lucene
+from drift.graph.parameters import BOUNDS, StatementParameters
 from drift.graph.rows import chunks_of
+from drift.graph.text_query import lucene
 from drift.graph.vector_models import require_direction, require_model_of_project
 from drift.graph.versions import OwnVectors
 from drift.local.prompt_builder import Document
-from drift.local.retrieval.statements import nearest_documents
+from drift.local.retrieval.document_search import nearest_documents
 from drift.model.found_nodes import ScoreThreshold
 from drift.model.graph import Vector
 from drift.model.tree import Citation
+from drift.search.evidence import falling
 
 _WORDED_CHUNKS = 500
 """Chunks of which the words are weighed; of documents without one of these they weigh nothing."""
@@ -35,15 +38,35 @@ _WORDED_CHUNKS = 500
 class FoundDocument(Document):
     """A document that was found, as `prompt_builder.build` takes it.
 
-    `path` is its id and `cosine` that of its vector and the question's, -1 to 1; `confidence` is
-    the same as a share of a perfect match, 0 to 1, as the `match` of a reference is. `content` is
-    the text of its nearest chunk, and `label` says where that stands: `path:first-last`, a page or
-    a heading.
+    `path` is its id and `cosine` that of its vector and the question's, -1 to 1, None where it is
+    none of the nearest by that. `confidence` (0 to 1) is a share of a perfect match, as the `match`
+    of a reference is. `content` is the text of its best chunk, and `label` says where that stands:
+    `path:first-last`, a page or a heading.
     """
 
     path: str
     title: str
-    cosine: float
+    cosine: float | None
+
+
+def by_best_passage(
+    documents: Sequence[FoundDocument], passages: Sequence[PassageOut]
+) -> list[FoundDocument]:
+    """Return the documents of the passages in their order, each with its best one.
+
+    Those without a passage follow as they came. No confidence rises with the rank.
+    """
+    known = {one.path: one for one in documents}
+    best: dict[str, FoundDocument] = {}
+    for one in passages:
+        path = one.document_id
+        cosine = known[path].cosine if path in known else None
+        shown = FoundDocument(one.label, one.text, one.score, path, one.document_name, cosine)
+        best.setdefault(path, shown)
+
+    ordered = [*best.values(), *(one for one in documents if one.path not in best)]
+    told = falling([one.confidence for one in ordered])
+    return [replace(one, confidence=score) for one, score in zip(ordered, told, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)

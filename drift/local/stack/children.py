@@ -103,7 +103,7 @@ class Child:
             self.exit_status()
 
     def log_text(self) -> str:
-        """Return what this server has written since it was started, at most the last 16 KiB."""
+        """Return the log of this server since its start, at most the last 16 KiB."""
         with contextlib.suppress(OSError), self.log.open("rb") as log:
             end = log.seek(0, os.SEEK_END)
             log.seek(max(self._log_start, end - _LOG_TAIL_BYTES))
@@ -111,14 +111,14 @@ class Child:
         return ""
 
 
-def log_tail(text: str, lines: int = 15) -> str:
+def log_tail(text: str) -> str:
     """Return the last lines of a log, without the frames of Java stack traces."""
     kept = [
         line
         for line in text.splitlines()
         if line.strip() and not line.lstrip().startswith(("at ", "... "))
     ]
-    return "\n".join(kept[-lines:]) or "(it wrote nothing)"
+    return "\n".join(kept[-15:]) or "(it wrote nothing)"
 
 
 def ending(status: int) -> str:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from drift.core.errors import LocalStackError
+from drift.local.stack.child_server import Server
 from drift.local.stack.children import ending
 from drift.local.stack.locks import flock, try_lock
 from drift.local.stack.loopback import is_free
@@ -27,7 +28,6 @@ from drift.local.stack.model_process import ModelProcess
 from drift.local.stack.neo4j.home import Memory
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.local.stack.record import Record, lock_of, read_record, users_of, write_record
-from drift.local.stack.server import Server
 from drift.local.stack.valkey_server import ValkeyServer
 
 USUAL_PORTS = {"neo4j": 17687, "valkey": 16379, "model": 18080}

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from drift.local import PROJECT
+from drift.local.stack.child_server import Server
 from drift.local.stack.children import Child
 from drift.local.stack.loopback import HOST
-from drift.local.stack.server import Server
 
 _GRACE_S = 3.0
 

@@ -1,4 +1,4 @@
-"""What the keeper of local servers leaves in their data folder, for the commands that use them."""
+"""The record that the keeper of local servers leaves in their data folder, for other commands."""
 
 from __future__ import annotations
 

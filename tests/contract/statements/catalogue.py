@@ -18,28 +18,29 @@ from drift.graph.cypher import (
     node_writing,
     passages,
     reading,
+    search,
     unprepared,
     vector_copy,
     versions,
+    whole,
 )
 from drift.graph.cypher import schema as cypher_schema
-from drift.graph.cypher import statements as search
 from drift.graph.cypher.legs import GIVEN, PERSONAL, Leg
 from drift.graph.cypher.schema import DEFAULT, V1, Schema
 from drift.graph.indexes import ENTITY_INDEX, IndexNames
 from drift.graph.versions import FIRST, LOCAL, VectorVersion
 from drift.graph.writing import clauses, lease_statements, state_statements
 from drift.graph.writing import document_statements as write
-from drift.local.exchange import statements as exchange
+from drift.local.exchange import project_statements as exchange
 from drift.local.ingest.neo4j import ddl, document_vectors
-from drift.local.ingest.neo4j import statements as knowledge
+from drift.local.ingest.neo4j import knowledge_statements as knowledge
 from drift.local.prepare import looking_statements as looking
-from drift.local.prepare import statements as prepare
+from drift.local.prepare import preparing_statements as prepare
 from drift.local.prepare import unseen_statements as unseen
 from drift.local.prepare import upgrade_statements as upgrade
 from drift.local.prepare import vector_statements as vectors
 from drift.local.prepare.kinds import every_text, kinds
-from drift.local.retrieval import statements as retrieval
+from drift.local.retrieval import document_search as retrieval
 
 CALENDAR = "CYPHER 25"
 """How a statement begins that only servers of the calendar versions understand."""
@@ -68,6 +69,7 @@ MODULES: dict[str, ModuleType] = {
     "vector_copy": vector_copy,
     "vectors": vectors,
     "versions": versions,
+    "whole": whole,
     "write": write,
 }
 """The modules that hold whole statements, by the name that the catalogue gives them."""
@@ -140,6 +142,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         )
     },
     "passages.passages": {"": (), "v1": (V1,)},
+    "whole.whole": {"": (DEFAULT,), "v1": (V1,)},
     "nodes.nearest_nodes": {
         "": (legs(DEFAULT),),
         "searching": (legs(DEFAULT, searches=True),),
@@ -211,6 +214,9 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "prepare.project_keys": {label: (label,) for label in ("__Chunk__", "__Entity__")},
     "prepare.set_project_keys": {label: (label,) for label in ("__Chunk__", "__Entity__")},
     "prepare.read_titles": {name: (schema,) for name, schema in SCHEMAS.items()},
+    "prepare.read_document_titles": {
+        name: (schema,) for name, schema in SCHEMAS.items() if schema.titled_label
+    },
     "prepare.take_from_edge": CHUNKS,
     "prepare.take_from_neighbours": {
         " ".join(neighbour): neighbour for neighbour in prepare.DERIVATIONS
@@ -301,6 +307,7 @@ def is_search(name: str) -> bool:
             "search.named",
             "nodes.",
             "passages.",
+            "whole.",
             "retrieval.",
         )
     )

@@ -36,12 +36,12 @@ from drift.indexing.indexer import Indexer
 from drift.llm.local_embedder import LocalEmbedder
 from drift.local.exchange import facts, transfer
 from drift.local.exchange.differences import ProjectDifferences
-from drift.local.ingest.neo4j.statements import DOCUMENT_EDGES
+from drift.local.ingest.neo4j.knowledge_statements import DOCUMENT_EDGES
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.retrieval.documents import DocumentFinder
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.found_nodes import NodesQuery, ScoreThreshold
-from drift.model.graph import Beside, FollowupQuery, Position, PrimerQuery, TopicsQuery
+from drift.model.graph import Beside, FollowupQuery, Position, PrimerQuery, TopicsQuery, WholeQuery
 from drift.model.nodes import Embedded, OwnNode
 from drift.model.passages import PassagesQuery
 from drift.model.reading import PageQuery
@@ -383,6 +383,7 @@ async def _read_passages(profiler: Profiler, schema: Schema) -> None:
     for vector in (VECTORS[0], ()):
         query = PassagesQuery(MINE, (*chunks, "absent"), vector)
         await reader.passages(query, Deadline.after(PATIENCE_S))
+    await reader.whole(WholeQuery(MINE, VECTORS[0]), Deadline.after(PATIENCE_S))
 
 
 async def _look_around(profiler: Profiler, schema: Schema) -> None:

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.function.faults.of_model import (
-    LOST,
-    reply,
-)
+from tests.function.faults.of_model import LOST, reply
 from tests.function.faults.row import (
     ATTEMPTS,
     FOLLOWUPS,
@@ -49,7 +46,6 @@ ONE_MORE: dict[str, Any] = {
     **reply(
         citations=[{"chunk_id": "K1", "sentences": "1", "words": ""}],
         new_followups=[CRANE],
-        should_continue=True,
     ),
 }
 """A rule by which one follow-up proposes another."""

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.function.faults.of_model import (
-    IMPATIENT,
-    LOST,
-    PAGE,
-    reply,
-    row,
-    status,
-)
+from tests.function.faults.of_model import IMPATIENT, LOST, PAGE, reply, row, status
 from tests.function.faults.row import (
     ATTEMPTS,
     FOLLOWUPS,

@@ -69,7 +69,6 @@ def reply(**changes: Any) -> dict[str, str]:
         "answer": "A berth.",
         "confidence": 0.5,
         "new_followups": [],
-        "should_continue": False,
     }
     return {"text": json.dumps(whole | changes)}
 

@@ -94,6 +94,7 @@ OWN_NAMES = {
     "MILVUS_TOKEN": "MILVUS_CREDENTIAL_ID",
     "OAI_MODEL": "ANTHROPIC_MODEL",
     "PROJECT_KEYS": "PROJECT_KEYS_CREDENTIAL_ID",
+    "RERANK_KEY": "RERANK_CREDENTIAL_ID",
 }
 """Variables that are not called as their parameter or setting, in capitals."""
 

@@ -64,8 +64,7 @@ def the_network_lets_in_what_is_needed(project: Project) -> Iterator[str]:
 DOORS = {
     **dict.fromkeys((STORAGE, VAULT, REDIS, OPENAI), ("publicNetworkAccess",)),
     **dict.fromkeys(
-        (WORKSPACE, COMPONENT),
-        ("publicNetworkAccessForIngestion", "publicNetworkAccessForQuery"),
+        (WORKSPACE, COMPONENT), ("publicNetworkAccessForIngestion", "publicNetworkAccessForQuery")
     ),
 }
 """What a type is reached by from the internet, unless it is said to be disabled."""

@@ -12,6 +12,7 @@ ROLES = {
     "4633458b-17de-408a-b874-0445c86b69e6": "Key Vault Secrets User",
     "b86a8fe4-44ce-4948-aee5-eccb2c155cd7": "Key Vault Secrets Officer",
     "5e0bd9bd-7b93-4f28-af87-19fc36ad61bd": "Cognitive Services OpenAI User",
+    "a97b65f3-24c7-4388-baec-2e87135dc908": "Cognitive Services User",
     "3913510d-42f4-4e42-8a64-420c390055eb": "Monitoring Metrics Publisher",
 }
 """Every role that anybody gets, with the name that the portal shows."""
@@ -70,6 +71,10 @@ def _thing(way: Way, scope: str) -> str:
         return "key of Claude"
     if scope == way.credential("MILVUS_TOKEN"):
         return "token of Milvus"
+    if scope == way.credential("RERANK_KEY"):
+        return "key of the reranker"
+    if scope == way["rerankExistingId"]:
+        return "reranker"
     keys = scope == way.credential("PROJECT_KEYS") or scope.endswith("/secrets/project-keys")
     return "keys" if keys else thing
 
@@ -93,6 +98,10 @@ def _least(way: Way) -> list[Grant]:
         ("the function", "Key Vault Secrets User", "token of Milvus"): way.credential(
             "MILVUS_TOKEN"
         ),
+        ("the function", "Key Vault Secrets User", "key of the reranker"): way.credential(
+            "RERANK_KEY"
+        ),
+        ("the function", "Cognitive Services User", "reranker"): way["rerankExistingId"],
     }
     return [grant for grant, given in grants.items() if given]
 

@@ -20,7 +20,15 @@ MOST_FAILURES = 3
 """Calls that fail one after the other before no more are made."""
 
 R = TypeVar("R", bound=BaseModel)
-Work = Callable[[], Awaitable[None]]
+Build = Callable[[], Prompt]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCall:
+    """A call that is to be made: what builds its prompt, and what makes it."""
+
+    build: Build
+    make: Callable[[], Awaitable[None]]
 
 
 class Asked(Protocol):
@@ -90,13 +98,13 @@ class Asking:
         self.tokens = sum_tokens((self.tokens, tokens))
 
 
-async def do_all(works: Iterable[Work], done: Callable[[], None], at_once: int) -> None:
-    """Do all of it in its order, so many at once, and tell each that is done."""
-    waiting = iter(works)
+async def do_all(calls: Iterable[PlannedCall], done: Callable[[], None], at_once: int) -> None:
+    """Make all calls in their order, so many at once, and tell each that is done."""
+    waiting = iter(calls)
 
     async def work_on() -> None:
-        for work in waiting:
-            await work()
+        for call in waiting:
+            await call.make()
             done()
 
     async with task_group() as group:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
 
 from drift.graph.writing.records import ModelReply
 
@@ -70,11 +70,14 @@ class Replies:
             self._know(reply)
 
 
-def outdated(held: Iterable[ModelReply], parts: Iterable[str]) -> tuple[str, ...]:
-    """Return the keys of the replies whose texts the project no longer has."""
+def outdated(
+    held: Iterable[ModelReply], kinds: Collection[str], parts: Iterable[str]
+) -> tuple[str, ...]:
+    """Return the keys of replies of which the texts are gone, or that are of none of the kinds."""
     there = frozenset(parts)
     return tuple(
         reply.key
         for reply in held
-        if sum(part in there for part in reply.parts) < STAYS * len(reply.parts)
+        if reply.kind not in kinds
+        or sum(part in there for part in reply.parts) < STAYS * len(reply.parts)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import zip_longest
@@ -16,17 +16,18 @@ from drift.contracts.strict_schema import strict_schema
 from drift.core.errors import UnusableReplyError
 from drift.core.sentence_ends import split_sentences
 from drift.graph.writing.records import ChunkRecord, CommunityRecord
-from drift.local.ingest.by_model.asking import Asking, Work
+from drift.local.ingest.by_model.asking import Asking, Build, PlannedCall
+from drift.local.ingest.by_model.borne_out import PRONOUNS, Shown
 from drift.local.ingest.by_model.replies import Replies, part_of
 from drift.local.ingest.communities import by_parent
 from drift.local.ingest.prose import has_prose
 from drift.model.calls import Prompt
 from drift.prompting.markup import element, on_line, plain
-from drift.prompting.prompts import DATA_RULE
+from drift.prompting.rules import DATA_RULE
 from drift.prompting.tokens import cut
 from drift.search.ranking import near_duplicates
 
-KINDS = ("report/1", "group/1")
+KINDS = ("report/2", "group/2")
 """What a report is kept as, of a topic and of a group; the number is that of its prompt."""
 
 SHOWN_CHARACTERS = 10_000
@@ -34,8 +35,8 @@ SHOWN_CHARACTERS = 10_000
 LEAST_CHARACTERS = 300
 """Of a passage: less of it says nothing."""
 MOST_OF_A_GROUP = 40
-REPLY_TOKENS = 180
-SYSTEM_TOKENS = 350
+REPLY_TOKENS = 160
+"""As readers in the place of a model took for a report on a topic."""
 _MOST_QUESTIONS = 3
 
 _BLANK = re.compile(r"\n\s*\n")
@@ -56,11 +57,15 @@ class ReportReply(BaseModel):
     ] = []
 
 
-_SHAPE = f"""- `title`: at most twelve words that tell these from other parts of the same documents.
+_SHAPE = f"""- `title`: at most twelve words that tell these from other parts of the same
+  documents; only names have capitals.
 - `summary`: at most eighty words, in whole sentences. First what it is about as a whole, then the
   persons, places, works, numbers and dates that are told most of. Begin with the subject itself,
   never with "These passages".
 - `questions`: up to three questions that they answer best, each understood alone.
+
+Write names, numbers and dates as they stand there. A sentence with one that does not stand there,
+or with a time such as "last year", "recently" or "today", is taken out.
 
 {DATA_RULE}
 Return JSON: {{"title": "...", "summary": "...", "questions": ["..."]}}"""
@@ -96,7 +101,7 @@ class Reports:
     def told(self, communities: Sequence[CommunityRecord]) -> dict[int, CommunityRecord]:
         """Return the communities that a report is kept of, with what it says."""
         below = by_parent((one, one.parent) for one in communities)
-        found = {}
+        found: dict[int, CommunityRecord] = {}
         for community in communities:
             members = self._members(community, below)
             reply = self.replies.find(KINDS[min(community.level, 1)], map(part_of, members))
@@ -106,37 +111,40 @@ class Reports:
 
     def topics(
         self, communities: Sequence[CommunityRecord], asking: Asking, lacking: set[int]
-    ) -> Iterator[Work]:
+    ) -> Iterator[PlannedCall]:
         """Yield the calls for topics without a report, the largest first."""
         topics = [one for one in communities if not one.level and one.community in lacking]
         for topic in sorted(topics, key=lambda one: -len(one.chunk_ids)):
             chunks = [self.chunks[id_] for id_ in topic.chunk_ids]
-            prompt = Prompt(
-                "report_reply", TOPIC_SYSTEM, _passages(chunks), strict_schema(ReportReply)
-            )
             parts = [part_of(chunk.text) for chunk in chunks]
-            yield partial(self._ask, asking, KINDS[0], parts, prompt)
+            build = partial(_topic_prompt, chunks)
+            shown = (f"{one.title}\n{one.heading}\n{one.text}" for one in chunks)
+            yield PlannedCall(build, partial(self._ask, asking, KINDS[0], parts, build, shown))
 
     def groups(
         self, communities: Sequence[CommunityRecord], asking: Asking, lacking: set[int], level: int
-    ) -> Iterator[Work]:
+    ) -> Iterator[PlannedCall]:
         """Yield the calls for communities of a level above the topics, from what is below them."""
         below = by_parent((one, one.parent) for one in communities)
         for group in communities:
             if group.level != level or group.community not in lacking:
                 continue
             parts = [part_of(one) for one in self._members(group, below)]
-            largest = sorted(below.get(group.community, ()), key=lambda one: -len(one.chunk_ids))
-            told = "\n".join(
-                element("community", plain(f"{one.title}\n{one.summary}"))
-                for one in largest[:MOST_OF_A_GROUP]
-            )
-            prompt = Prompt("report_reply", GROUP_SYSTEM, told, strict_schema(ReportReply))
-            yield partial(self._ask, asking, KINDS[1], parts, prompt)
+            own = below.get(group.community, ())
+            build = partial(_group_prompt, own)
+            ask = partial(self._ask, asking, KINDS[1], parts, build, map(_told, own))
+            yield PlannedCall(build, ask)
 
-    async def _ask(self, asking: Asking, kind: str, parts: Sequence[str], prompt: Prompt) -> None:
+    async def _ask(
+        self,
+        asking: Asking,
+        kind: str,
+        parts: Sequence[str],
+        build: Build,
+        shown: Iterable[str],
+    ) -> None:
         try:
-            replied = await asking.ask(prompt, ReportReply, REPLY_TOKENS)
+            replied = await asking.ask(build(), ReportReply, REPLY_TOKENS)
         except UnusableReplyError:
             # Kept as a reply that says nothing: the same passages are not paid for again.
             asking.unusable += 1
@@ -144,7 +152,7 @@ class Reports:
             return
         if replied is not None:
             report, tokens = replied
-            told = report.model_dump_json() if report.title and report.summary else ""
+            told = _borne_out(report, shown) if report.title else ""
             await self.replies.add(kind, [(parts, told)], tokens)
 
     def _members(
@@ -154,6 +162,16 @@ class Reports:
         for part in below.get(community.community, ()):
             texts += self._members(part, below)
         return texts
+
+
+def _topic_prompt(chunks: Sequence[ChunkRecord]) -> Prompt:
+    return Prompt("report_reply", TOPIC_SYSTEM, _passages(chunks), strict_schema(ReportReply))
+
+
+def _group_prompt(below: Sequence[CommunityRecord]) -> Prompt:
+    largest = sorted(below, key=lambda one: -len(one.chunk_ids))[:MOST_OF_A_GROUP]
+    told = "\n".join(element("community", plain(_told(one))) for one in largest)
+    return Prompt("report_reply", GROUP_SYSTEM, told, strict_schema(ReportReply))
 
 
 def _passages(chunks: Sequence[ChunkRecord]) -> str:
@@ -180,24 +198,50 @@ def _passages(chunks: Sequence[ChunkRecord]) -> str:
     )
 
 
+def _told(community: CommunityRecord) -> str:
+    """Return what the report above a community is made of, and held to."""
+    return f"{community.title}\n{community.summary}"
+
+
 def _with_report(community: CommunityRecord, reply: str) -> CommunityRecord:
-    """Return a community with its report in the place of its extracted summary.
+    """Return a community with its report in place of its extracted summary.
 
     The names of its documents stay: they stand on a line of their own in that summary. A reply
-    that was of no use changes nothing.
+    that was of no use, or of which no sentence is left, changes nothing.
     """
     if not reply:
         return community
 
     report = ReportReply.model_validate_json(reply)
     documents = [line for line in community.summary.split("\n") if line.startswith("Documents: ")]
-    asked = [f"Answers: {' '.join(report.questions)}"] if report.questions else []
-    summary = "\n".join((_whole(report.summary), *asked, *documents))
-    return replace(community, title=report.title, summary=summary)
+    asked = " ".join(report.questions)
+    lines = (report.summary, f"Answers: {asked}" if asked else "", *documents)
+    title = report.title or community.title
+    return replace(community, title=title, summary="\n".join(filter(None, lines)))
 
 
-def _whole(summary: str) -> str:
-    """Return a summary without a last sentence that was cut off."""
-    pieces = list(split_sentences(summary))
-    is_cut = len(pieces) > 1 and pieces[-1].rstrip()[-1:] not in '.!?。！？"”)'
-    return " ".join(" ".join(pieces[:-1] if is_cut else pieces).split())
+def _borne_out(report: ReportReply, shown: Iterable[str]) -> str:
+    """Return what passages bear out of a report, as it is kept; empty without a sentence."""
+    passages = Shown(shown, (report.title, report.summary, *report.questions))
+    summary = " ".join(_sentences_borne_out(report.summary, passages))
+    if not summary:
+        return ""
+    title = report.title if passages.bear_out(report.title) else ""
+    asked = [*filter(passages.bear_out, report.questions)]
+    return ReportReply(title=title, summary=summary, questions=asked).model_dump_json()
+
+
+def _sentences_borne_out(summary: str, passages: Shown) -> Iterator[str]:
+    """Yield the sentences that passages bear out.
+
+    None whose "it" was told of in one that goes, and no last sentence that was cut off.
+    """
+    pieces = [" ".join(piece.split()) for piece in split_sentences(summary)]
+    if len(pieces) > 1 and pieces[-1][-1:] not in '.!?。！？"”)':
+        del pieces[-1]
+    stays = True
+    for sentence in pieces:
+        leans = sentence.split(maxsplit=1)[0].casefold() in PRONOUNS
+        stays = (stays or not leans) and passages.bear_out(sentence)
+        if stays:
+            yield sentence

@@ -17,14 +17,18 @@ from drift.graph.writing.records import (
 )
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.local.ingest.by_model import Tier
-from drift.local.ingest.by_model.asking import CALLS_AT_ONCE, Asked, Asking, Work, do_all
-from drift.local.ingest.by_model.estimate import Estimate, estimate
-from drift.local.ingest.by_model.facts import REPLY_SHARE, Facts
-from drift.local.ingest.by_model.merging import merge, merge_alike
+from drift.local.ingest.by_model.asking import CALLS_AT_ONCE, Asked, Asking, PlannedCall, do_all
+from drift.local.ingest.by_model.estimate import Estimate, estimate, likely_topics
+from drift.local.ingest.by_model.facts import KIND, REPLY_SHARE, Facts
+from drift.local.ingest.by_model.merging import merge
 from drift.local.ingest.by_model.replies import Keep, Replies
-from drift.local.ingest.by_model.reports import Reports
+from drift.local.ingest.by_model.reports import KINDS, Reports
+from drift.local.ingest.report import Reach
 from drift.local.say import Say
 from drift.model.graph import Vector
+
+EVERY_KIND = (*KINDS, KIND)
+"""What replies are kept as today; those of former prompts are not used."""
 
 Done = Callable[[int, int], None]
 """Takes how many calls are done, and how many there are."""
@@ -46,12 +50,13 @@ class ByModel:
 
     @property
     def mark(self) -> str:
-        """What stands in a project's fingerprint once all of it is written."""
-        return f"{self.tier}:{self.model}"
+        """What stands in a project's fingerprint once all of it is written, by which prompts."""
+        kinds = EVERY_KIND if self.tier == "facts" else KINDS
+        return f"{'+'.join(kinds)}:{self.model}"
 
     def covers(self, fingerprint: str) -> bool:
         """Tell whether a project with this fingerprint holds all of it."""
-        return fingerprint.partition(" ")[2] in {self.mark, f"graph:{self.model}"}
+        return fingerprint.partition(" ")[2] in {self.mark, replace(self, tier="facts").mark}
 
 
 async def write_by_model(  # noqa: PLR0913 - one argument a collaborator
@@ -65,10 +70,10 @@ async def write_by_model(  # noqa: PLR0913 - one argument a collaborator
     by_model: ByModel | None,
     done: Done,
     say: Say,
-) -> tuple[KnowledgeBatch, bool, int]:
+) -> tuple[KnowledgeBatch, bool, Reach]:
     """Return the knowledge with reports and facts: those that are kept, and those asked for now.
 
-    Beside it whether nothing is left to ask, and the number of reports.
+    Beside it whether nothing is left to ask, and how much of it the model wrote.
     `known` are the vectors of the project's entities, by what was embedded, and `held` the replies
     that it has; new ones are kept as they arrive. `say` is given the estimate, and what was not
     written.
@@ -85,12 +90,14 @@ async def write_by_model(  # noqa: PLR0913 - one argument a collaborator
     read = await to_thread(facts.told, chunks)
     entities, relations = await to_thread(merge, read)
     embedded = await embed_entities(entities, known, embedder)
-    entities, relations = await to_thread(merge_alike, embedded, relations)
     is_whole = told.keys() >= _speaking(communities) and not (
-        by_model is not None and by_model.tier == "graph" and len(read) < len(chunks)
+        by_model is not None and by_model.tier == "facts" and len(read) < len(chunks)
     )
     made = replace(knowledge, relations=relations, communities=communities)
-    return await to_thread(with_entities, made, entities), is_whole, len(told)
+    before = {one.community: one for one in knowledge.communities}
+    changed = [one for name, one in told.items() if one != before[name]]
+    reach = Reach.of_reports(changed, len(told) - len(changed))
+    return await to_thread(with_entities, made, embedded), is_whole, reach
 
 
 def with_entities(knowledge: KnowledgeBatch, entities: Sequence[EntityRecord]) -> KnowledgeBatch:
@@ -136,31 +143,21 @@ async def _ask_for_the_rest(  # noqa: PLR0913, PLR0917 - one argument a collabor
     say: Say,
 ) -> None:
     """Ask for what no reply is kept of, after the estimate is said."""
-    chunks = tuple(reports.chunks.values())
-    lacking = _speaking(communities) - (await to_thread(reports.told, communities)).keys()
-    read = await to_thread(facts.told, chunks)
-    unread = [one for one in chunks if one.id not in read] if by_model.tier == "graph" else []
-    missing = [one for one in communities if one.community in lacking]
-    topics = [
-        sum(len(reports.chunks[id_].text) for id_ in one.chunk_ids)
-        for one in missing
-        if not one.level
-    ]
-    groups, sizes = len(missing) - len(topics), [len(one.text) for one in unread]
-    expected = estimate(by_model.tier, topics, groups, sizes, by_model.calls_at_once)
+    asking = Asking(by_model.chat, by_model.most_tokens, by_model.calls_at_once)
+    missing = await to_thread(_missing, by_model.tier, asking, reports, facts, communities)
+    lacking, unread, expected = missing
     if not expected.calls:
         return
 
     say(f"Asking {by_model.model} for knowledge: {by_model.about(expected)}.")
-    asking = Asking(by_model.chat, by_model.most_tokens, by_model.calls_at_once)
     numbers = count(1)
 
     def told_one() -> None:
         number = next(numbers)
         done(number, max(number, expected.calls))
 
-    async def ask(works: Iterable[Work]) -> None:
-        await do_all(works, told_one, asking.at_once)
+    async def ask(calls: Iterable[PlannedCall]) -> None:
+        await do_all(calls, told_one, asking.at_once)
 
     await ask(reports.topics(communities, asking, lacking))
     # Level by level: the reports above are made of those below.
@@ -170,6 +167,40 @@ async def _ask_for_the_rest(  # noqa: PLR0913, PLR0917 - one argument a collabor
         await ask(reports.groups(known, asking, lacking, level))
     await ask(facts.calls(_in_budget(asking, communities, unread), asking))
     _say_what_is_left(asking, say)
+
+
+def _missing(
+    tier: Tier,
+    asking: Asking,
+    reports: Reports,
+    facts: Facts,
+    communities: Sequence[CommunityRecord],
+) -> tuple[set[int], list[ChunkRecord], Estimate]:
+    """Return the communities and chunks that no reply is kept of, and about what they take.
+
+    Groups are told by what stands in place of the reports below them.
+    """
+    chunks = tuple(reports.chunks.values())
+    lacking = _speaking(communities) - reports.told(communities).keys()
+    read = facts.told(chunks)
+    unread = [one for one in chunks if one.id not in read] if tier == "facts" else []
+    levels = range(1, 1 + max((one.level for one in communities), default=0))
+    told = [*reports.topics(communities, asking, lacking)]
+    told += chain(*(reports.groups(communities, asking, lacking, level) for level in levels))
+    builds = [one.build for one in facts.calls(unread, asking)]
+    return lacking, unread, estimate([one.build for one in told], builds, asking.at_once)
+
+
+def expected_of_new(by_model: ByModel, chunks: Sequence[ChunkRecord]) -> Estimate:
+    """Return about what documents take whose topics are not found yet; each chunk has its title."""
+
+    async def keep(_: Sequence[ModelReply]) -> None:
+        """Keep nothing."""
+
+    replies = Replies((), keep, by_model.model)
+    asking = Asking(by_model.chat, at_once=by_model.calls_at_once)
+    reports = Reports({chunk.id: chunk for chunk in chunks}, replies)
+    return _missing(by_model.tier, asking, reports, Facts(replies), likely_topics(chunks))[-1]
 
 
 def _speaking(communities: Sequence[CommunityRecord]) -> set[int]:

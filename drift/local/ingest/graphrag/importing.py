@@ -122,10 +122,10 @@ class _Import:
             self.context.report(KNOWLEDGE, 0, 1)
             await self.writer.write_knowledge(graph, result.removed)
             self.context.report(KNOWLEDGE, 1, 1)
-        self.reach = reach_of(graph, sum(one.says for one in graph.communities))
+        self.reach = reach_of(graph, Reach.of_reports([c for c in graph.communities if c.says]))
 
     def look_back(self, state: ProjectState) -> None:
-        """Report what the graph holds now; IngestError when it is not what was written."""
+        """Report the counts of the graph now; IngestError when other rows were written."""
         result = self.result
         if state.fingerprint != self.stamp or state.chunks != len(self.index.chunks):
             raise IngestError(

@@ -118,7 +118,7 @@ class _TableReader:
         self.titles = {row["id"]: _title(row) for row in self.tables["documents"]}
 
     def note(self, table: str, what: str, lost: Sequence[object]) -> None:
-        """Name some of what is left out of a table, and count it."""
+        """Name some of the rows left out of a table, and count them."""
         if lost:
             some = ", ".join(str(one)[:80] for one in lost[:_NAMED])
             said = f"{len(lost):,} {what}, such as {some}"

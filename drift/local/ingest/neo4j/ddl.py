@@ -38,6 +38,7 @@ _RANGES: _Places = {
     "drift_community_project": ("__Community__", ("project_id",)),
     "drift_reply_project": ("__ModelReply__", ("project_id",)),
     "drift_entity_title": ("__Entity__", ("project_id", "title_key")),
+    "drift_document_title": ("__Document__", ("project_id", "title_key")),
 }
 FORMER_KEYS = frozenset({"drift_entity_key", "drift_community_key"})
 """Constraints of earlier versions, which forbid two generations of an id."""
@@ -71,7 +72,10 @@ def _mapped_ranges(s: Schema) -> _Places:
     chunk, entity = s.named("__Chunk__"), s.named("__Entity__")
     # What is read by its id; searches find chunks and entities by other ways.
     by_id = {"drift_chunk_id_v1": (chunk, (s.id,)), "drift_entity_id_v1": (entity, (s.id,))}
-    return {"drift_entity_title_v1": (entity, ("title_key",)), **(by_id if s.id else {})}
+    titles = {"drift_entity_title_v1": (entity, ("title_key",))}
+    if s.titled_label:
+        titles["drift_document_title_v1"] = (s.titled_label, ("title_key",))
+    return {**titles, **(by_id if s.id else {})}
 
 
 def vector_indexes(schema: Schema, names: IndexNames, vector: str) -> tuple[WantedIndex, ...]:
@@ -81,24 +85,20 @@ def vector_indexes(schema: Schema, names: IndexNames, vector: str) -> tuple[Want
     there are projects, `project_id` is the filter property.
     """
     is_first = vector == schema.first_vector
-    community, chunk = schema.named("__Community__"), schema.named("__Chunk__")
-    kinds = [
-        (names.community, community, "COMMUNITY_VECTOR_INDEX_NAME" if is_first else ""),
-        (names.chunk, chunk, "CHUNK_VECTOR_INDEX_NAME" if is_first else ""),
-    ]
+    labels = ["__Community__", "__Chunk__"]
     if schema.has_projects and vector != FALLBACK_VECTOR:
-        kinds += [(names.entity, "__Entity__", ""), (names.documents, "Document", "")]
-        kinds += [(names.nodes, PERSONAL, "")]
+        labels += ["__Entity__", "Document", PERSONAL]
     properties = (vector, "project_id") if schema.has_projects else (vector,)
     # An index of somebody else's over entities serves as well, and one over documents may stay.
     others = {"__Entity__", "Document"}
-    return tuple(
-        WantedIndex(
-            *(name, "vector", label, properties, setting),
-            yields=is_first and (label in others or is_theirs(label)),
-        )
-        for name, label, setting in kinds
-    )
+
+    def wanted(ours: str) -> WantedIndex:
+        (name, setting), label = names.of_vectors(ours), schema.named(ours)
+        yields = is_first and (label in others or is_theirs(label))
+        setting = setting if is_first else ""
+        return WantedIndex(name, "vector", label, properties, setting, yields=yields)
+
+    return tuple(map(wanted, labels))
 
 
 def _fulltexts(s: Schema, chunks: str) -> tuple[WantedIndex, WantedIndex]:

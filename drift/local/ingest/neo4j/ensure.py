@@ -1,4 +1,4 @@
-"""What the ingestion needs of the schema, created by whoever comes first.
+"""The schema of the ingestion, created by whoever comes first.
 
 Several processes may begin on one empty database.
 """
@@ -34,7 +34,7 @@ async def ensure_schema(
     wait_s: float,
     vector: str = FIRST_VECTOR,
 ) -> tuple[str, ...]:
-    """Create what is missing, to be read by this vector, wait until it is online, and name it.
+    """Create the missing parts, to be read by this vector, wait until it is online, and name it.
 
     GraphMisconfiguredError names what stands in the way, failed, or is not online in time.
     """
@@ -68,7 +68,7 @@ async def _create(
     dimensions: int,
     created: list[str],
 ) -> list[UpstreamError]:
-    """Create what is missing; return what failed, where another process may have been faster."""
+    """Create the missing parts; return the failures, where another process may have been faster."""
     former = {s.name for s in stored if s.is_unique} & FORMER_KEYS
     for name in sorted(former):
         await connection.write(drop_constraint(name), {})

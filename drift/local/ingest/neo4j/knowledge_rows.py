@@ -13,7 +13,7 @@ from drift.graph.writing.records import (
     RelationRecord,
 )
 from drift.graph.writing.rows import ROWS, ROWS_WITH_VECTORS, Row, Rows, properties, stored
-from drift.local.ingest.neo4j import statements
+from drift.local.ingest.neo4j import knowledge_statements as statements
 from drift.local.ingest.stamps import Comparison, Stamps
 
 Step = tuple[str, Rows, int]

@@ -16,7 +16,7 @@ from drift.graph.connection import Statement
 from drift.graph.writing.documents import REVEAL_TIMEOUT_S, ProjectDocuments
 from drift.graph.writing.records import KnowledgeBatch, ModelReply
 from drift.graph.writing.rows import ROWS, require_one_length
-from drift.local.ingest.neo4j import statements
+from drift.local.ingest.neo4j import knowledge_statements as statements
 from drift.local.ingest.neo4j.knowledge_rows import knowledge_steps, reply_row, retire_steps
 from drift.local.ingest.stamps import Comparison, Stamps, stamps_of
 

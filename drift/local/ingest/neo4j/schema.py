@@ -32,7 +32,7 @@ _LOOK_EVERY_S = (0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 def missing(wanted: Iterable[WantedIndex], stored: Sequence[Index]) -> tuple[WantedIndex, ...]:
-    """Return what nothing in the database serves."""
+    """Return the parts that nothing in the database serves."""
     return tuple(w for w in wanted if not any(w.is_served_by(s) for s in stored))
 
 

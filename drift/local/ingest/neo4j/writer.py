@@ -33,7 +33,7 @@ from drift.graph.writing.records import (
 from drift.graph.writing.rows import ROWS, parts, read_defines, read_skipped, stored_document
 from drift.indexing.records import embedding_of
 from drift.local.ingest.by_model.writing import embedded_text
-from drift.local.ingest.neo4j import statements
+from drift.local.ingest.neo4j import knowledge_statements as statements
 from drift.local.ingest.neo4j.document_vectors import fill_documents
 from drift.local.ingest.neo4j.ensure import ensure_schema
 from drift.local.ingest.neo4j.project import Neo4jProject
@@ -97,7 +97,7 @@ class Neo4jWriter:
 
     # ---------------------------------------------------------------------------------------- reads
     async def project_state(self, project_id: str) -> ProjectState:
-        """Return what the project holds, as the server counts it; empty for an unknown project."""
+        """Return the server's counts of the project; empty for an unknown project."""
         project = (await self._found(state_statements.PROJECT_STATE, project_id))[0]
         about = {"generation": project["generation"]}
         knowledge = (await self._found(statements.KNOWLEDGE_STATE, project_id, **about))[0]
@@ -153,7 +153,7 @@ class Neo4jWriter:
             for id_, defines, names in r["chunks"]:
                 if id_ in members:
                     continue
-                members[id_] = Member(id_, str(r["document_id"]), r["title"])
+                members[id_] = Member(id_, str(r["document_id"]), r["title"], r["is_new"])
                 if defines or names:
                     facts.append(ChunkDefinitions(id_, read_defines(defines), tuple(names)))
         return list(members.values()), facts
@@ -211,7 +211,7 @@ class Neo4jWriter:
         )
 
     async def read_replies(self, project_id: str) -> tuple[ModelReply, ...]:
-        """Return what models replied, by key."""
+        """Return the replies of models, by key."""
         found = await self._found(statements.READ_REPLIES, project_id)
         return tuple(
             ModelReply(r["kind"], r["model"], tuple(r["parts"]), r["text"], r["tokens"])

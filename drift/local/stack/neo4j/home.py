@@ -22,7 +22,7 @@ _ROUNDS = 1024
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What the server may use, in Java's notation."""
+    """The memory that the server may use, in Java's notation."""
 
     heap: str = "512m"
     pagecache: str = "128m"

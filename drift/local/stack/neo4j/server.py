@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from drift.core.errors import LocalStackError
 from drift.local.say import Say, say_on_stderr
+from drift.local.stack.child_server import Server
 from drift.local.stack.children import Child
 from drift.local.stack.loopback import HOST
 from drift.local.stack.neo4j.home import PUBLISHED_PASSWORD, Memory, Neo4jHome
 from drift.local.stack.neo4j.jars import DEFAULT_VERSION, default_cache, ensure_jars, exact_version
 from drift.local.stack.neo4j.java import Java, java_for
-from drift.local.stack.server import Server
 
 _GRACE_S = 20.0
 _CHANGE = "ALTER CURRENT USER SET PASSWORD FROM $old TO $new"
@@ -153,5 +154,10 @@ class Neo4jServer(Server):
 def _entry_point(jars: tuple[Path, ...], version: str) -> str:
     """Return the main class, which the server's own jar names: versions differ."""
     own = next(jar for jar in jars if jar.name == f"neo4j-{version}.jar")
-    with zipfile.ZipFile(own) as archive:
-        return archive.read(_ENTRY_POINT).decode().split()[0]
+    try:
+        with zipfile.ZipFile(own) as archive:
+            return archive.read(_ENTRY_POINT).decode().split()[0]
+    except (zipfile.BadZipFile, zlib.error, EOFError, KeyError) as error:
+        raise LocalStackError(
+            f"The file {own} is broken ({error}): delete it and start again, which fetches it anew."
+        ) from error

@@ -18,9 +18,6 @@ from drift.evidence.contradiction import uncontradicted
 from drift.evidence.layout import Layout, PlacedText, Rank
 from drift.model.tree import Fact
 
-_MANY_WORDS = 20  # an introduction with more says something itself
-_FEW_WORDS = 8
-_SHORT_ANSWERS = frozenset("yes no ja nein oui non sí si".split())  # noqa: SIM905
 _WORD = re.compile(r"\w+")
 
 
@@ -135,7 +132,8 @@ class GrowingStatements:
 def _introduces(words: str) -> bool:
     """Whether a sentence says only that something follows: it ends in a colon and is short."""
     said = words.rstrip("*_ ")
-    return said.endswith((":", "\uff1a")) and len(said.split()) <= _MANY_WORDS
+    most_words = 20  # an introduction with more says something itself
+    return said.endswith((":", "\uff1a")) and len(said.split()) <= most_words
 
 
 def _is_label(part: PlacedText) -> bool:
@@ -164,14 +162,14 @@ def _ends(part: PlacedText, label: PlacedText) -> bool:
 
 def _may_lead_in(part: PlacedText) -> bool:
     """Whether a part is a fragment that may lead to the sentence after it."""
-    few = len(part.words.split()) <= _FEW_WORDS
-    return few and Rank.TEXT <= part.rank < Rank.TABLE_HEAD
+    most_words = 8
+    return len(part.words.split()) <= most_words and Rank.TEXT <= part.rank < Rank.TABLE_HEAD
 
 
 def _holds_up(part: PlacedText, facts: Sequence[Fact]) -> bool:
     """Whether a fragment stands in the facts of the sentence behind it: "Paris. It ..."."""
     words = {word.casefold() for word in _WORD.findall(part.words)}
-    if words <= _SHORT_ANSWERS:
+    if words <= {"yes", "no", "ja", "nein", "oui", "non", "sí", "si"}:
         return True
     said_by = {word.casefold() for fact in facts for word in _WORD.findall(fact.citation.span)}
     return words - STOP_WORDS_OF_FOUR_LANGUAGES <= said_by

@@ -72,7 +72,7 @@ RETURN DISTINCT name ORDER BY name LIMIT 30"""
 
 
 def count_states(label: str) -> str:
-    """Return the statement that counts nodes by what is known about their project."""
+    """Return the statement that counts nodes by the state of their project."""
     return f"MATCH (n:{label}){_STATE}RETURN state, count(*) AS nodes"
 
 
@@ -254,7 +254,16 @@ CALL (n, row) {{ SET n.project_key = row.project_key }} {_BATCHES}"""
 def read_titles(s: Schema) -> str:
     """Return the statement that yields titled entities with the key by which they are found now."""
     title = "toStringOrNull(n.title)" if s.has_projects else s.title("n")
-    return f"""{sources(s.mapping)["__Entity__"]}
+    return _titles(sources(s.mapping)["__Entity__"], title)
+
+
+def read_document_titles(s: Schema) -> str:
+    """Return the same of documents, where they have a label."""
+    return _titles(f"MATCH (n:{quoted(s.titled_label)})", s.document_title("n"))
+
+
+def _titles(nodes: str, title: str) -> str:
+    return f"""{nodes}
 WITH n, {title} AS title
 WHERE title IS NOT NULL
 RETURN elementId(n) AS id, title, n.title_key AS key"""

@@ -98,7 +98,7 @@ class ExportedFolder:
 
 @dataclass(slots=True)
 class _ReadSoFar:
-    """What was read of a folder so far, to compare what comes with it."""
+    """The rows of a folder that were read so far, to compare later ones with."""
 
     nodes: set[tuple[str, object]] = field(default_factory=set)
     kinds: Counter[str] = field(default_factory=Counter)
@@ -132,7 +132,7 @@ class _ReadSoFar:
             self.above.setdefault(source, set()).add(target)
 
     def problem(self, manifest: Manifest) -> str:
-        """Return what is wrong with all of it together; nothing when it is right."""
+        """Return the fault of all rows together; nothing when there is none."""
         lengths = {
             (name, length): number
             for name, of_length in manifest.vectors.items()
@@ -186,7 +186,7 @@ def read_manifest(folder: Path, project_id: str | None = None) -> ExportedFolder
 
 
 def _check_files(folder: Path, manifest: Manifest) -> None:
-    """Compare the files with their hashes, and with what the manifest counts."""
+    """Compare the files with their hashes, and with the counts of the manifest."""
     lines = {NODES: sum(manifest.nodes.values()), EDGES: sum(manifest.edges.values())}
     sizes = {
         vectors_file(name): 4 * sum(int(length) * rows for length, rows in of_length.items())

@@ -1,4 +1,4 @@
-"""What the local servers have in common: ports, waiting until ready, starting again, ending."""
+"""The common part of the local servers: ports, waiting until ready, starting again, ending."""
 
 from __future__ import annotations
 

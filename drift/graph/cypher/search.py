@@ -29,6 +29,7 @@ from drift.graph.cypher.legs import GIVEN
 from drift.graph.cypher.nearest import hits, home, readable, scored, still_there, told, visible
 from drift.graph.cypher.schema import DEFAULT, Schema
 from drift.graph.cypher.walk import in_scope
+from drift.graph.mapping import quoted
 
 SHOW_INDEXES = """
 SHOW INDEXES YIELD name, type, state, populationPercent, entityType, labelsOrTypes, properties,
@@ -97,9 +98,10 @@ CALL (generation) {{
     RETURN g LIMIT 1
   }}
   RETURN collect({{
-    id: {s.community_id("c")}, level: toIntegerOrNull(c.level), summary: c.{s.summary},
-    score: votes, samples: samples, above: CASE WHEN g IS NOT NULL THEN {{
-      id: {s.community_id("g")}, level: toIntegerOrNull(g.level), summary: g.{s.summary}
+    id: {s.community_id("c")}, level: toIntegerOrNull(c.level), title: c.title,
+    summary: c.{s.summary}, score: votes, samples: samples, above: CASE WHEN g IS NOT NULL THEN {{
+      id: {s.community_id("g")}, level: toIntegerOrNull(g.level), title: g.title,
+      summary: g.{s.summary}
     }} END
   }}) AS topics
 }}
@@ -107,8 +109,14 @@ RETURN topics, made_by
 """
 
 
+# A title that more documents have names none of them. A linked document is long at times, and only
+# its first chunks are compared.
 def named(s: Schema = DEFAULT) -> str:
-    """Return the statement that gives the `named`: the nearest chunks of the anchors' documents."""
+    """Return the statement that gives the `named`: the nearest chunks of documents.
+
+    These are the documents of the `$asked.anchors`, those whose titles are `$asked.titles`, and
+    those that links lead to, `$asked.linked`.
+    """
     return f"""
 {visible(s)}{followup_text.picked(s)}
 CALL () {{
@@ -116,24 +124,74 @@ CALL () {{
   WHERE {s.project_chunk("ch")} AND {s.node_id("ch")} IN $asked.anchors
   RETURN collect(ch) AS anchors
 }}
-CALL (anchors, generation, hard) {{
+CALL () {{
+  {_titled(s)}
+}}
+CALL (anchors, titled, generation, hard) {{
   CALL (anchors) {{
     UNWIND anchors AS ch
     {home(s)}
-    RETURN DISTINCT home
+    RETURN collect(DISTINCT home) AS homes
   }}
-  MATCH (home){s.holds}(ch)
-  WITH DISTINCT ch, generation, hard
-  WHERE {s.project_chunk("ch")} AND (NOT hard OR {in_scope(s)})
-  {scored(s)}
-  ORDER BY similarity DESC, {s.node_id("ch")}
-  LIMIT $most_of_named
-  WITH ch, similarity, {{{told(s)}, similarity: similarity, bm25: 0.0, graph: 0.0, in_scope: true}}
-    AS row
+  UNWIND [{{of: homes, compared: $most_chunks, most: $most_of_named}}] +
+    [d IN titled | {{of: [d], compared: $compared_of_titled, most: $most_of_titled}}] AS one
+  CALL (one, generation, hard) {{
+    UNWIND one.of AS d
+    MATCH (d){s.holds}(ch)
+    WITH DISTINCT ch, one, generation, hard
+    WHERE {s.project_chunk("ch")}
+    WITH ch, one, generation, hard ORDER BY {s.ordinal("ch")}
+    WITH collect(ch)[0..one.compared] AS compared, one, generation, hard
+    UNWIND compared AS ch
+    WITH ch, one, generation, hard
+    WHERE NOT hard OR {in_scope(s)}
+    {scored(s, "ch, one")}
+    ORDER BY similarity DESC, {s.node_id("ch")}
+    WITH collect({{ch: ch, similarity: similarity}})[0..one.most] AS nearest, one
+    RETURN nearest
+  }}
+  UNWIND nearest AS near
+  WITH DISTINCT near.ch AS ch, near.similarity AS similarity
+  WITH ch, {{
+    {told(s)}, links: {s.links("ch")},
+    similarity: similarity, bm25: 0.0, graph: 0.0, in_scope: true
+  }} AS row
   RETURN collect(CASE WHEN {still_there(s)} THEN row END) AS named
 }}
 RETURN named
 """
+
+
+# A title of several documents names none of them.
+def _titled(s: Schema) -> str:
+    if not s.titled_label:
+        return "RETURN [] AS titled"
+    of_project, is_on = "", ""
+    if s.has_projects:
+        of_project, is_on = "d.project_id = $asked.project_id AND ", " AND d.is_off IS NULL"
+    return f"""CALL () {{
+    UNWIND $asked.titles AS key
+    CALL (key) {{
+      MATCH (d:{quoted(s.titled_label)}){s.seek("d", "__Document__", "title_key")}
+      WHERE {of_project}d.title_key = key{is_on}
+      WITH d LIMIT 2
+      RETURN collect(d) AS of_title
+    }}
+    WITH of_title WHERE size(of_title) = 1
+    RETURN head(of_title) AS d LIMIT $most_titled{_linked(s)}
+  }}
+  RETURN collect(d) AS titled"""
+
+
+def _linked(s: Schema) -> str:
+    if not s.has_projects:
+        return ""
+    return f"""
+  UNION
+    UNWIND $asked.linked AS id
+    MATCH (d:__Document__){s.seek("d", "__Document__", "id")}
+    WHERE d.project_id = $asked.project_id AND d.id = id AND d.is_off IS NULL
+    RETURN d"""
 
 
 def _language(search_index: str | None) -> str:

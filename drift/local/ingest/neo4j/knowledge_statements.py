@@ -53,9 +53,12 @@ RETURN toStringOrNull(n.project_id) AS id, count(*) AS nodes
 
 # Told a chunk's label or project, the planner may begin with all chunks, once a document.
 READ_MEMBERS = f"""
+OPTIONAL MATCH (p:__Project__ {{id: $project_id}})
+WITH p.derived_at AS derived
 {DOCUMENTS}
-WITH d ORDER BY d.id
-RETURN d.id AS document_id, coalesce(d.title, '') AS title, COLLECT {{
+WITH d, derived ORDER BY d.id
+RETURN d.id AS document_id, coalesce(d.title, '') AS title,
+  coalesce(d.indexed_at >= derived, true) AS is_new, COLLECT {{
   MATCH (d)-[:HAS_CHUNK]->(ch)
   WHERE '__Chunk__' IN labels(ch)
   WITH ch ORDER BY ch.ordinal, ch.id

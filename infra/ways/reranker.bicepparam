@@ -1,0 +1,12 @@
+// A reranker in Foundry orders the passages; the function's identity signs in there.
+using '../main.bicep'
+
+param environmentName = 'prod'
+param location = 'westeurope'
+param appSettings = {
+  NEO4J_URI: 'neo4j+s://0a1b2c3d.databases.neo4j.io'
+  RERANK_URL: 'https://name.services.ai.azure.com'
+  RERANK_MODEL: 'cohere-rerank'
+}
+param rerankExistingId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.CognitiveServices/accounts/name'
+param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD')
