@@ -56,11 +56,23 @@ SENTENCE_END = re.compile(
 )
 """The signs between two sentences of a document: closing quotes and brackets, white space."""
 
+RUN_IN_HEADING = re.compile(
+    r"\s*+(?:(?:>|[-*+\u2022]\s|\d{1,3}[.)]\s)\s*+)*+(\*{1,3}|_{1,3})(?=\w)"
+    r"(?:(?!\1)[^\n]){1,60}(?:(?<=[.:?!])\1|\1[.:])\s+"
+)
+"""A label in bold or italics, `**Ada.**`, which says whom the sentence behind it is about."""
+
 
 def split_sentences(paragraph: str) -> Iterator[str]:
-    """Yield the sentences of a paragraph as slices of it, with the quotes that close them."""
+    """Yield the sentences of a paragraph as slices of it, with the quotes that close them.
+
+    A label before a sentence belongs to it.
+    """
     start = 0
     for end in SENTENCE_END.finditer(paragraph):
+        label = RUN_IN_HEADING.match(paragraph, start)
+        if label and end.end() <= label.end():
+            continue
         if piece := paragraph[start : end.end()].strip():
             yield piece
         start = end.end()

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import sentencex
 
 from drift.core.folding import parted_words
-from drift.core.sentence_ends import Span, end_of_space
+from drift.core.sentence_ends import RUN_IN_HEADING, Span, end_of_space
 from drift.evidence.figure_text import any_of
 from drift.evidence.figure_words import MONTHS
 
@@ -90,14 +90,16 @@ _GOES_ON = re.compile(
 def _belongs(text: str, before: Span, here: Span, language: str) -> bool:
     """Tell whether a sentence goes on behind a full stop: `Eq. 5`, `Sra. Ruiz`, `Gesch.-Führer`.
 
-    A name in code does as well: `self._rules`, `tuple[str, ...]:`; and a word that is parted.
+    A name in code does as well: `self._rules`, `tuple[str, ...]:`; and a word that is parted. So
+    does what stands behind a label: `**Ada.** She ...`.
     """
-    if here.end - before.start <= MAX_SPAN_CHARACTERS and any(
-        start < here.start < end
-        for start, end in parted_words(text, max(before.start, before.end - 60), here.start + 60)
-    ):
+    if here.end - before.start > MAX_SPAN_CHARACTERS:
+        return False
+    near = parted_words(text, max(before.start, before.end - 60), here.start + 60)
+    label = RUN_IN_HEADING.match(text, before.start)
+    if (label and here.start <= label.end()) or any(a < here.start < z for a, z in near):
         return True
-    if text[before.end - 1] != "." or here.end - before.start > MAX_SPAN_CHARACTERS:
+    if text[before.end - 1] != ".":
         return False
 
     at_once = text[here.start : here.start + 2] if here.start == before.end else ""

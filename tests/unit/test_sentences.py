@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drift.core.sentence_ends import split_sentences
 from drift.evidence.sentences import MAX_SPAN_CHARACTERS, sentences, spans
 
 ENGLISH = "It is known that the ship was of the line and was to be at sea. "
@@ -185,7 +186,25 @@ def test_the_work_grows_no_faster_than_the_text(piece: str) -> None:
 def test_a_name_of_code_is_never_cut_at_its_full_stop() -> None:
     code = "def own(self) -> tuple[str, ...]:\n    return self._rules[self._read(folder)]"
     assert sentences(code) == (code,)
-    assert sentences("_It is so._ Then it went.") == ("_It is so.", "_ Then it went.")
+    assert sentences("It is _so._ Then it went.") == ("It is _so.", "_ Then it went.")
+
+
+@pytest.mark.parametrize("before", ["", "Two lost power.\n\n", "**Ada.** He did not.\n", "> "])
+@pytest.mark.parametrize(
+    "label",
+    ["**Northlight.**", "*Northlight*.", "__2. Northlight:__", "***Did Dr. Northlight go?***"],
+)
+def test_a_label_stays_with_the_sentence_that_it_introduces(before: str, label: str) -> None:
+    said = f"{label} She lost power\noff Skerry."
+    text = f"{before}{said} Then she drifted."
+    *_, first, second = sentences(text)
+    assert (first.removeprefix("> "), second) == (said, "Then she drifted.")
+    assert list(split_sentences(text))[-2:] == [f"{'> ' if before == '> ' else ''}{said}", second]
+
+
+def test_a_label_stays_in_a_long_item() -> None:
+    units = sentences(f"- **Northlight.** She lost power. {'Then she drifted for miles. ' * 9}")
+    assert units[:2] == ("- **Northlight.** She lost power.", "Then she drifted for miles.")
 
 
 @pytest.mark.parametrize("parted", ["Octo-\nber", "Octo-\n\n\fber", "Octo-\n\n12\n\n\fber"])
