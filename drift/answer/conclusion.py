@@ -12,9 +12,8 @@ from drift.core.sentence_ends import split_sentences
 from drift.evidence.answer_statements import Proven, Statement, proven
 from drift.evidence.text import form, is_same_question
 from drift.evidence.verdict import NOT_IN_THE_CONTEXT, judged
-from drift.model.limits import is_in_vain
 from drift.model.tree import Citation, Fact, Node, Verdict, cited_by
-from drift.prompting.findings import numbered_facts, surest_first
+from drift.prompting.findings import numbered_facts, surest_first, with_finds
 from drift.prompting.tokens import cut
 
 NOT_FOUND = "The documents do not answer this question."
@@ -98,7 +97,7 @@ def _news(still_open: str, question: str) -> str:
 
 def without_last_call(question: str, nodes: Sequence[Node], shown: Iterable[str]) -> Conclusion:
     """Return the follow-ups' own answers where the last reply is unusable: in part at most."""
-    found = _found(nodes)
+    found = with_finds(nodes)
     standing = joined_answers(found, numbered_facts(found, {}))
     said: Verdict = "partly" if found else "not_found"
     return _judged(question, said, standing, nodes, shown, NOT_PUT_TOGETHER)
@@ -138,7 +137,7 @@ def _voided(question: str, nodes: Sequence[Node], *, is_explained: bool) -> list
     says itself that its evidence does not answer: to a weak model every sentence settles a part.
     What one look has said (depth 0) stands in any case.
     """
-    found = _found(nodes)
+    found = with_finds(nodes)
     sure = [
         (node, node.answer)
         for node in found
@@ -150,11 +149,6 @@ def _voided(question: str, nodes: Sequence[Node], *, is_explained: bool) -> list
     )
 
     return found if sure and (any(settles) or not is_explained) else []
-
-
-def _found(nodes: Sequence[Node]) -> list[Node]:
-    """Return the follow-ups that found something on evidence that holds, in their order."""
-    return [node for node in nodes if node.answer and not is_in_vain(node.answer)]
 
 
 # ----------------------------------------------------------------- the follow-ups' own answers

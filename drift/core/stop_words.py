@@ -69,7 +69,8 @@ MONTHS_AND_DAYS = frozenset(
     january february march april may june july august september october november december jan feb
     mar apr jun jul aug sep sept oct nov dec monday tuesday wednesday thursday friday saturday
     sunday mon tue tues wed thu thur thurs fri sat sun am pm utc gmt est edt pst today yesterday
-    tomorrow
+    tomorrow januar februar märz mai juni juli oktober dezember jänner okt dez montag dienstag
+    mittwoch donnerstag freitag samstag sonnabend sonntag
     """.split()
 )
-"""English words that tell when, and stand in capitals without naming anything."""
+"""Words that tell when, and stand in capitals in English or German without naming anything."""

@@ -53,6 +53,11 @@ def stands_in(name: str, texts: Iterable[str]) -> bool:
     return any(whole.search(text) for text in texts)
 
 
+def is_date_or_number(name: str) -> bool:
+    """Tell whether words are months, days and digits alone."""
+    return MONTHS_AND_DAYS.issuperset(re.findall(r"[^\W\d_]+", name.casefold()))
+
+
 def _found_by(answer: Answer, asked: Iterable[str]) -> Iterator[str]:
     spans = [citation.span for citation in answer.citations]
     asked = [text.casefold() for text in asked]
@@ -64,5 +69,5 @@ def _found_by(answer: Answer, asked: Iterable[str]) -> Iterator[str]:
         name = whole if stands_in(whole, spans) else part
         small = name.casefold()
         is_new = stands_in(name, spans) and not stands_in(small, asked)
-        if is_new and not MONTHS_AND_DAYS.issuperset(small.split()):
+        if is_new and not is_date_or_number(name):
             yield name

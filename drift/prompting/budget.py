@@ -14,7 +14,7 @@ from functools import lru_cache, partial
 from drift.model.calls import Prompt
 from drift.model.graph import Chunk, Community, CommunityId, PrimerEvidence
 from drift.model.limits import Limits
-from drift.model.tree import Citation, Fact, Node
+from drift.model.tree import Citation, Fact, Node, cited_by
 from drift.prompting import elements, findings, prompts
 from drift.prompting.batching import Group, in_turns
 from drift.prompting.elements import Handles, RequestHandles, SearchHistory
@@ -135,15 +135,16 @@ def primer(
 
     # Summaries leave half of the room to samples and lines, and samples half of that to lines.
     half = room // 2 if found.candidates else room
-    told = partial(elements.community_elements, found.communities, handles)
-    summaries, left = _shortened_to_fit(told, len(found.communities), half)
+    told_of = partial(elements.community_elements, found.communities, handles)
+    summaries, left = _shortened_to_fit(told_of, len(found.communities), half)
     room -= half - left
 
-    rows = elements.sample_elements(found.samples, found.communities, handles)
+    told = replace(found, candidates=elements.told_apart(found.candidates))
+    rows = elements.sample_elements(told.samples, told.communities, handles)
     samples, left = _fitting(rows, room // 2)
     room -= room // 2 - left
 
-    lines = elements.candidate_lines(question, found.candidates)[len(samples) :]
+    lines = elements.candidate_lines(question, told.candidates)[len(samples) :]
     candidates, _ = _fitting(lines, room)
     prompt = prompts.primer(asked, summaries, samples, candidates)
     return Reading(prompt, found.candidates[: len(samples) + len(candidates)])
@@ -162,8 +163,9 @@ def aggregator(
 
     chosen: list[Node] = []
     surest = findings.surest_first(nodes)
+    names = elements.document_names(cited_by(surest))
     for node in surest:
-        rows = findings.finding_elements([node], findings.numbered_facts([node], retrieved))
+        rows = findings.finding_elements([node], findings.numbered_facts([node], retrieved), names)
         cost = sum(map(most_tokens, rows))
         if cost > room:
             break
@@ -175,7 +177,7 @@ def aggregator(
 
     chosen.sort(key=lambda node: node.question.id)
     facts = findings.numbered_facts(chosen, retrieved)
-    rows = findings.finding_elements(chosen, facts)
+    rows = findings.finding_elements(chosen, facts, names)
     return prompts.aggregate(question, rows, unanswered), facts
 
 
@@ -236,14 +238,14 @@ def _leading(
     """Return the leading chunks that fit, the first in any case, their elements, the room left."""
     shown: list[Chunk] = []
     by_id: dict[str, str] = {}
-    for chunk in chunks:
+    for chunk, told in zip(chunks, elements.told_apart(chunks), strict=True):
         handle = handles.chunks.short(chunk.id)
-        written = elements.chunk_element(chunk, handle)
+        written = elements.chunk_element(told, handle)
         cost = most_tokens(written)
         if cost > room and shown:
             break
         if cost > room:
-            written = _first_sentences(chunk, handle, room)
+            written = _first_sentences(told, handle, room)
             cost = max(room, most_tokens(written))
 
         room -= cost

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from drift.core.folding import whole_words
@@ -78,11 +78,9 @@ class RequestHandles:
 
     def in_prose(self, chunks: Mapping[str, Chunk]) -> dict[str, str]:
         """Return the words for each handle in prose: the document of a chunk, or nothing."""
-        names = dict.fromkeys(self.communities.all_short(), "")
-        for chunk_id in self.chunks.keys:
-            chunk = chunks.get(chunk_id)
-            names[self.chunks.short(chunk_id)] = chunk.document_name if chunk else ""
-        return names
+        names = {chunk_id: chunk.document_name for chunk_id, chunk in chunks.items()}
+        told = {self.chunks.short(id_): names.get(id_, "") for id_ in self.chunks.keys}
+        return dict.fromkeys(self.communities.all_short(), "") | told
 
 
 def community_elements(
@@ -109,6 +107,22 @@ def topic_elements(topics: Sequence[Community], characters: int) -> list[str]:
         element("topic", plain(cut(one.summary, characters)), title=on_line(one.title))
         for one in topics
     ]
+
+
+def document_names(found: Iterable[Chunk | Citation]) -> dict[str, str]:
+    """Return each document's name by its key, with its path where others here have the same."""
+    names = {one.document_id or one.document_name: one.document_name for one in found}
+    shared = Counter(names.values())
+    return {
+        key: name if shared[name] == 1 or key == name else f"{cut(name, 100)} ({key})"
+        for key, name in names.items()
+    }
+
+
+def told_apart(chunks: Sequence[Chunk]) -> tuple[Chunk, ...]:
+    """Return chunks with the names of their documents as a prompt shows them."""
+    names = document_names(chunks)
+    return tuple(replace(one, document_name=names[document_of(one)]) for one in chunks)
 
 
 def candidate_handles(chunks: Iterable[Chunk]) -> Handles[str]:
@@ -237,23 +251,25 @@ def asked_elements(
 
 
 def _settled(node: Node, shown: Collection[str], handles: Handles[str]) -> str:
-    answer = node.answer
-    if answer is None or not answer.citations:
-        return _asked(node.question.text, "looked for in vain")
+    state, lines = "looked for in vain", [on_line(node.question.text)]
+    if (answer := node.answer) and answer.citations:
+        state = answer.verdict.replace("_", " ")
+        lines.append(_beginning(answer.text))
+        for citation in answer.citations:
+            said = "" if citation.chunk_id in shown else f" {on_line(citation.span)}"
+            lines.append(f"{_at(citation, handles)}{said}")
 
-    evidence = [
-        _at(citation, handles)
-        + ("" if citation.chunk_id in shown else f" {on_line(citation.span)}")
-        for citation in answer.citations
-    ]
-    said = on_line(cut(answer.text, 300))
-
-    return _asked(node.question.text, answer.verdict, said, *evidence)
+    return element("followup", "\n".join(lines), state=state)
 
 
-def _asked(question: str, state: str, *lines: str) -> str:
-    content = "\n".join((on_line(question), *lines))
-    return element("followup", content, state=state.replace("_", " "))
+def _beginning(answer: str) -> str:
+    """Return the sentences of an answer that a line has room for, else some of the first one."""
+    said, most = "", 300
+    for sentence in split_sentences(on_line(answer)):
+        if len(said) + len(sentence) > most:
+            return said or f"{cut(sentence, most).rstrip()} \u2026"
+        said = f"{said} {sentence}".lstrip()
+    return said
 
 
 def _at(citation: Citation, handles: Handles[str]) -> str:

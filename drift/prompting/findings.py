@@ -46,12 +46,14 @@ def parents_first(nodes: Sequence[Node]) -> Iterator[Node]:
 def proven(nodes: Sequence[Node]) -> list[Node]:
     """Return the follow-ups whose answer stands on evidence, without a first try in vain."""
     standing = [node for node in nodes if node.answer and node.answer.citations]
-    found = {node.question.text for node in standing if _found(node)}
-    return [node for node in standing if _found(node) or node.question.text not in found]
+    found = with_finds(nodes)
+    answered = {node.question.text for node in found}
+    return [node for node in standing if node in found or node.question.text not in answered]
 
 
-def _found(node: Node) -> bool:
-    return node.answer is not None and not is_in_vain(node.answer)
+def with_finds(nodes: Sequence[Node]) -> list[Node]:
+    """Return the follow-ups that found something on evidence that holds, in their order."""
+    return [node for node in nodes if node.answer and not is_in_vain(node.answer)]
 
 
 def surest_first(nodes: Sequence[Node]) -> list[Node]:
@@ -70,11 +72,11 @@ def numbered_facts(nodes: Sequence[Node], retrieved: Mapping[str, Chunk]) -> tup
             _, before = found.get(key, (citation, 0.0))
             found[key] = citation, max(before, node.answer.confidence)
 
-    facts = []
-    for number, (citation, confidence) in enumerate(found.values(), start=1):
-        chunk = retrieved.get(citation.chunk_id)
-        facts.append(Fact(number, citation, confidence, place_of(chunk) if chunk else ""))
-    return tuple(facts)
+    places = {chunk_id: place_of(chunk) for chunk_id, chunk in retrieved.items()}
+    return tuple(
+        Fact(number, citation, confidence, places.get(citation.chunk_id, ""))
+        for number, (citation, confidence) in enumerate(found.values(), start=1)
+    )
 
 
 def _wording(citation: Citation) -> tuple[str, str]:
@@ -82,8 +84,13 @@ def _wording(citation: Citation) -> tuple[str, str]:
     return citation.document, " ".join(citation.span.split()).casefold()
 
 
-def finding_elements(nodes: Sequence[Node], facts: Sequence[Fact]) -> list[str]:
-    """Return each proven answer with its facts; one that stands further up is only named again."""
+def finding_elements(
+    nodes: Sequence[Node], facts: Sequence[Fact], names: Mapping[str, str]
+) -> list[str]:
+    """Return each proven answer with its facts; one that stands further up is only named again.
+
+    `names` are those of the documents by their keys.
+    """
     by_key = {_wording(fact.citation): fact for fact in facts}
     told: set[int] = set()
 
@@ -95,7 +102,7 @@ def finding_elements(nodes: Sequence[Node], facts: Sequence[Fact]) -> list[str]:
         lines = [on_line(node.question.text), f"Answer: {on_line(node.answer.text)}"]
         for citation in node.answer.citations:
             fact = by_key[_wording(citation)]
-            name = short_name(fact.citation.document_name)
+            name = short_name(names[citation.document])
             where = ", ".join(filter(None, (name, fact.place)))
             said = f"{on_line(fact.citation.span)} ({on_line(where)})"
             lines.append(f"[{fact.number}] {'as above' if fact.number in told else said}")

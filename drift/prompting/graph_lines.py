@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import chain, zip_longest
 
-from drift.evidence.found_names import stands_in
+from drift.evidence.found_names import is_date_or_number, stands_in
 from drift.model.graph import Chunk, Evidence, Relationship
 from drift.prompting.markup import on_line
 from drift.prompting.tokens import cut
@@ -46,9 +46,10 @@ def _ranked(found: Evidence) -> list[Relationship]:
 
 
 def _leads_on(one: Relationship, known: Sequence[str]) -> bool:
-    """Whether one end is known and the other is not."""
+    """Whether one end is known and the other is not, and is a name."""
     ends = [_spaced(end) for end in (one.source, one.target)]
-    return all(ends) and stands_in(ends[0], known) != stands_in(ends[1], known)
+    is_first, is_last = (stands_in(end, known) for end in ends)
+    return all(ends) and is_first != is_last and not is_date_or_number(ends[is_first])
 
 
 def _is_shown(one: Relationship, ids: set[str], texts: Sequence[str]) -> bool:

@@ -18,9 +18,9 @@ from drift.local.model_server.relevance import alike, choose, forms, terms
 from drift.local.prompt_elements import elements
 from drift.model.graph import Chunk
 from drift.model.reading import ABOUT_PROJECT
-from drift.model.tree import ANSWERED, Answer, Citation, Node, Question
+from drift.model.tree import ANSWERED, Answer, Citation, Node, Question, cited_by
 from drift.prompting import prompts
-from drift.prompting.elements import Context, chunk_element
+from drift.prompting.elements import Context, chunk_element, document_names
 from drift.prompting.findings import finding_elements, numbered_facts, unanswered_lines
 from drift.prompting.markup import element
 
@@ -329,7 +329,8 @@ def test_a_hypothesis_is_a_statement_with_the_words_of_the_question() -> None:
 # -------------------------------------------------------------------------------------- aggregation
 def aggregated(question: str, *nodes: Node) -> AggregateReply:
     facts = numbered_facts(nodes, {})
-    prompt = prompts.aggregate(question, finding_elements(nodes, facts), unanswered_lines(nodes))
+    rows = finding_elements(nodes, facts, document_names(cited_by(nodes)))
+    prompt = prompts.aggregate(question, rows, unanswered_lines(nodes))
     return AggregateReply.model_validate_json(reply(prompt.name, prompt.user))
 
 

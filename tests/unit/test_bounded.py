@@ -154,6 +154,29 @@ def test_a_chunk_says_its_headings_and_its_place_where_they_are_known() -> None:
     assert set(untold.attributes) == {"id", "document"}
 
 
+def test_documents_of_one_name_are_shown_with_their_paths() -> None:
+    same = [
+        Chunk(path, f"It is {path}.", "README.md", document_id=path)
+        for path in ("app/README.md", "lib/README.md")
+    ]
+    other = Chunk("c", "It is so.", "Manual", document_id="manual.md")
+    evidence = Evidence((*same, other))
+    names = ["README.md (app/README.md)", "README.md (lib/README.md)", "Manual"]
+
+    prompt, shown = read(evidence, limits(BOUND))
+    assert [one["document"] for one in elements(prompt.user, "chunk")] == names
+    assert shown == evidence.chunks
+    reading = budget.primer(
+        "q", PrimerEvidence(candidates=evidence.chunks * 3), Handles("C"), BOUND
+    )
+    assert [one["document"] for one in elements(reading.prompt.user, "sample")][:3] == names
+    assert "| README.md (app/README.md): It is app/README.md." in reading.prompt.user
+    assert reading.shown == evidence.chunks * 3
+
+    alone, _ = read(Evidence((same[0], other)), limits(BOUND))
+    assert [one["document"] for one in elements(alone.user, "chunk")] == ["README.md", "Manual"]
+
+
 def test_chunks_of_one_document_stand_in_its_order_and_documents_by_their_best_chunk() -> None:
     def part(document: str, place: int, places: int = 9) -> Chunk:
         return Chunk(f"{document}{place}", "text", document, place=place, places=places)

@@ -116,6 +116,21 @@ def test_evidence_in_a_chunk_that_is_shown_as_well_is_only_named() -> None:
     assert one.lines() == ["Who?", "Both.", "K2.4", "K1.1 Bob did."]
 
 
+@pytest.mark.parametrize(
+    ("answer", "shown"),
+    [
+        (f"Ann did it; Bob saw it. {'So she said at once; ' * 20}", "Ann did it; Bob saw it."),
+        (f"{'Ann did it; ' * 30}and left.", f"{'Ann did it; ' * 24}Ann did it; \u2026"),
+        ("Ann did it; Bob saw it", "Ann did it; Bob saw it"),
+    ],
+)
+def test_a_long_answer_of_before_ends_with_a_sentence_or_says_that_it_was_cut(
+    answer: str, shown: str
+) -> None:
+    [one] = told(SearchHistory((node("Who?", answer, Citation("b", "So.", "d")),)), "b")
+    assert one.lines()[1] == shown
+
+
 # ---------------------------------------------------------------------------------- order, and cuts
 @given(st.text(max_size=80), st.integers(0, 80))
 def test_a_cut_text_is_a_beginning_within_its_bound(text: str, most: int) -> None:

@@ -15,12 +15,15 @@ from drift.model.tree import (
     SKIPPED_ENOUGH,
     Answer,
     Citation,
+    Fact,
     FollowupState,
     Node,
     Question,
     Verdict,
+    cited_by,
 )
 from drift.prompting import findings
+from drift.prompting.elements import document_names
 from drift.prompting.findings import (
     finding_elements,
     numbered_facts,
@@ -116,16 +119,35 @@ def test_a_span_is_one_fact_as_sure_as_its_surest_answer() -> None:
 
 
 # ----------------------------------------------------------------------------------------- findings
+def found_in(nodes: list[Node], facts: tuple[Fact, ...]) -> list[str]:
+    return finding_elements(nodes, facts, document_names(cited_by(nodes)))
+
+
 def test_a_finding_is_a_question_its_answer_and_its_facts_with_document_and_place() -> None:
     nodes = [
         answered(0, cited("a", "So it\n  is."), cited("b"), confidence=0.987, verdict="partly")
     ]
     facts = numbered_facts(nodes, {"a": Chunk("a", "t", "d", place=3, places=9)})
-    [row] = finding_elements(nodes, facts)
+    [row] = found_in(nodes, facts)
     assert element(row, "finding") == Element(
         {"verdict": "partly", "confidence": "0.99", "depth": "1"},
         "q0\nAnswer: a0\n[1] So it is. (document of a, 3 of 9)\n[2] Said. (document of b)",
     )
+
+
+def test_documents_of_one_name_stand_with_their_paths() -> None:
+    citations = [
+        Citation("a", "It is 5.", "README.md", document_id="app/README.md"),
+        Citation("b", "It is 6.", "README.md", document_id="lib/README.md"),
+        Citation("c", "It is 7.", "Manual", document_id="manual.md"),
+    ]
+    nodes = [answered(0, *citations)]
+    [row] = found_in(nodes, numbered_facts(nodes, {}))
+    assert element(row, "finding").lines()[2:] == [
+        "[1] It is 5. (README.md (app/README.md))",
+        "[2] It is 6. (README.md (lib/README.md))",
+        "[3] It is 7. (Manual)",
+    ]
 
 
 def test_findings_stand_parents_first_and_tell_each_fact_once() -> None:
@@ -138,7 +160,7 @@ def test_findings_stand_parents_first_and_tell_each_fact_once() -> None:
         ended(4, NO_EVIDENCE),
     ]
     facts = numbered_facts(nodes, {})
-    shown = [element(row, "finding") for row in finding_elements(nodes, facts)]
+    shown = [element(row, "finding") for row in found_in(nodes, facts)]
     assert [(one["depth"], one.lines()) for one in shown] == [
         ("1", ["q0", "Answer: a0", "[1] Said. (document of a)"]),
         ("2", ["q2", "Answer: a2", "[2] Said. (document of c)", "[1] as above"]),

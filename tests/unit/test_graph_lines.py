@@ -33,6 +33,7 @@ def test_a_relation_is_its_names_and_its_sentence() -> None:
         said("Ann", "Ann bought it."),
         said("Bob", "Bob met Cid.", source="Cid"),
         said(" ", "Nobody bought it."),
+        said("12 March 1802", "It was sold on 12 March 1802."),
         Relationship("Old Mill", "Bob", "Bob bought the mill in 1802.", ("shown",)),
     ],
 )

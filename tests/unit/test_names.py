@@ -246,6 +246,13 @@ def test_a_month_or_a_day_is_no_name_and_stays_within_one() -> None:
 
 
 @pytest.mark.parametrize(
+    "said", ["Am Montag, 12. M\u00e4rz 2024.", "In March/April 2012.", "In Sept. 1802, on 3 May."]
+)
+def test_a_date_is_no_name(said: str) -> None:
+    assert names_found([node("When?", said, said)], "Which?") == ()
+
+
+@pytest.mark.parametrize(
     ("said", "name"),
     [
         ("He was born in Des Moines.", "Des Moines"),
