@@ -88,7 +88,9 @@ async def test_a_project_holds_what_was_written_and_its_fingerprint(
 async def test_members_are_read_in_order_and_chunks_with_their_vectors(
     backend: Backend, project: str
 ) -> None:
-    second = replace(CHUNKS[0], ordinal=1, heading="Part > One", names=("ferry",))
+    second = replace(
+        CHUNKS[0], ordinal=1, heading="Part > One", names=("ferry",), links=("b.md\nthe boats",)
+    )
     await fill(backend, project, [CHUNKS[2], second, CHUNKS[1]])
     expected = (CHUNKS[1], second, CHUNKS[2])
     members, facts = await backend.writer.read_members(project)

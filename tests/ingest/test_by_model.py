@@ -20,6 +20,7 @@ from drift.core.errors import (
 )
 from drift.graph.writing.records import CommunityRecord, ModelReply
 from drift.indexing.documents import SourceDocument
+from drift.indexing.links import place_links
 from drift.local.ingest import changes, pipeline
 from drift.local.ingest.by_model import Tier
 from drift.local.ingest.by_model.borne_out import Shown
@@ -164,6 +165,29 @@ async def test_what_has_no_sentence_is_not_read() -> None:
     assert model.of("facts_reply")
     assert not [prompt.name for prompt in model.asked if "Port Askaig" in prompt.user]
     assert not (await ingest(writer, ByModel(model, "m", "facts"), documents)).wrote
+
+
+async def test_what_is_mostly_links_is_not_read() -> None:
+    headlines = [f"Ferry {number} leaves Port Askaig for good." for number in range(12)]
+    said = "The ferry to Port Charlotte is told of here, beside other pages that tell of more. "
+    texts = {"list.html": headlines, "page.html": [said * 9, *headlines]}
+    documents = [
+        SourceDocument(
+            name,
+            name,
+            "\n\n".join(lines),
+            "text",
+            links=place_links(
+                "\n\n".join(lines), [(line, f"{line[:7]}.html") for line in headlines]
+            ),
+        )
+        for name, lines in texts.items()
+    ]
+    writer, model = MemoryWriter(), Model()
+    await ingest(writer, ByModel(model, "m", "facts"), (*DOCUMENTS, *documents))
+    asked = "".join(prompt.user for prompt in model.of("facts_reply"))
+    assert "Port Charlotte" in asked
+    assert 'document="list.html"' not in asked
 
 
 async def test_a_removed_document_takes_what_was_replied_about_it_with_it() -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from drift.core.folding import UNSPACED
 from drift.core.sentence_ends import split_sentences
 from drift.core.stop_words import STOP_WORDS_OF_FOUR_LANGUAGES
+from drift.graph.writing.records import ChunkRecord
 from drift.indexing.blocks import split_blocks
 
 _FENCE = re.compile(r"^[^\S\n]*(?:```|~~~)", re.MULTILINE)
@@ -36,7 +37,7 @@ _SHORTEST, _LONGEST, _LONGEST_WORD = 30, 400, 30
 _SHORTEST_WITHOUT_SPACES = 10
 _FEWEST_WORDS = 5
 _FEWEST_LETTERS = 0.7
-_SHARE_OF_PROSE = 0.6
+_SHARE_OF_PROSE, _MOST_LINKED = 0.6, 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +58,15 @@ def sentences(text: str) -> Iterator[Sentence]:
             yield from (Sentence(piece, _is_whole(piece)) for piece in split_sentences(body))
 
 
-def has_prose(text: str) -> bool:
-    """Tell whether a chunk has a sentence, if a short one; tables and lists of links have none."""
-    return any(_is_whole(piece.text, shortest=8, fewest_words=3) for piece in sentences(text))
+def has_prose(chunk: ChunkRecord) -> bool:
+    """Tell whether a chunk has a sentence, if a short one; tables and lists of links have none.
+
+    Headlines that link to other pages may read as sentences.
+    """
+    linked = sum(len(link.partition("\n")[2]) for link in chunk.links)
+    return linked < _MOST_LINKED * len(" ".join(chunk.text.split())) and any(
+        _is_whole(piece.text, shortest=8, fewest_words=3) for piece in sentences(chunk.text)
+    )
 
 
 def is_prose(text: str) -> bool:

@@ -63,7 +63,7 @@ class Facts:
         """
         found = {}
         for chunk in chunks:
-            if not has_prose(chunk.text):
+            if not has_prose(chunk):
                 found[chunk.id] = ChunkFacts()
                 continue
             kept = self.replies.find(KIND, [part_of(chunk.text)])

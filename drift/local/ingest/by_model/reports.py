@@ -177,7 +177,7 @@ def _group_prompt(below: Sequence[CommunityRecord]) -> Prompt:
 def _passages(chunks: Sequence[ChunkRecord]) -> str:
     """Return a topic's chunks to be read, of its documents in turns, without near duplicates."""
     of_documents: dict[str, list[ChunkRecord]] = {}
-    told = [chunk for chunk in chunks if has_prose(chunk.text)]
+    told = [chunk for chunk in chunks if has_prose(chunk)]
     repeats = near_duplicates(chunk.text for chunk in told)
     for chunk in (chunk for chunk, is_told in zip(told, repeats, strict=True) if not is_told):
         of_documents.setdefault(chunk.document_id, []).append(chunk)

@@ -70,7 +70,7 @@ READ_CHUNKS = f"""
 UNWIND $rows AS row
 {one("n", "__Chunk__", "id")}
 RETURN n.id AS id, n.ordinal AS ordinal, n.heading AS heading, n.text AS text,
-  n[$vector] AS embedding
+  n.links AS links, n[$vector] AS embedding
 """
 
 # Communities of an earlier release have no `stamp`: they are all found anew.

@@ -174,6 +174,7 @@ class Neo4jWriter:
                     r["heading"] or "",
                     r["text"] or "",
                     title=member.title,
+                    links=tuple(r["links"] or ()),
                 )
                 usable = vector if len(vector) == dimensions else [0.0] * dimensions
                 chunks[chunk.id] = chunk, np.array(usable, dtype=np.float32)
