@@ -57,7 +57,7 @@ SENTENCE_END = re.compile(
 """The signs between two sentences of a document: closing quotes and brackets, white space."""
 
 RUN_IN_HEADING = re.compile(
-    r"\s*+(?:(?:>|[-*+\u2022]\s|\d{1,3}[.)]\s)\s*+)*+(\*{1,3}|_{1,3})(?=\w)"
+    r"\s*+(?:(?:>|[-*+\u2022]\s|\d{1,3}[.)]\s)\s*+){0,4}+(\*{1,3}|_{1,3})(?=\w)"
     r"(?:(?!\1)[^\n]){1,60}(?:(?<=[.:?!])\1|\1[.:])\s+"
 )
 """A label in bold or italics, `**Ada.**`, which says whom the sentence behind it is about."""
