@@ -67,7 +67,6 @@ def _found_by(answer: Answer, asked: Iterable[str]) -> Iterator[str]:
         is_name = before.istitle() and before.isalpha() and before.casefold() not in STOP_WORDS
         whole = f"{before} {part}" if is_name else part
         name = whole if stands_in(whole, spans) else part
-        small = name.casefold()
-        is_new = stands_in(name, spans) and not stands_in(small, asked)
+        is_new = stands_in(name, spans) and not stands_in(name.casefold(), asked)
         if is_new and not is_date_or_number(name):
             yield name

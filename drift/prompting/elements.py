@@ -256,8 +256,9 @@ def _settled(node: Node, shown: Collection[str], handles: Handles[str]) -> str:
         state = answer.verdict.replace("_", " ")
         lines.append(_beginning(answer.text))
         for citation in answer.citations:
-            said = "" if citation.chunk_id in shown else f" {on_line(citation.span)}"
-            lines.append(f"{_at(citation, handles)}{said}")
+            # K3.4 is sentence 4 of chunk K3.
+            at = ".".join(filter(None, (handles.short(citation.chunk_id), citation.sentences)))
+            lines.append(at if citation.chunk_id in shown else f"{at} {on_line(citation.span)}")
 
     return element("followup", "\n".join(lines), state=state)
 
@@ -270,9 +271,3 @@ def _beginning(answer: str) -> str:
             return said or f"{cut(sentence, most).rstrip()} \u2026"
         said = f"{said} {sentence}".lstrip()
     return said
-
-
-def _at(citation: Citation, handles: Handles[str]) -> str:
-    """Return how evidence that was found before is called: K3.4 is sentence 4 of chunk K3."""
-    handle = handles.short(citation.chunk_id)
-    return f"{handle}.{citation.sentences}" if citation.sentences else handle

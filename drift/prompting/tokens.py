@@ -83,8 +83,10 @@ def _latin(word: str) -> float:
     return cost
 
 
-# A long row of stops is read once, not again from each of them.
-_SENTENCE_END = re.compile(r"(?<![.!?…;؟।])[.!?…;؟।]++[\"'”’»)\]]*+(?=\s)|[。！？]+[」』”]*|\n")
+# A long row of stops is read once, not again from each of them. In Greek `;` asks a question.
+_SENTENCE_END = re.compile(
+    r"(?<![.!?…؟।])(?:[.!?…؟।]++|(?<=[\u0370-\u03ff]);)[\"'”’»)\]]*+(?=\s)|[。！？]+[」』”]*|\n"
+)
 _SHORTEST = 2
 
 

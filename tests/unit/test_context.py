@@ -149,6 +149,8 @@ def test_a_cut_text_is_a_beginning_within_its_bound(text: str, most: int) -> Non
         ("第一句話在這裡。第二句話也在這裡。", 10, "第一句話在這裡。"),
         ("沒有句號的一段很長的文字", 5, "沒有句號的"),
         ("whole words only", 8, "whole"),
+        ("He saw it; she did not. So it is.", 22, "He saw it; she did"),
+        ("Πού είναι το παιδί; Εδώ είναι.", 25, "Πού είναι το παιδί;"),
     ],
 )
 def test_a_text_is_cut_after_a_sentence_or_a_word(text: str, most: int, short: str) -> None:

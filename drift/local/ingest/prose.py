@@ -37,7 +37,7 @@ _SHORTEST, _LONGEST, _LONGEST_WORD = 30, 400, 30
 _SHORTEST_WITHOUT_SPACES = 10
 _FEWEST_WORDS = 5
 _FEWEST_LETTERS = 0.7
-_SHARE_OF_PROSE, _MOST_LINKED = 0.6, 0.6
+_SHARE_OF_PROSE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def has_prose(chunk: ChunkRecord) -> bool:
     Headlines that link to other pages may read as sentences.
     """
     linked = sum(len(link.partition("\n")[2]) for link in chunk.links)
-    return linked < _MOST_LINKED * len(" ".join(chunk.text.split())) and any(
+    return linked < _SHARE_OF_PROSE * len(" ".join(chunk.text.split())) and any(
         _is_whole(piece.text, shortest=8, fewest_words=3) for piece in sentences(chunk.text)
     )
 
