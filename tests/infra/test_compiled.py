@@ -15,7 +15,7 @@ from tests.infra.rules import EVERY_WAY, roles, snapshot, template
 from tests.infra.test_refused import SENTENCES
 from tests.infra.ways import COMMITTED, ROOT, Project, Rule, committed_snapshots
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 BICEP_FILES = [
     *sorted((ROOT / "infra").rglob("*.bicep")),

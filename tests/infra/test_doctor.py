@@ -12,7 +12,7 @@ from drift.local.cli.doctor.infra import infra_findings
 from drift.local.infra.bicep_compiler import find_compiler
 from tests.infra.ways import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 CANARY = "canary-password-3f81"
 GOOD = {

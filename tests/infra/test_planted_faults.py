@@ -15,7 +15,7 @@ from tests.infra.compiler import Compiler
 from tests.infra.rules import EVERY_WAY, files, template
 from tests.infra.ways import ROOT, Project, way_files
 
-pytestmark = [pytest.mark.deep, pytest.mark.slow, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.deep, pytest.mark.slow, pytest.mark.timeout(600)]
 
 COPIED = "host.json .funcignore .gitignore azure.yaml local.settings.json.example"
 FIRST = ("every-parameter", "all-private")

@@ -13,7 +13,7 @@ import pytest
 from tests.infra.compiler import Compiler, RefusedError
 from tests.infra.ways import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 SHARED = "/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers"
 OPENAI = f"{SHARED}/Microsoft.CognitiveServices/accounts/models"
