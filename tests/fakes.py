@@ -24,8 +24,6 @@ from drift.model.graph import (
     FollowupQuery,
     PrimerEvidence,
     PrimerQuery,
-    Topic,
-    TopicsQuery,
     Vector,
 )
 from drift.model.health import GraphHealth, Readiness
@@ -189,17 +187,17 @@ class StubGraph:
         self.primers: list[PrimerQuery] = []
         self.followups: list[FollowupQuery] = []
 
-    async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
+    async def primer(self, query: PrimerQuery, deadline: Deadline) -> tuple[Community, ...]:
         deadline.require()
         self.primers.append(query)
         with parts.round_trip():
-            return _value(self._primer)
+            return _value(self._primer).communities
 
     async def has_topics(self, _project_id: str, deadline: Deadline) -> bool:
         deadline.require()
         return False
 
-    async def topics(self, _query: TopicsQuery, deadline: Deadline) -> tuple[Topic, ...]:
+    async def topics(self, _query: PrimerQuery, deadline: Deadline) -> tuple[Community, ...]:
         deadline.require()
         return ()
 
@@ -233,9 +231,10 @@ def chunk(name: str, text: str = "", document: str = "doc") -> Chunk:
     )
 
 
-def community(name: int | str, *samples: Chunk, level: int = 1) -> Community:
+def community(name: int | str, *members: Chunk, level: int = 1) -> Community:
     """Return a community with a summary that names it."""
-    return Community(name, level, f"Summary of {name}", 0.9, samples)
+    held = frozenset(chunk.id for chunk in members)
+    return Community(name, level, f"Summary of {name}", members=held)
 
 
 def request(query: str = "What is asked?", project_id: str = "p", **fields: Any) -> ProjectRequest:

@@ -27,10 +27,9 @@ from tests.unit.test_quick import QUESTION, asked, by_question, quick
 WHOLE = "project:p"
 TOPICS = tuple(
     Community(
-        number, 0, f"They close at {number}.", 1 - number / 100,
+        number, 0, f"They close at {number}.", f"Port {number}",
+        frozenset({f"t{number}", f"u{number}"}),
         (Chunk(f"t{number}", f"Port {number} closes at {number}.", f"Port {number}", 0.5),),
-        title=f"Port {number}",
-        members=frozenset({f"t{number}", f"u{number}"}),
     )
     for number in range(1, 31)
 )  # fmt: skip

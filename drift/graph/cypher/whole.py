@@ -20,12 +20,11 @@ CALL (generation) {{
     AND NOT EXISTS {{ MATCH (b){s.community_up}(c) WHERE b:{s.community} }}
   WITH c, {COSINE} AS score
   ORDER BY score DESC, {s.community_id("c")}
-  WITH collect({{node: c, score: score}}) AS found
+  WITH collect(c) AS found
   RETURN found[0..$most_topics] AS topics, size(found) AS known
 }}
 CALL (topics) {{
-  UNWIND topics AS topic
-  WITH topic.node AS c, topic.score AS score
+  UNWIND topics AS c
   CALL (c) {{
     MATCH (c){s.below}(ch)
     WITH DISTINCT ch
@@ -42,7 +41,7 @@ CALL (topics) {{
   }}
   RETURN collect({{
     id: {s.community_id("c")}, level: toIntegerOrNull(c.level), title: c.title,
-    summary: c.{s.summary}, score: score, samples: samples,
+    summary: c.{s.summary}, samples: samples,
     members: [ch IN members | {s.node_id("ch")}]
   }}) AS communities
 }}
