@@ -89,6 +89,9 @@ class GraphReader(Protocol):
     async def overview(self, project: Project, deadline: Deadline) -> ProjectOut:
         """Return the counts of a project."""
 
+    async def largest(self, project: Project, deadline: Deadline) -> list[str]:
+        """Return what the communities that are in no other are about, the largest first."""
+
     async def version(self, project: Project, deadline: Deadline) -> str | None:
         """Return a version that changes with every write of the project; None where unknown."""
 
@@ -252,13 +255,10 @@ class ProgressSink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The servers that a search asks.
-
-    Without `passages` references have only the model's word.
-    """
+    """The servers that a search asks."""
 
     graph: GraphStore
     chat: ChatModel
     embedder: Embedder
-    passages: PassageReader | None = None
+    passages: PassageReader
     reranker: Reranker | None = None

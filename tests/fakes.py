@@ -25,8 +25,12 @@ from drift.model.graph import (
     PrimerEvidence,
     PrimerQuery,
     Vector,
+    WholeEvidence,
+    WholeQuery,
 )
 from drift.model.health import GraphHealth, Readiness
+from drift.model.passages import Passages, PassagesQuery
+from drift.model.reading import AboutProject
 from drift.ports import Ports
 from drift.telemetry import parts
 
@@ -212,6 +216,22 @@ class StubGraph:
         return GraphHealth("stub", ())
 
 
+class NoPassages:
+    """PassageReader that knows of nothing."""
+
+    async def about(self, project_id: str, deadline: Deadline) -> AboutProject:
+        deadline.require()
+        return AboutProject(project_id)
+
+    async def whole(self, _query: WholeQuery, deadline: Deadline) -> WholeEvidence:
+        deadline.require()
+        return WholeEvidence()
+
+    async def passages(self, _query: PassagesQuery, deadline: Deadline) -> Passages:
+        deadline.require()
+        return Passages()
+
+
 def unranked(evidence: Evidence) -> Candidates:
     """Return the candidates that are ranked to this evidence."""
     chunks = tuple(Candidate(c, 1 - place / 1000) for place, c in enumerate(evidence.chunks))
@@ -249,4 +269,4 @@ def allowed(project_id: str = "p") -> Project:
 
 def ports(graph: Any, chat: Any, embedder: Any = None) -> Ports:
     """Return the fakes as the search takes them."""
-    return Ports(graph, chat, embedder or HashingEmbedder())
+    return Ports(graph, chat, embedder or HashingEmbedder(), NoPassages())

@@ -37,8 +37,9 @@ class Page(Generic[_Row_co]):
 ABOUT_PROJECT = "About this project"
 """The document name in citations of a project's own facts, which no graph holds."""
 MOST_NAMED = 100
-"""Documents that it names, and the largest communities that it tells of."""
+"""Documents that it names."""
 MOST_TOLD = 12
+"""The largest communities that are named of a project."""
 MOST_KINDS = 300
 """Pairs of a folder and an ending, beyond which documents are counted by neither."""
 _LINE_CHARACTERS = 190
@@ -52,11 +53,10 @@ def about_id(project_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AboutProject:
-    """A project about itself: its counts, names of documents, its largest communities.
+    """A project about itself: its counts, and names of documents.
 
-    `names` are up to MOST_NAMED of its documents', `largest` the titles and summaries of up to
-    MOST_TOLD communities that are in no other, the largest first. `kinds` counts the documents of
-    each first folder (or host) and ending of their ids, with an empty one where there is none.
+    `names` are up to MOST_NAMED of its documents'. `kinds` counts the documents of each first
+    folder (or host) and ending of their ids, with an empty one where there is none.
     """
 
     id: str
@@ -65,7 +65,6 @@ class AboutProject:
     entities: int = 0
     communities: int = 0
     names: tuple[str, ...] = ()
-    largest: tuple[tuple[str, str], ...] = ()
     kinds: tuple[tuple[str, str, int], ...] = ()
 
     def chunk(self) -> Chunk | None:

@@ -195,9 +195,8 @@ async def test_the_primer_may_ask_for_the_whole_too(second: dict[str, Any], know
 def about(
     names: Sequence[str], documents: int = 0, kinds: Sequence[tuple[str, str, int]] = ()
 ) -> AboutProject:
-    largest = (("Ports", "They close at night."),)
     known = documents or len(names)
-    return AboutProject("p", known, 900, 0, 2, tuple(names), largest, tuple(kinds))
+    return AboutProject("p", known, 900, 0, 2, tuple(names), tuple(kinds))
 
 
 def lines_of(known: AboutProject) -> tuple[str, ...]:

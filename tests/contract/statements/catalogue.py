@@ -130,6 +130,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         for name in (
             "overview",
             "about",
+            "largest",
             "version",
             "documents",
             "communities",

@@ -392,6 +392,7 @@ async def _look_around(profiler: Profiler, schema: Schema) -> None:
     deadline = Deadline.after(PATIENCE_S)
     await reader.overview(mine, deadline)
     await reader.about(mine.id, deadline)
+    await reader.largest(mine, deadline)
     await reader.version(mine, deadline)
     if schema.has_projects:
         await reader.projects(EVERYBODY, PageQuery(1), deadline)
