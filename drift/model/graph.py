@@ -235,6 +235,11 @@ class Evidence:
     relationships: tuple[Relationship, ...] = ()
     further: tuple[Chunk, ...] = ()
 
+    @property
+    def candidates(self) -> tuple[Chunk, ...]:
+        """All chunks that were found, best first."""
+        return (*self.chunks, *self.further)
+
     def led_by(self, leads: Sequence[Chunk]) -> Evidence:
         """Return the evidence with these chunks before all others."""
         first = {chunk.id: chunk for chunk in leads}

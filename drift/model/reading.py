@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from drift.core.names import shortened
 from drift.model.graph import Chunk
 
 Key = str | int | float
@@ -88,7 +89,7 @@ class AboutProject:
 
     def _documents(self) -> Iterator[str]:
         """Yield lines of a few names each, and one that tells how many are not named."""
-        names = sorted((_short(name, 80) for name in self.names), key=str.casefold)
+        names = sorted((shortened(name, 80) for name in self.names), key=str.casefold)
         whole, first = self.documents, 1
         for group in _packed(names):
             last = first + len(group) - 1
@@ -108,7 +109,8 @@ class AboutProject:
                     counts[names[place]] += documents
                 if counts.keys() - {""}:
                     each = [
-                        f"{n} {_short(name, 40) or f'without {what}'}" for name, n in counts.items()
+                        f"{n} {shortened(name, 40) or f'without {what}'}"
+                        for name, n in counts.items()
                     ]
                     for group in _packed(each):
                         yield f"Documents by {what}: {', '.join(group)}"
@@ -125,15 +127,6 @@ def _packed(names: Sequence[str]) -> Iterator[list[str]]:
 
     if group:
         yield group
-
-
-def _short(text: str, most: int) -> str:
-    """Return a text on one line, and of a long one the beginning, cut behind a word if it can."""
-    line = " ".join(text.split())
-    if len(line) <= most:
-        return line
-    space = line.rfind(" ", most // 2, most)
-    return f"{line[: space if space > 0 else most - 1]}…"
 
 
 def _number(count: int, one: str, several: str) -> str:

@@ -160,7 +160,7 @@ class _Retrieval:
             vector, has_topics = ((), False) if is_whole else await primer.embed()
 
         if look and is_whole:
-            own = PrimerEvidence(candidates=look.candidates)
+            own = PrimerEvidence(candidates=look.evidence.candidates)
             if answered := await self.answer_about_whole(own, look.vector, PrimerReply.empty()):
                 return answered
             if is_quick:

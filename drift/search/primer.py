@@ -94,7 +94,7 @@ class Primer:
             f"Found {len(found)} communities",
             title_lines(community.summary for community in found),
         )
-        return PrimerEvidence(found, (*evidence.chunks, *evidence.further)).without_weak()
+        return PrimerEvidence(found, evidence.candidates).without_weak()
 
     async def plan(
         self, found: PrimerEvidence, handles: RequestHandles

@@ -68,7 +68,8 @@ def followup(search_index: str | None, schema: Schema = DEFAULT) -> str:
 
     In its place stands GIVEN where a store of vectors was asked.
     """
-    return f"{_language(search_index)}{followup_text.followup(schema, hits(schema, search_index))}"
+    language = "CYPHER 25\n" if search_index not in {None, GIVEN} else ""
+    return f"{language}{followup_text.followup(schema, hits(schema, search_index))}"
 
 
 # A vote counts 1 / (10 + rank). A topic without a vector does not say what is in it.
@@ -187,10 +188,6 @@ def _linked(s: Schema) -> str:
     MATCH (d:__Document__){s.seek("d", "__Document__", "id")}
     WHERE d.project_id = $asked.project_id AND d.id = id AND d.is_off IS NULL
     RETURN d"""
-
-
-def _language(search_index: str | None) -> str:
-    return "CYPHER 25\n" if search_index not in {None, GIVEN} else ""
 
 
 # What stands outside a mark, a licence most often, is not the text's beginning or end.

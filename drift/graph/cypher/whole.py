@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from drift.graph.cypher.nearest import COSINE, comparable, readable, scored, shown, visible
+from drift.graph.cypher.nearest import (
+    COSINE,
+    comparable,
+    readable,
+    scored,
+    still_there,
+    told,
+    visible,
+)
 from drift.graph.cypher.schema import Schema
 
 
@@ -37,7 +45,8 @@ CALL (topics) {{
     {scored(s)}
     ORDER BY similarity DESC, {s.node_id("ch")}
     LIMIT $passages_of_topic
-    {shown(s, "samples")}
+    WITH ch, {{{told(s)}, score: similarity}} AS row
+    RETURN collect(CASE WHEN {still_there(s)} THEN row END) AS samples
   }}
   RETURN collect({{
     id: {s.community_id("c")}, level: toIntegerOrNull(c.level), title: c.title,
