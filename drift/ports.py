@@ -24,11 +24,9 @@ from drift.core.deadline import Deadline
 from drift.model.calls import ChatReply, Embeddings, Prompt, Relevances, TextCallback
 from drift.model.graph import (
     Candidates,
+    Community,
     FollowupQuery,
-    PrimerEvidence,
     PrimerQuery,
-    Topic,
-    TopicsQuery,
     WholeEvidence,
     WholeQuery,
 )
@@ -47,14 +45,14 @@ class GraphStore(Protocol):
     not found is an empty value.
     """
 
-    async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
-        """Return the best communities, highest level first, with samples; else the best chunks."""
+    async def primer(self, query: PrimerQuery, deadline: Deadline) -> tuple[Community, ...]:
+        """Return the best communities, highest level first, with the voters that they hold."""
 
     async def has_topics(self, project_id: str, deadline: Deadline) -> bool:
         """Tell whether the project's communities are topics, clusters of its chunks' vectors."""
 
-    async def topics(self, query: TopicsQuery, deadline: Deadline) -> tuple[Topic, ...]:
-        """Return the topics that hold the best chunks, highest level first; none where none are."""
+    async def topics(self, query: PrimerQuery, deadline: Deadline) -> tuple[Community, ...]:
+        """Return the topics that hold the voters, highest level first; none where none are."""
 
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         """Return the best chunks for a follow-up and their neighbourhood, every list bounded."""
@@ -90,6 +88,9 @@ class GraphReader(Protocol):
 
     async def overview(self, project: Project, deadline: Deadline) -> ProjectOut:
         """Return the counts of a project."""
+
+    async def largest(self, project: Project, deadline: Deadline) -> list[str]:
+        """Return what the communities that are in no other are about, the largest first."""
 
     async def version(self, project: Project, deadline: Deadline) -> str | None:
         """Return a version that changes with every write of the project; None where unknown."""
@@ -254,13 +255,10 @@ class ProgressSink(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """The servers that a search asks.
-
-    Without `passages` references have only the model's word.
-    """
+    """The servers that a search asks."""
 
     graph: GraphStore
     chat: ChatModel
     embedder: Embedder
-    passages: PassageReader | None = None
+    passages: PassageReader
     reranker: Reranker | None = None

@@ -7,9 +7,11 @@ from typing import Any
 from drift.http.auth import Authentication
 from drift.http.dispatcher import Dispatcher
 from drift.http.provider import ServiceProvider
-from drift.http.service import Service
+from drift.http.service import Service, WholeGraph
 from drift.http.settings import load, load_access
 from drift.ports import Ports
+from tests.fakes_nodes import FakeNodeFinder
+from tests.fakes_reading import FakeReader
 
 LOCAL = {
     "OAI_BASE_URL": "http://127.0.0.1:9/v1",
@@ -27,7 +29,8 @@ MANY = {"MAX_INFLIGHT": "100"}
 def fake_service(servers: Ports, sink: Any = None, **settings: object) -> Service:
     """Return a service that searches with these servers."""
     given = {name: str(value) for name, value in settings.items()}
-    return Service(load({**LOCAL, **MANY, **given}), servers, sink)
+    graph = WholeGraph(FakeReader(), FakeNodeFinder())
+    return Service(load({**LOCAL, **MANY, **given}), servers, graph, sink)
 
 
 def put_behind(dispatcher: Dispatcher, service: Service, **access: str) -> None:

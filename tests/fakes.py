@@ -24,11 +24,13 @@ from drift.model.graph import (
     FollowupQuery,
     PrimerEvidence,
     PrimerQuery,
-    Topic,
-    TopicsQuery,
     Vector,
+    WholeEvidence,
+    WholeQuery,
 )
 from drift.model.health import GraphHealth, Readiness
+from drift.model.passages import Passages, PassagesQuery
+from drift.model.reading import AboutProject
 from drift.ports import Ports
 from drift.telemetry import parts
 
@@ -189,17 +191,17 @@ class StubGraph:
         self.primers: list[PrimerQuery] = []
         self.followups: list[FollowupQuery] = []
 
-    async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
+    async def primer(self, query: PrimerQuery, deadline: Deadline) -> tuple[Community, ...]:
         deadline.require()
         self.primers.append(query)
         with parts.round_trip():
-            return _value(self._primer)
+            return _value(self._primer).communities
 
     async def has_topics(self, _project_id: str, deadline: Deadline) -> bool:
         deadline.require()
         return False
 
-    async def topics(self, _query: TopicsQuery, deadline: Deadline) -> tuple[Topic, ...]:
+    async def topics(self, _query: PrimerQuery, deadline: Deadline) -> tuple[Community, ...]:
         deadline.require()
         return ()
 
@@ -212,6 +214,22 @@ class StubGraph:
 
     async def health(self) -> GraphHealth:
         return GraphHealth("stub", ())
+
+
+class NoPassages:
+    """PassageReader that knows of nothing."""
+
+    async def about(self, project_id: str, deadline: Deadline) -> AboutProject:
+        deadline.require()
+        return AboutProject(project_id)
+
+    async def whole(self, _query: WholeQuery, deadline: Deadline) -> WholeEvidence:
+        deadline.require()
+        return WholeEvidence()
+
+    async def passages(self, _query: PassagesQuery, deadline: Deadline) -> Passages:
+        deadline.require()
+        return Passages()
 
 
 def unranked(evidence: Evidence) -> Candidates:
@@ -233,9 +251,10 @@ def chunk(name: str, text: str = "", document: str = "doc") -> Chunk:
     )
 
 
-def community(name: int | str, *samples: Chunk, level: int = 1) -> Community:
+def community(name: int | str, *members: Chunk, level: int = 1) -> Community:
     """Return a community with a summary that names it."""
-    return Community(name, level, f"Summary of {name}", 0.9, samples)
+    held = frozenset(chunk.id for chunk in members)
+    return Community(name, level, f"Summary of {name}", members=held)
 
 
 def request(query: str = "What is asked?", project_id: str = "p", **fields: Any) -> ProjectRequest:
@@ -250,4 +269,4 @@ def allowed(project_id: str = "p") -> Project:
 
 def ports(graph: Any, chat: Any, embedder: Any = None) -> Ports:
     """Return the fakes as the search takes them."""
-    return Ports(graph, chat, embedder or HashingEmbedder())
+    return Ports(graph, chat, embedder or HashingEmbedder(), NoPassages())

@@ -16,14 +16,11 @@ from drift.model.graph import (
     Chunk,
     Community,
     FollowupQuery,
-    PrimerEvidence,
     PrimerQuery,
     Vector,
 )
 from drift.model.health import GraphHealth
 from tests.ingest.fakes import MemoryWriter, Project
-
-SAMPLES = 3
 
 
 def similarity(a: Vector, b: Vector) -> float:
@@ -37,31 +34,15 @@ class FakeGraph(MemoryWriter):
     async def has_topics(self, _project_id: str, _deadline: Deadline) -> bool:
         return False
 
-    async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
+    async def primer(self, query: PrimerQuery, deadline: Deadline) -> tuple[Community, ...]:
         deadline.require()
-        project, chunks = self._held(query.project_id)
+        project, _ = self._held(query.project_id)
         communities = [c for c in project.knowledge.communities if c.embedding]
         communities.sort(key=lambda c: -similarity(c.embedding, query.vector))
-        if not communities:
-            return PrimerEvidence(chunks=tuple(_nearest(project, chunks.values(), query.vector)))
-        return PrimerEvidence(
-            tuple(
-                Community(
-                    c.community,
-                    c.level,
-                    c.summary,
-                    similarity(c.embedding, query.vector),
-                    tuple(
-                        _nearest(
-                            project,
-                            [chunks[id_] for id_ in c.chunk_ids if id_ in chunks],
-                            query.vector,
-                        )[:SAMPLES]
-                    ),
-                    c.title,
-                )
-                for c in communities[: query.top_k]
-            )
+        voters = frozenset(query.voters)
+        return tuple(
+            Community(c.community, c.level, c.summary, c.title, voters & {*c.chunk_ids})
+            for c in communities[: query.top_k]
         )
 
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:

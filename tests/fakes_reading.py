@@ -57,6 +57,9 @@ class FakeReader:
         counts: dict[str, Any] = {kind: len(getattr(held, kind)) for kind in kinds}
         return ProjectOut(id=project.id, **counts, embedding_models=(), written_at=None)
 
+    async def largest(self, project: Project, deadline: Deadline) -> list[str]:
+        return [one.title for one in self._of(project, deadline).communities]
+
     async def version(self, project: Project, deadline: Deadline) -> str | None:
         self._answer(deadline)
         if project.id in self.busy or project.id not in self.held:

@@ -16,7 +16,7 @@ from drift.core.deadline import Deadline
 from drift.core.errors import UpstreamError
 from drift.core.logs import log
 from drift.model.graph import LocalVector, Vector
-from drift.model.passages import Passages, PassagesQuery
+from drift.model.passages import PassagesQuery
 from drift.ports import Ports
 
 PATIENCE_S = 10.0  # what an answer waits for its references at most
@@ -75,10 +75,8 @@ class ReferenceLookup:
             if isinstance(vector, LocalVector):
                 unread = (BY_LOCAL,)
 
-        found: Passages | None = Passages()  # of a graph that only searches
-        if reader := self.ports.passages:
-            query = PassagesQuery(request.project_id, chunk_ids, vector)
-            found = await _within(patience, reader.passages(query, patience))
+        query = PassagesQuery(request.project_id, chunk_ids, vector)
+        found = await _within(patience, self.ports.passages.passages(query, patience))
         if found is None:
             return Known(now=now, unread=(NO_GRAPH,))
 

@@ -171,3 +171,15 @@ def without_name(heading: str, name: str) -> str:
     while parts and parts[0].casefold() == own:
         del parts[0]
     return " > ".join(parts)
+
+
+def shortened(name: str, most: int) -> str:
+    """Return a name on a line, in so many characters: of words the first, of a path its end."""
+    name = " ".join(name.split())
+    if len(name) <= most:
+        return name
+    if " " not in name and "/" in name:
+        return f"…{name[1 - most :]}"
+    head = name[: most - 1]
+    blank = head.rfind(" ")
+    return f"{head[:blank] if 2 * blank > most else head}…"

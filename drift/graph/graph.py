@@ -12,6 +12,7 @@ from drift.core.errors import GraphMisconfiguredError, GraphUnavailableError
 from drift.core.logs import log
 from drift.graph.careful import COLD_TIMEOUT_S, CarefulReads
 from drift.graph.connection import Connection
+from drift.graph.cypher import primer as primer_statement
 from drift.graph.cypher import search as statements
 from drift.graph.cypher.legs import GIVEN
 from drift.graph.cypher.schema import DEFAULT, Schema, schema_named
@@ -31,8 +32,8 @@ from drift.graph.rows import (
     candidates,
     choose_topics,
     chunks_of,
+    communities,
     named,
-    primer_evidence,
     with_named,
 )
 from drift.graph.unprepared import knowledge_behind, require_empty
@@ -43,12 +44,10 @@ from drift.model.found_nodes import CHUNK, NodesQuery
 from drift.model.graph import (
     Beside,
     Candidates,
+    Community,
     FollowupQuery,
     LocalVector,
-    PrimerEvidence,
     PrimerQuery,
-    Topic,
-    TopicsQuery,
     Vector,
 )
 from drift.model.health import GraphHealth, Lack
@@ -57,8 +56,8 @@ from drift.telemetry import parts
 
 HEALTH_TIMEOUT_S = 5.0
 
-_primer, _followup = cache(statements.primer), cache(statements.followup)
-_topics = cache(statements.topics)
+_primer, _topics = cache(primer_statement.primer), cache(statements.topics)
+_followup = cache(statements.followup)
 _positions, _named = cache(statements.positions), cache(statements.named)
 
 
@@ -102,32 +101,29 @@ class Neo4jGraph:
         self._model = embedding_model
         self._turns = Turns()
 
-    async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
-        """Return the best communities, highest level first, with samples, or else the best chunks.
+    async def primer(self, query: PrimerQuery, deadline: Deadline) -> tuple[Community, ...]:
+        """Return the best communities, highest level first, with the voters that they hold.
 
         GraphMisconfiguredError also where the project was not prepared or embedded; DeadlineError.
         """
         with parts.round_trip():
             async with deadline.enforced():
                 probe = self._probe_of(query.vector)
-                evidence = await probe.as_it_is(lambda: self._primed(probe, query, deadline))
+                return await probe.as_it_is(lambda: self._primed(probe, query, deadline))
 
-        await self._turns.mine()  # what is made of it takes milliseconds
-        return evidence
+    async def _primed(
+        self, probe: Probe, query: PrimerQuery, deadline: Deadline
+    ) -> tuple[Community, ...]:
+        schema = (await self._inventory(probe, query.vector)).schema
+        values = self._parameters.primer(query)
+        row = await self._row(probe, _primer(schema), values, deadline)
 
-    async def _primed(self, probe: Probe, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
-        inventory = await self._inventory(probe, query.vector)
-        values = self._parameters.primer(query, inventory)
-        # Chunks of a store for the primer, out of which communities show the nearest of theirs.
-        index = await self._asked(inventory, values, 500, deadline)
-        row = await self._row(probe, _primer(index, inventory.schema), values, deadline)
-
-        require_model_of_project(row, self._compared(inventory.schema))
-        evidence = primer_evidence(row)
-        if evidence.is_empty:
+        require_model_of_project(row, self._compared(schema))
+        found = communities(row)
+        if not found and not query.voters:
             about = (query.project_id, len(query.vector), deadline.require())
-            await require_empty(self.connection, inventory.schema, *about)
-        return evidence
+            await require_empty(self.connection, schema, *about)
+        return found
 
     async def has_topics(self, project_id: str, deadline: Deadline) -> bool:
         """Tell whether the project's communities are topics; errors as for `primer`."""
@@ -140,11 +136,11 @@ class Neo4jGraph:
                 row = await self._row(self.probe, statements.HAS_TOPICS, values, deadline)
         return bool(row["has_topics"])
 
-    async def topics(self, query: TopicsQuery, deadline: Deadline) -> tuple[Topic, ...]:
+    async def topics(self, query: PrimerQuery, deadline: Deadline) -> tuple[Community, ...]:
         """Return the topics that hold the voters; errors as for `primer`."""
         with parts.round_trip():
             async with deadline.enforced():
-                values = self._parameters.topics(query)
+                values = self._parameters.primer(query)
                 schema = await self.probe.schema()
                 row = await self._row(self.probe, _topics(schema), values, deadline)
                 require_model_of_project(row, self._compared(schema))
@@ -188,7 +184,7 @@ class Neo4jGraph:
     ) -> Candidates:
         inventory = await self._inventory(probe, query.vector)
         values = self._parameters.followup(query, inventory)
-        index = await self._asked(inventory, values, SEARCHED_ROWS, deadline)
+        index = await self._asked(inventory, values, deadline)
         text = _followup(index, inventory.schema)
         found = candidates(await self._row(probe, text, values, deadline))
         return replace(found, is_partial=not inventory.has_words)
@@ -218,8 +214,9 @@ class Neo4jGraph:
         """Run the statements once on a project that cannot exist, so that they are planned."""
         vector = (1.0,) * dimensions
         deadline = Deadline.after(3 * COLD_TIMEOUT_S * self.connection.patience)
-        await self.primer(PrimerQuery("", "warm up", vector, 1), deadline)
-        await self.topics(TopicsQuery("", ("",), 1), deadline)
+        asked = PrimerQuery("", ("",), vector, 1)
+        await self.primer(asked, deadline)
+        await self.topics(asked, deadline)
         wish = (Beside("", "after"),)
         await self.followup(FollowupQuery("", "warm up", vector, (), wish), deadline)
         await self.finder().nearest_nodes(NodesQuery("", vector), deadline)
@@ -249,13 +246,13 @@ class Neo4jGraph:
         await self.connection.close()
 
     async def _asked(
-        self, inventory: Inventory, values: dict[str, Any], most: int, deadline: Deadline
+        self, inventory: Inventory, values: dict[str, Any], deadline: Deadline
     ) -> str | None:
         """Return the index to ask, or GIVEN where a store has found enough instead."""
         schema, least = inventory.schema, int(BOUNDS["pool"])
         # Nobody else has vectors of the local model.
         copy = self.copy if schema.vector != LOCAL.vector_in(schema) else None
-        if copy is None or not await copy.finds(values, [CHUNK], most, least, deadline):
+        if copy is None or not await copy.finds(values, [CHUNK], SEARCHED_ROWS, least, deadline):
             return inventory.search_index
         values["exact_limit"] = 0
         return GIVEN

@@ -16,7 +16,7 @@ from drift.graph.indexes import NAMES_INDEX, project_key
 from drift.graph.inventory import Inventory
 from drift.graph.rows import anchors_of_named
 from drift.graph.text_query import lone_words, lucene
-from drift.model.graph import Candidates, Chunk, FollowupQuery, PrimerQuery, TopicsQuery, Vector
+from drift.model.graph import Candidates, Chunk, FollowupQuery, PrimerQuery
 from drift.model.reading import Key
 from drift.search.ranking import MIN_MASS, SHORT_HIT, fuse
 from drift.search.title_links import linked
@@ -39,14 +39,8 @@ BOUNDS: Mapping[str, int | float] = {
     "most_rare": 4,
     "graph_pool": 40,
     "keep": 48,
-    # The primer: samples of a community, its chunks whose score by the index is not trusted, the
-    # chunks of a big community without enough of the nearest, the highest communities whose
-    # vectors are looked at first, and chunks in the place of communities.
-    "samples": 3,
-    "most_rescored": 12,
-    "spare_samples": 20,
+    # The primer: the highest communities whose vectors are looked at first.
     "first_looked_at": 30,
-    "spare_chunks": 10,
     # The likeliest chunks of which one under so many characters brings the next. What is said to
     # stand further back in its document has no place.
     "most_followed": 10,
@@ -104,23 +98,31 @@ class StatementParameters:
     hard: bool = False
     exact_limit: int | None = None
 
-    def primer(self, query: PrimerQuery, inventory: Inventory) -> dict[str, Any]:
-        """Return what the primer's statement is given."""
-        values = self._shared(query.vector, inventory)
-        return values | {
-            "asked": {"project_id": query.project_id, "located": query.located},
+    def primer(self, query: PrimerQuery) -> dict[str, Any]:
+        """Return what the statements of the primer and of topics are given."""
+        voters = [{"id": one, "ids": stored_ids(one)} for one in query.voters]
+        return {
+            **BOUNDS,
+            "asked": {"project_id": query.project_id, "voters": voters},
+            "vector": list(query.vector),
+            "dimensions": len(query.vector),
             "top_k": query.top_k,
             "enough": (query.top_k + 1) // 2,
-            "fetch": 500,  # the communities' samples are taken from these rows
-            "count_limit": values["exact_limit"] + 1,  # the answer needed is "few or many"
         }
 
     def followup(self, query: FollowupQuery, inventory: Inventory) -> dict[str, Any]:
         """Return what a follow-up's statement is given."""
-        values = self._shared(query.vector, inventory)
+        exact_limit = self.exact(len(query.vector), searches=bool(inventory.search_index))
         project_id = query.project_id if self.schema.has_projects else None
         words = f"{query.question} {query.position.document if query.position else ''}"
-        return values | {
+        return {
+            **BOUNDS,
+            "vector": list(query.vector),
+            "dimensions": len(query.vector),
+            "exact_limit": exact_limit,
+            "chunk_index": inventory.asked.chunk,
+            "fulltext_index": inventory.asked.fulltext,
+            "names_index": NAMES_INDEX,
             "asked": {
                 "project_id": query.project_id,
                 "located": query.located,
@@ -140,13 +142,8 @@ class StatementParameters:
             "fetch": SEARCHED_ROWS if inventory.search_index else 500,
             "hard": self.hard and bool(query.communities),
             # The count says how rare an entity is.
-            "count_limit": max(2000, values["exact_limit"] + 1),
+            "count_limit": max(2000, exact_limit + 1),
         }
-
-    def topics(self, query: TopicsQuery) -> dict[str, Any]:
-        """Return what the statement of topics is given."""
-        asked = {"project_id": query.project_id, "voters": list(query.voters)}
-        return {**BOUNDS, "asked": asked, "most_topics": query.top_k, "dimensions": 0}
 
     def positions(
         self, query: FollowupQuery, wishes: Sequence[Mapping[str, Any]]
@@ -193,17 +190,6 @@ class StatementParameters:
         if self.exact_limit is not None:
             return self.exact_limit
         return (300_000 if searches else 650_000) // (dimensions + 100)
-
-    def _shared(self, vector: Vector, inventory: Inventory) -> dict[str, Any]:
-        return {
-            **BOUNDS,
-            "vector": list(vector),
-            "dimensions": len(vector),
-            "exact_limit": self.exact(len(vector), searches=bool(inventory.search_index)),
-            "chunk_index": inventory.asked.chunk,
-            "fulltext_index": inventory.asked.fulltext,
-            "names_index": NAMES_INDEX,
-        }
 
 
 def _asked_names(question: str, project_id: str | None) -> list[dict[str, str]]:

@@ -26,6 +26,7 @@ from drift.graph.connection import Connection
 from drift.graph.cypher import reading
 from drift.graph.cypher.schema import DEFAULT, Schema
 from drift.graph.parameters import stored_ids
+from drift.graph.rows import text_of
 from drift.model.reading import (
     MOST_KINDS,
     MOST_NAMED,
@@ -127,10 +128,17 @@ class Neo4jReader:
         return rows.chunk_read(found[0], MENTIONED) if found else None
 
     async def about(self, project_id: str, deadline: Deadline) -> AboutProject:
-        """Return what the project knows of itself, its largest communities of 10,000."""
-        asked = _listed(project_id, PageQuery(10_000))
-        records = await self._read(reading.about, asked, deadline, 10_000)
+        """Return what the project knows of itself."""
+        asked = _listed(project_id, PageQuery(MOST_NAMED))
+        records = await self._read(reading.about, asked, deadline, MOST_NAMED)
         return rows.about(project_id, records[0])
+
+    async def largest(self, project: Project, deadline: Deadline) -> list[str]:
+        """Return what the largest communities are called or about, of the first 10,000."""
+        most = 10_000
+        asked = _listed(project.id, PageQuery(most))
+        records = await self._read(reading.largest, asked, deadline, most)
+        return [text_of(row["title"]) or text_of(row["summary"]) for row in records]
 
     async def entity(
         self, project: Project, entity_id: str, limit: int, deadline: Deadline

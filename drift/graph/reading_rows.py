@@ -51,12 +51,10 @@ def project(project_id: str, row: Row) -> ProjectOut:
 
 def about(project_id: str, row: Row) -> AboutProject:
     """Return what a project knows of itself."""
-    largest = (community(one) for one in row["largest"] if is_key(one["id"]))
     return AboutProject(
         project_id,
         **_counts(row),
         names=tuple(document(one).name for one in row["named"] if is_key(one["id"])),
-        largest=tuple((one.title, one.summary) for one in largest),
         kinds=tuple(tuple(one) for one in row["kinds"]),
     )
 

@@ -24,9 +24,7 @@ from drift.model.graph import (
     CommunityId,
     FollowupQuery,
     Mention,
-    PrimerEvidence,
     Relationship,
-    Topic,
     document_of,
 )
 
@@ -39,40 +37,31 @@ _MOST_CHARACTERS = 2**53
 """The largest number that every reader of JSON takes as it is."""
 
 
-def primer_evidence(row: Mapping[str, Any]) -> PrimerEvidence:
-    """Return what the primer's one row says."""
-    return PrimerEvidence(communities(row), tuple(chunks_of(row["chunks"])))
-
-
 def communities(row: Mapping[str, Any]) -> tuple[Community, ...]:
-    """Return the communities of a row, with their samples."""
+    """Return the communities of a row."""
     return tuple(_community(c) for c in row["communities"] if is_key(c["id"]))
 
 
-def choose_topics(rows: Sequence[Mapping[str, Any]], top_k: int) -> tuple[Topic, ...]:
+def choose_topics(rows: Sequence[Mapping[str, Any]], top_k: int) -> tuple[Community, ...]:
     """Return the topics of the statement's rows, with a group before them that tells them apart.
 
     That is one that holds at least half of their votes, and two of them or more. It says what they
-    have in common, and stands beside `top_k` of them: it has no chunks to look in of its own.
+    have in common, and stands beside `top_k` of them.
     """
     fewest_topics = 2  # beside which a group is one too many
-    topics = [Topic(_of_votes(row, row["score"]), tuple(row["samples"])) for row in rows]
-    inside: defaultdict[CommunityId, list[float]] = defaultdict(list)
+    topics = tuple(map(_community, rows))
+    inside: defaultdict[CommunityId, list[Mapping[str, Any]]] = defaultdict(list)
     for row in rows:
         if row["above"]:
-            inside[row["above"]["id"]].append(row["score"])
+            inside[row["above"]["id"]].append(row)
 
-    half = sum(row["score"] for row in rows) / 2
-    for row in rows if top_k > fewest_topics else ():
-        votes = inside[row["above"]["id"]] if row["above"] else []
-        if len(votes) > 1 and sum(votes) >= half:
-            return (Topic(_of_votes(row["above"], sum(votes))), *topics)
+    half = sum(row["votes"] for row in rows) / 2
+    for held in inside.values() if top_k > fewest_topics else ():
+        if len(held) > 1 and sum(row["votes"] for row in held) >= half:
+            members = [id_ for row in held for id_ in row["members"]]
+            return (_community({**held[0]["above"], "members": members}), *topics)
 
-    return tuple(topics)
-
-
-def _of_votes(row: Mapping[str, Any], votes: float) -> Community:
-    return _community({**row, "score": round(votes, 6), "samples": ()})
+    return topics
 
 
 def is_key(stored: object) -> bool:
@@ -151,10 +140,14 @@ def _page(stored: object) -> int | str | None:
 
 
 def _community(row: Mapping[str, Any]) -> Community:
-    samples = tuple(chunks_of(row["samples"]))
-    said = (row["level"], text_of(row["summary"]), row["score"], samples, text_of(row["title"]))
-    members = frozenset(map(str, row.get("members", ())))
-    return Community(community_id(row["id"]), *said, members)
+    return Community(
+        id=community_id(row["id"]),
+        level=row["level"],
+        summary=text_of(row["summary"]),
+        title=text_of(row["title"]),
+        members=frozenset(map(str, row["members"])),
+        samples=tuple(chunks_of(row.get("samples", ()))),
+    )
 
 
 def community_id(stored: CommunityId | float) -> CommunityId:

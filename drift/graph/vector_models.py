@@ -33,10 +33,7 @@ def require_direction(vector: Vector) -> None:
 
 def require_model_of_project(row: Mapping[str, Any], asked: str) -> None:
     """Raise GraphMisconfiguredError where a search's row tells of vectors of another model."""
-    communities = row.get("communities", ())
-    shown = [*communities, *row.get("chunks", ())]
-    shown += [sample for community in communities for sample in community["samples"]]
-    _require([*_listed(row["made_by"]), *(one["model"] for one in shown)], asked)
+    _require([*_listed(row["made_by"]), *row.get("models", ())], asked)
 
 
 def require_model_of_nodes(records: Iterable[Mapping[str, Any]], asked: str) -> None:

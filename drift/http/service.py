@@ -52,7 +52,6 @@ if TYPE_CHECKING:  # it loads what reads documents
     from drift.indexing.indexer import Indexer
     from drift.indexing.readers import Readers
 
-_ONLY_SEARCHED = ("This service has a graph that is only searched.",)
 _NO_PROJECTS = ("GRAPH_SCHEMA must be default: the graphs of others have no projects.",)
 
 
@@ -74,16 +73,15 @@ class WholeGraph:
 class Service:
     """Answers questions for callers who were let in, and hands out what reads and writes nodes.
 
-    `graph` is None where it is only searched, `sink` and `answers` where nothing is told or kept.
-    `embedding_model` embeds what is stored; no cache stands before it. `fallback` tells how
-    second vectors stand. `read_file` reads the files that are sent, in a process beside this one;
-    without it they are text and Markdown.
+    `sink` and `answers` are None where nothing is told or kept. `embedding_model` embeds what is
+    stored; no cache stands before it. `fallback` tells how second vectors stand. `read_file` reads
+    the files that are sent, in a process beside this one; without it they are text and Markdown.
     """
 
     settings: Settings
     ports: Ports
+    graph: WholeGraph
     sink: ProgressSink | None = None
-    graph: WholeGraph | None = None
     prices: PriceTable | None = None
     quotas: Quotas = field(default_factory=Quotas)
     claims: Claims = field(default_factory=Claims)
@@ -98,7 +96,7 @@ class Service:
     health: Health = field(init=False)
     _readers: Readers | None = field(init=False, default=None)
     _search: DriftSearch = field(init=False)
-    _rag: RagSearch | None = field(init=False)
+    _rag: RagSearch = field(init=False)
 
     def __post_init__(self) -> None:
         """Build what the settings and servers make."""
@@ -126,7 +124,7 @@ class Service:
             embedding_model,
             settings.max_prompt_tokens if is_set else MAX_CONTEXT_TOKENS,
         )
-        self._rag = RagSearch(of_provider(ports), self.graph.finder, rules) if self.graph else None
+        self._rag = RagSearch(of_provider(ports), self.graph.finder, rules)
 
     async def project(self, caller: Caller, named: str | None, right: Right = "read") -> Project:
         """Return the project of a request: as named, or the one that needs no name.
@@ -142,8 +140,6 @@ class Service:
         return caller.project(named, right)
 
     async def _only_readable(self, caller: Caller) -> str | None:
-        if self.graph is None:
-            return None
         if self.settings.graph_schema != "default":  # which answers to any name
             # What a graph without projects is called by who may call it anything.
             return next((one.first or "graph" for one in readable_ranges(caller)), None)
@@ -231,14 +227,12 @@ class Service:
         """Return what answers from nodes; NotFoundError where the settings hide it."""
         if not self.settings.enable_rag_search:
             raise NotFoundError("There is nothing under this path.")
-        if self._rag is None:
-            raise NotConfiguredError(_ONLY_SEARCHED)
         return self._rag
 
     def nodes(self) -> NodeWriting:
         """Return what writes people's own nodes; NotFoundError unless the settings open it."""
         self.require_indexing()
-        if self.graph is None or self.graph.store is None:
+        if self.graph.store is None:
             raise NotConfiguredError(_NO_PROJECTS)
         model = self.embedding_model or self.ports.embedder
         return NodeWriting(self.graph.store, model, self.settings.node_rules)
@@ -251,7 +245,7 @@ class Service:
     async def indexer(self, project: Project) -> Indexer:
         """Return what writes a project's documents; errors as for `nodes`."""
         self.require_indexing()
-        if self.graph is None or self.graph.index is None:
+        if self.graph.index is None:
             raise NotConfiguredError(_NO_PROJECTS)
         # In a thread: what reads documents loads with the first of them.
         return await asyncio.to_thread(self.graph.index, project.id)
@@ -266,7 +260,7 @@ class Service:
 
     def reconciling(self) -> NodeReconciling:
         """Return what mends the vectors of people's nodes; no cache stands before the model."""
-        if self.graph is None or self.graph.labelled is None:
+        if self.graph.labelled is None:
             raise NotConfiguredError(_NO_PROJECTS)
         rules = self.settings.node_rules
         calls = EmbeddingCalls(self.embedding_model or self.ports.embedder, rules.dimensions)
@@ -274,8 +268,6 @@ class Service:
 
     def reads(self) -> GraphReader:
         """Return what reads the graph without searching it."""
-        if self.graph is None:
-            raise NotConfiguredError(_ONLY_SEARCHED)
         return self.graph.reader
 
     async def close(self) -> None:

@@ -31,7 +31,7 @@ from drift.http.settings_search import efforts, embedding_prefixes, lengths
 from drift.llm.local_embedder import LocalEmbedder
 from drift.llm.options import ChatOptions
 from drift.llm.retry import RetryPolicy
-from drift.ports import Embedder, GraphStore, PassageReader, Ports, VectorStore
+from drift.ports import Embedder, Ports, VectorStore
 from drift.redis.answer_cache import LOCAL_BYTES, CachedAnswer
 from drift.redis.claims import RedisClaims
 from drift.redis.counter import RedisCounter
@@ -52,8 +52,8 @@ LIST_PRICES = Path(__file__).with_name("list_prices.json")
 """What OpenAI lists for its standard service, from genai-prices (MIT); `make prices` writes it."""
 
 
-def build_service(settings: Settings, graph: GraphStore | None = None) -> Service:
-    """Return a service that opens nothing yet; a `graph` given instead is only searched."""
+def build_service(settings: Settings) -> Service:
+    """Return a service that opens nothing yet."""
     chat, model = build_models(settings)
     redis = build_redis(settings)
     secret = _secret_of_entries(settings) if redis and settings.cache == "on" else None
@@ -63,46 +63,44 @@ def build_service(settings: Settings, graph: GraphStore | None = None) -> Servic
     # In mode `function` everybody is one caller.
     claims = RedisClaims(redis) if redis and settings.auth_mode != "function" else None
     reranker = build_reranker(settings, model.caller.retry)
+    graph = build_graph(settings)
     closers = (
+        graph.close,
         chat.aclose,
         model.client.close,
         *(one.close for one in (reranker, entries, sink) if one),
     )
     embedder = cached(model, settings, entries)
-    passages: PassageReader | None = None
-    answers = shared = whole = local = neo4j = None
-    if graph is None:
-        graph = neo4j = build_graph(settings)
-        closers, passages = (neo4j.close, *closers), neo4j.passages()
-        if settings.embed_fallback == "local":
-            local = neo4j.local_health
-            known = CircuitBreaker("embedding_provider", time.monotonic)
-            embedder = fallback.FallbackEmbedder(embedder, model, LocalEmbedder(), known)
-        own = index = None
-        if settings.graph_schema == "default":
-            own = neo4j.node_store()
-            index = partial(build_indexer, settings, neo4j, model.of_passages)
-        whole = WholeGraph(neo4j.reader(), neo4j.finder(), own, own, index)
-        if settings.cache == "on" and settings.cache_answers:
-            shared = RedisEntries(redis, secret, "answer") if redis and secret else None
-            kept = CacheEntries(shared, LOCAL_BYTES)
-            # Another release has other prompts.
-            answered_by = json.dumps([__version__, settings.of_answers], sort_keys=True)
-            answers = partial(CachedAnswer, whole.reader, answered_by, kept)
-            closers = (shared.close, *closers) if shared else closers
+    answers = shared = local = None
+    if settings.embed_fallback == "local":
+        local = graph.local_health
+        known = CircuitBreaker("embedding_provider", time.monotonic)
+        embedder = fallback.FallbackEmbedder(embedder, model, LocalEmbedder(), known)
+    own = index = None
+    if settings.graph_schema == "default":
+        own = graph.node_store()
+        index = partial(build_indexer, settings, graph, model.of_passages)
+    whole = WholeGraph(graph.reader(), graph.finder(), own, own, index)
+    if settings.cache == "on" and settings.cache_answers:
+        shared = RedisEntries(redis, secret, "answer") if redis and secret else None
+        kept = CacheEntries(shared, LOCAL_BYTES)
+        # Another release has other prompts.
+        answered_by = json.dumps([__version__, settings.of_answers], sort_keys=True)
+        answers = partial(CachedAnswer, whole.reader, answered_by, kept)
+        closers = (shared.close, *closers) if shared else closers
 
     return Service(
         settings,
-        Ports(graph, chat, embedder, passages, reranker),
+        Ports(graph, chat, embedder, graph.passages(), reranker),
+        whole,
         sink=sink,
-        graph=whole,
         prices=build_prices(settings),
         quotas=Quotas(counter),
         claims=Claims(claims),
         answers=answers,
         embedding_model=model.of_passages,
         fallback=local,
-        vectors=neo4j.copy.health if neo4j and neo4j.copy else None,
+        vectors=graph.copy.health if graph.copy else None,
         caches=tuple(one.health for one in (entries, shared, claims) if one),
         closers=closers,
     )

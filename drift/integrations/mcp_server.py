@@ -164,14 +164,12 @@ class Tools:
         reader, deadline = await who.reads()
         page = await reader.projects(who.caller, PageQuery(MOST_NAMED), deadline)
         passages = who.service.ports.passages
-        described = [
-            await passages.about(who.caller.project(id_).id, deadline)
-            if passages
-            else AboutProject(id_)
-            for id_ in page.rows[:MOST_DESCRIBED]
-        ]
+        described = []
+        for project in map(who.caller.project, page.rows[:MOST_DESCRIBED]):
+            about = await passages.about(project.id, deadline)
+            described.append(_described(about, await reader.largest(project, deadline)))
         return shapes.Projects(
-            projects=[_described(about) for about in described],
+            projects=described,
             further=list(page.rows[MOST_DESCRIBED:]),
             more=page.last is not None,
         )
@@ -194,14 +192,14 @@ class Tools:
         return "\n\n".join([document.name, *texts])
 
 
-def _described(about: AboutProject) -> shapes.ToolProject:
+def _described(about: AboutProject, topics: list[str]) -> shapes.ToolProject:
     """Return what a project knows of itself, as far as it helps to choose one."""
     return shapes.ToolProject(
         id=about.id,
         documents=about.documents,
         passages=about.chunks,
         document_names=list(about.names[:MOST_LISTED]),
-        topics=[title or summary for title, summary in about.largest[:MOST_LISTED]],
+        topics=topics[:MOST_LISTED],
     )
 
 

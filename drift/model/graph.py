@@ -58,16 +58,15 @@ def document_of(chunk: Chunk) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Community:
-    """A community with its summary; those that are asked for have a score and sample chunks."""
+    """A community with its summary, of which only a question about the whole has sample chunks."""
 
     id: CommunityId
     level: int | None
     summary: str
-    score: float = 0.0
-    samples: tuple[Chunk, ...] = ()
     title: str = ""
     members: frozenset[str] = frozenset()
     """The chunks below it, as far as they were looked at."""
+    samples: tuple[Chunk, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,30 +85,12 @@ class Relationship:
 
 @dataclass(frozen=True, slots=True)
 class PrimerQuery:
-    """The primer's question to the graph; pages, starts, lines and addresses only if `located`."""
-
-    project_id: str
-    question: str
-    vector: Vector
-    top_k: int
-    located: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class TopicsQuery:
-    """Which topics hold the best chunks of a question: `voters` are their ids, the best first."""
+    """The primer's question to the graph; `voters` are the ids of its best chunks, best first."""
 
     project_id: str
     voters: tuple[str, ...]
+    vector: Vector
     top_k: int
-
-
-@dataclass(frozen=True, slots=True)
-class Topic:
-    """A community that holds a question's best chunks, of which `samples` are the ids."""
-
-    community: Community
-    samples: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +116,12 @@ class WholeEvidence:
 
 @dataclass(frozen=True, slots=True)
 class PrimerEvidence:
-    """The primer's finds: communities with samples, or in their place the best chunks.
+    """The primer's finds: communities, and the chunks that the question itself finds, best first.
 
-    `candidates` are the chunks that the question itself finds, best first, to choose from;
-    `samples` are the first of them, which are shown whole.
+    These `candidates` are there to choose from; the first of them, `samples`, are shown whole.
     """
 
     communities: tuple[Community, ...] = ()
-    chunks: tuple[Chunk, ...] = ()
     candidates: tuple[Chunk, ...] = ()
 
     @property
@@ -153,21 +132,13 @@ class PrimerEvidence:
     @property
     def is_empty(self) -> bool:
         """True when the project holds nothing to answer from."""
-        return not self.communities and not self.chunks
+        return not self.communities and not self.candidates
 
     def without_weak(self) -> PrimerEvidence:
-        """Return it without communities of which the question finds only weaker chunks."""
+        """Return it without communities that hold no sample, unless none of them holds any."""
         best = {chunk.id for chunk in self.samples}
-        strong = [c for c in self.communities if not c.samples or best & {s.id for s in c.samples}]
-        return replace(self, communities=tuple(strong) or self.communities)
-
-    def all_chunks(self) -> tuple[Chunk, ...]:
-        """Every chunk in it once, samples first, without further candidates."""
-        of_communities = (chunk for community in self.communities for chunk in community.samples)
-        first: dict[str, Chunk] = {}
-        for chunk in (*self.samples, *of_communities, *self.chunks):
-            first.setdefault(chunk.id, chunk)
-        return tuple(first.values())
+        strong = tuple(one for one in self.communities if best & one.members)
+        return replace(self, communities=strong or self.communities)
 
 
 Direction = Literal["before", "after"]
@@ -263,6 +234,11 @@ class Evidence:
     chunks: tuple[Chunk, ...] = ()
     relationships: tuple[Relationship, ...] = ()
     further: tuple[Chunk, ...] = ()
+
+    @property
+    def candidates(self) -> tuple[Chunk, ...]:
+        """All chunks that were found, best first."""
+        return (*self.chunks, *self.further)
 
     def led_by(self, leads: Sequence[Chunk]) -> Evidence:
         """Return the evidence with these chunks before all others."""

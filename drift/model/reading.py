@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from drift.core.names import shortened
 from drift.model.graph import Chunk
 
 Key = str | int | float
@@ -37,8 +38,9 @@ class Page(Generic[_Row_co]):
 ABOUT_PROJECT = "About this project"
 """The document name in citations of a project's own facts, which no graph holds."""
 MOST_NAMED = 100
-"""Documents that it names, and the largest communities that it tells of."""
+"""Documents that it names."""
 MOST_TOLD = 12
+"""The largest communities that are named of a project."""
 MOST_KINDS = 300
 """Pairs of a folder and an ending, beyond which documents are counted by neither."""
 _LINE_CHARACTERS = 190
@@ -52,11 +54,10 @@ def about_id(project_id: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AboutProject:
-    """A project about itself: its counts, names of documents, its largest communities.
+    """A project about itself: its counts, and names of documents.
 
-    `names` are up to MOST_NAMED of its documents', `largest` the titles and summaries of up to
-    MOST_TOLD communities that are in no other, the largest first. `kinds` counts the documents of
-    each first folder (or host) and ending of their ids, with an empty one where there is none.
+    `names` are up to MOST_NAMED of its documents'. `kinds` counts the documents of each first
+    folder (or host) and ending of their ids, with an empty one where there is none.
     """
 
     id: str
@@ -65,7 +66,6 @@ class AboutProject:
     entities: int = 0
     communities: int = 0
     names: tuple[str, ...] = ()
-    largest: tuple[tuple[str, str], ...] = ()
     kinds: tuple[tuple[str, str, int], ...] = ()
 
     def chunk(self) -> Chunk | None:
@@ -89,7 +89,7 @@ class AboutProject:
 
     def _documents(self) -> Iterator[str]:
         """Yield lines of a few names each, and one that tells how many are not named."""
-        names = sorted((_short(name, 80) for name in self.names), key=str.casefold)
+        names = sorted((shortened(name, 80) for name in self.names), key=str.casefold)
         whole, first = self.documents, 1
         for group in _packed(names):
             last = first + len(group) - 1
@@ -109,7 +109,8 @@ class AboutProject:
                     counts[names[place]] += documents
                 if counts.keys() - {""}:
                     each = [
-                        f"{n} {_short(name, 40) or f'without {what}'}" for name, n in counts.items()
+                        f"{n} {shortened(name, 40) or f'without {what}'}"
+                        for name, n in counts.items()
                     ]
                     for group in _packed(each):
                         yield f"Documents by {what}: {', '.join(group)}"
@@ -126,15 +127,6 @@ def _packed(names: Sequence[str]) -> Iterator[list[str]]:
 
     if group:
         yield group
-
-
-def _short(text: str, most: int) -> str:
-    """Return a text on one line, and of a long one the beginning, cut behind a word if it can."""
-    line = " ".join(text.split())
-    if len(line) <= most:
-        return line
-    space = line.rfind(" ", most // 2, most)
-    return f"{line[: space if space > 0 else most - 1]}…"
 
 
 def _number(count: int, one: str, several: str) -> str:

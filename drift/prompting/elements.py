@@ -135,9 +135,9 @@ def sample_elements(
 ) -> list[str]:
     """Return the first candidates whole, each with the community that it is a sample of."""
     handles = candidate_handles(samples)
-    held_by = {
-        sample.id: names.short(one.id) for one in reversed(communities) for sample in one.samples
-    }
+    # Of several that hold a sample the smallest says most of it, and of these the better one.
+    smallest = sorted(communities, key=lambda one: len(one.members))
+    held_by = {id_: names.short(one.id) for one in reversed(smallest) for id_ in one.members}
     return [
         element(
             "sample",

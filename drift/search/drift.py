@@ -160,7 +160,7 @@ class _Retrieval:
             vector, has_topics = ((), False) if is_whole else await primer.embed()
 
         if look and is_whole:
-            own = PrimerEvidence(candidates=look.candidates)
+            own = PrimerEvidence(candidates=look.evidence.candidates)
             if answered := await self.answer_about_whole(own, look.vector, PrimerReply.empty()):
                 return answered
             if is_quick:
@@ -169,7 +169,7 @@ class _Retrieval:
 
         with parts.phase(Phase.RETRIEVING_COMMUNITIES) as part:
             found = await primer.find_communities(vector, has_topics)
-            part.add(communities=len(found.communities), chunks=len(found.all_chunks()))
+            part.add(communities=len(found.communities), chunks=len(found.samples))
             if found.is_empty and not (look and look.found):
                 return self.no_data(Searched(self.depth("drift")))
             handles = RequestHandles(Handles.of("C", (c.id for c in found.communities)))
@@ -263,7 +263,7 @@ class _Retrieval:
         if "trace" in self.request.include:
             followups.tell = self.telling.followup
 
-        followups.tree.keep(found.all_chunks())
+        followups.tree.keep(found.samples)
         if look and look.found:
             followups.tree.take(look.node, look.evidence.chunks, look.counts)
             followups.queue.begin_with(look.node)

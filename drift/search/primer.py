@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from drift.contracts.progress import Phase
 from drift.contracts.replies import PrimerReply
@@ -11,12 +11,10 @@ from drift.core.errors import UnusableReplyError
 from drift.evidence.handles import without_handles
 from drift.model.graph import (
     Chunk,
-    Evidence,
     LocalVector,
     Position,
     PrimerEvidence,
     PrimerQuery,
-    TopicsQuery,
     Vector,
     texts_of,
 )
@@ -75,42 +73,28 @@ class Primer:
         return reply.text[:4000]
 
     async def find_communities(self, vector: Vector, has_topics: bool) -> PrimerEvidence:
-        """Return the best communities with sample chunks, highest level first."""
+        """Return the best communities, highest level first, and what the question finds."""
         self.progress.report(Phase.RETRIEVING_COMMUNITIES, "Looking for communities")
         if self.look and self.look.vector == vector:
             evidence = self.look.evidence
         else:
             evidence = await self.scope.find(self.scope.question, vector)
 
+        asked, graph, deadline = self.scope.request, self.scope.ports.graph, self.scope.deadline
+        voters = tuple(chunk.id for chunk in evidence.chunks)
+        query = PrimerQuery(asked.project_id, voters, vector, asked.top_k)
         # Whether a project has second vectors is seen where they are looked at.
         votes = has_topics and not isinstance(vector, LocalVector)
-        found = await self._find_topics(evidence) if votes else PrimerEvidence()
-        if found.is_empty:
-            asked, located = self.scope.request, self.scope.located
-            query = PrimerQuery(asked.project_id, asked.query, vector, asked.top_k, located)
-            found = await self.scope.ports.graph.primer(query, self.scope.deadline)
+        found = await graph.topics(query, deadline) if votes else ()
+        if not found:
+            found = await graph.primer(query, deadline)
 
         self.progress.report(
             Phase.RETRIEVING_COMMUNITIES,
-            f"Found {len(found.communities)} communities",
-            title_lines(community.summary for community in found.communities),
+            f"Found {len(found)} communities",
+            title_lines(community.summary for community in found),
         )
-
-        candidates = (*evidence.chunks, *evidence.further) or found.chunks
-        return replace(found, candidates=candidates).without_weak()
-
-    async def _find_topics(self, evidence: Evidence) -> PrimerEvidence:
-        """Return the topics that hold the question's best chunks, with these as samples."""
-        scope = self.scope
-        chunks = {chunk.id: chunk for chunk in evidence.chunks}
-        query = TopicsQuery(scope.request.project_id, tuple(chunks), scope.request.top_k)
-        topics = await scope.ports.graph.topics(query, scope.deadline)
-        communities = []
-        for topic in topics:
-            samples = tuple(chunks[id_] for id_ in topic.samples)
-            communities.append(replace(topic.community, samples=samples))
-
-        return PrimerEvidence(tuple(communities))
+        return PrimerEvidence(found, evidence.candidates).without_weak()
 
     async def plan(
         self, found: PrimerEvidence, handles: RequestHandles
@@ -126,7 +110,7 @@ class Primer:
 
         candidates = candidate_handles(reading.shown)
         summaries = (community.summary for community in found.communities)
-        said_by = [question, *summaries, *texts_of((*found.all_chunks(), *found.candidates))]
+        said_by = [question, *summaries, *texts_of(found.candidates)]
         in_prose = handles.in_prose({}) | dict.fromkeys(candidates.all_short(), "")
         reply = reply.said(lambda text: without_handles(text, in_prose, said_by))
         return reply, self._proposals(reply, reading.shown, handles)

@@ -57,11 +57,6 @@ class Look:
     vector: Vector = ()
 
     @property
-    def candidates(self) -> tuple[Chunk, ...]:
-        """All chunks that its search found, best first."""
-        return (*self.evidence.chunks, *self.evidence.further)
-
-    @property
     def found(self) -> bool:
         """True when something of the answer stands on evidence that holds."""
         return self.conclusion.verdict != "not_found"

@@ -121,20 +121,14 @@ class Scope:
         """Tell whether the project's communities are topics; errors as for GraphStore."""
         return await self.ports.graph.has_topics(self.request.project_id, self.deadline)
 
-    async def about(self) -> AboutProject | None:
-        """Return what the project knows of itself; None for a graph that only searches."""
-        passages = self.ports.passages
-        if passages is None:
-            return None
-        return await passages.about(self.request.project_id, self.deadline)
+    async def about(self) -> AboutProject:
+        """Return what the project knows of itself."""
+        return await self.ports.passages.about(self.request.project_id, self.deadline)
 
     async def whole(self, vector: Vector) -> WholeEvidence:
-        """Return the project's topics; none for a graph that only searches."""
-        passages, asked = self.ports.passages, self.request
-        if passages is None:
-            return WholeEvidence()
-        query = WholeQuery(asked.project_id, vector, self.located)
-        return await passages.whole(query, self.deadline)
+        """Return the project's topics."""
+        query = WholeQuery(self.request.project_id, vector, self.located)
+        return await self.ports.passages.whole(query, self.deadline)
 
     async def ask(self, prompt: Prompt, shape: type[R], hear: TextCallback | None = None) -> R:
         """Return the model's reply as `shape`; one that does not fit is asked for again, with why.

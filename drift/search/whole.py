@@ -118,9 +118,8 @@ async def look_at_whole(
     except LOSES_ONLY_THE_STEP as error:
         scope.lose("whole_unread", error, code=error.code)
         return None
-    if (project := knowing.result()) is None:
-        return None
 
+    project = knowing.result()
     whole = Whole(project, finding.result(), own)
     parts = list(whole.parts(1 if scope.request.depth == "quick" else MOST_LOOKS))
     is_answer = len(parts) == 1

@@ -30,13 +30,14 @@ from drift.local.say import say_on_stderr
 from drift.model.calls import ChatReply, Prompt, TextCallback
 from drift.model.graph import Candidates, FollowupQuery
 from drift.model.limits import Limits
-from drift.ports import ChatModel, GraphStore, Ports
+from drift.ports import ChatModel, GraphStore
 from drift.search import followups
 from drift.search.drift import DriftSearch
 from drift.search.progress import Progress
 from drift.search.ranking import ranked
 from tests.bench.command import Options, read_options, run, show, stack_of
 from tests.bench.recorded import Passages, Recorded, Sight, meant, read_recorded
+from tests.fakes import ports
 
 CUTS = (5, 10)
 CALLS = (0, 1, 2, None)
@@ -176,13 +177,13 @@ class Measurement:
         recorded = self.recorded.setdefault(key, Recorded(set_name=key[0], id=key[1]))
         reader = _Reader(passages, searched, recorded, self.model)
         graph = cast("GraphStore", _Looks(self.search.soft, searched))
-        ports = Ports(graph, cast("ChatModel", reader), self.search.embedder.of_questions)
+        servers = ports(graph, reader, self.search.embedder.of_questions)
         request = ProjectRequest(
             project_id=project_of(self.own), query=question.text, depth="drift"
         )
         async with Progress("recall", "recall", None) as progress:
             deadline = Deadline.after(DEADLINE_S)
-            response = await DriftSearch(ports, Limits()).retrieve(request, progress, deadline)
+            response = await DriftSearch(servers, Limits()).retrieve(request, progress, deadline)
 
         searched.cited = _cited(response)
         say_on_stderr(f"{self.own.name} {question.id}: {len(searched.calls)} calls")

@@ -63,8 +63,8 @@ class Row:
 
     `share` is the tenant's part of the database's chunks; times are milliseconds; `db_hits` is the
     median of profiled runs. `recall30` (0..1) is the mean part of what exact scoring ranks first
-    that is found: the 30 nearest chunks; for the primer the three nearest chunks below each of its
-    communities; for `nodes` the five nearest chunks and communities. `rows` and `trips` are medians
+    that is found: the 30 nearest chunks; for the primer its communities; for `nodes` the five
+    nearest chunks and communities. `rows` and `trips` are medians
     of what came back and of statements sent. `error` holds the server's words where the statement
     fails.
     """

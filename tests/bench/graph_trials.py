@@ -20,8 +20,8 @@ from drift.nodes.threshold import LEAST_TEXTS, pairs
 from tests.bench.synthetic import Query, SyntheticProject
 from tests.bench.synthetic_records import CHUNKS_A_DOCUMENT
 
-COMMUNITIES, SAMPLES = 5, 3
-"""What the primer shows, and chunks of each."""
+COMMUNITIES = 5
+"""What the primer shows."""
 CHUNKS, NODES = 30, 5
 """Compared with exact scoring: a follow-up's chunks, and the nodes of every kind."""
 LISTED, TEXTS = PageQuery(50), PageQuery(20)
@@ -81,12 +81,13 @@ def primer(graph: Neo4jGraph, project: SyntheticProject) -> Trial:
     """Return the primer."""
 
     async def ask(query: Query) -> Sequence[Any]:
-        asked = PrimerQuery(project.project_id, query.text, query.vector, COMMUNITIES)
-        return (await graph.primer(asked, deadline())).communities
+        voters = tuple(project.nearest_chunks(query.vector, CHUNKS))
+        asked = PrimerQuery(project.project_id, voters, query.vector, COMMUNITIES)
+        return await graph.primer(asked, deadline())
 
     async def recall(query: Query) -> float:
-        found = [f"{c.id}/{sample.id}" for c in await ask(query) for sample in c.samples]
-        return share(found, exact_samples(project, query))
+        exact = exact_communities(project, query)
+        return share([str(c.id) for c in await ask(query)], [str(id_) for _, id_ in exact])
 
     return Trial("primer", ask, recall)
 
@@ -124,16 +125,6 @@ def exact_communities(project: SyntheticProject, query: Query) -> list[tuple[int
         level -= 1
         known += [(level, number) for number in project.nearest_communities(query.vector, level)]
     return [(level, project.community_id(level, number)) for level, number in known[:COMMUNITIES]]
-
-
-def exact_samples(project: SyntheticProject, query: Query) -> list[str]:
-    """Return what the primer should show, as `community/chunk`: the nearest below each of its."""
-    shown = []
-    for level, id_ in exact_communities(project, query):
-        number = id_ - project.community_id(level, 0)
-        own = project.nearest_chunks(query.vector, SAMPLES, level, number)
-        shown += [f"{id_}/{chunk}" for chunk in own]
-    return shown
 
 
 # ---------------------------------------------------------------------------------------- the nodes

@@ -15,6 +15,7 @@ import logging
 import sys
 import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -107,7 +108,8 @@ async def _serve(host: str) -> None:
 def _over_memory(settings: Settings) -> Service:
     from drift.http.wiring import build_service  # noqa: PLC0415 - as the function loads it
 
-    return build_service(settings, StaticGraph())
+    service = build_service(settings)
+    return replace(service, ports=replace(service.ports, graph=StaticGraph()))
 
 
 def main(host: str, graph: str) -> None:

@@ -21,11 +21,12 @@ from drift.core.deadline import Deadline
 from drift.core.logs import log
 from drift.http import settings, wiring
 from drift.model.limits import Limits
-from drift.ports import ChatModel, Embedder, Ports
+from drift.ports import ChatModel, Embedder
 from drift.search.drift import DriftSearch
 from drift.search.progress import Progress
 from tests.bench.command import Options, read_options, run, show
 from tests.bench.static_graph import NOWHERE, QUESTION, StaticGraph
+from tests.fakes import ports
 from tests.model_server.process import slow_model
 
 TICK_S = 0.005
@@ -48,7 +49,7 @@ async def measure(
     `critical_path_s` is computed from the latencies asked for, `ratio` is wall over it. `telling_s`
     is what log lines and progress messages took, `telling_share` (0..1) their part of the wall.
     """
-    search = DriftSearch(Ports(StaticGraph(), chat, embedder), Limits())
+    search = DriftSearch(ports(StaticGraph(), chat, embedder), Limits())
     await _search(search)
     blocked: list[float] = []
     told: list[float] = []

@@ -11,7 +11,6 @@ from drift.model.graph import (
     Chunk,
     Community,
     FollowupQuery,
-    PrimerEvidence,
     PrimerQuery,
     Relationship,
 )
@@ -40,14 +39,13 @@ class StaticGraph:
     async def has_topics(self, _project_id: str, _deadline: Deadline) -> bool:
         return False
 
-    async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
-        """Return the communities with three samples each."""
+    async def primer(self, query: PrimerQuery, deadline: Deadline) -> tuple[Community, ...]:
+        """Return the communities."""
         del query, deadline
-        communities = []
-        for number, (topic, sentence) in enumerate(TOPICS.items()):
-            summary = f"{topic}\n{sentence}, says the {topic} manual."
-            communities.append(Community(number, 1, summary, 0.9, _chunks(topic, f"s{number}", 3)))
-        return PrimerEvidence(tuple(communities))
+        return tuple(
+            Community(number, 1, f"{topic}\n{sentence}, says the {topic} manual.")
+            for number, (topic, sentence) in enumerate(TOPICS.items())
+        )
 
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         """Return ten new chunks about one topic, and a relation between two others."""

@@ -42,10 +42,10 @@ from drift.local.ingest.neo4j.schema import create_missing, wait_until_online
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.graph import (
+    Community,
     CommunityId,
     Evidence,
     FollowupQuery,
-    PrimerEvidence,
     PrimerQuery,
     Vector,
 )
@@ -283,16 +283,16 @@ async def fill(  # noqa: PLR0917 - what a project is made of
 
 
 async def ask_primer(
-    store: GraphStore, project_id: str, embedding: Vector, top_k: int = 5
-) -> PrimerEvidence:
-    """Ask; nothing may come twice or from the twin."""
-    found = await store.primer(
-        PrimerQuery(project_id, "which?", embedding, top_k, located=True), Deadline.after(120)
-    )
-    assert len({c.id for c in found.communities}) == len(found.communities)
-    for chunks in (found.chunks, *(c.samples for c in found.communities)):
-        assert len({c.id for c in chunks}) == len(chunks)
-        assert not any(c.document_name.startswith(TWIN) for c in chunks)
+    store: GraphStore,
+    project_id: str,
+    embedding: Vector,
+    top_k: int = 5,
+    voters: Iterable[str] = (),
+) -> tuple[Community, ...]:
+    """Ask; nothing may come twice."""
+    query = PrimerQuery(project_id, tuple(voters), embedding, top_k)
+    found = await store.primer(query, Deadline.after(120))
+    assert len({c.id for c in found}) == len(found)
     return found
 
 

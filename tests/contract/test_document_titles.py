@@ -12,7 +12,6 @@ from drift.search.ranking import MAX_CHUNKS
 from tests.contract.graph_backends import (
     Neo4jBackend,
     ask_followup,
-    ask_primer,
     axis,
     chunk,
     documents,
@@ -48,12 +47,8 @@ async def test_a_document_without_a_title_is_named_by_its_file(
         {"p": project, "rows": rows},
     )
     names = {f"k{n}": name for n, (_, name) in enumerate(STORED)}
-    store = backend.store()
-    for found in (
-        await ask_followup(store, project, "alpha?", axis(0)),
-        await ask_primer(store, project, axis(0)),
-    ):
-        assert {one.id: one.document_name for one in found.chunks} == names
+    found = await ask_followup(backend.store(), project, "alpha?", axis(0))
+    assert {one.id: one.document_name for one in found.chunks} == names
 
 
 async def test_a_document_that_no_leg_finds_is_found_by_its_title_in_another(

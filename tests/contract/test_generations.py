@@ -30,9 +30,7 @@ async def test_new_knowledge_takes_the_place_of_the_old_when_nobody_reads_that_a
         writing = asyncio.create_task(backend.writer.write_knowledge(project, new))
         while await questions_see(backend, project) == before:
             pass
-        assert [
-            c.id for c in (await ask_primer(backend.store(), project, axis(0))).communities
-        ] == [9]
+        assert [c.id for c in await ask_primer(backend.store(), project, axis(0))] == [9]
         assert (await reading(old, {"p": project}))["old"] == 1
         assert not writing.done()
     await writing

@@ -51,7 +51,7 @@ async def test_a_node_with_an_unusable_vector_takes_nothing_from_the_others(
         await alter(backend, project, label, key, embedding=embedding)
     for store in (backend.store(), backend.store(exact_limit=INDEXED)):
         primed = await ask_primer(store, project, vector(0.1, 1, 0.2))
-        assert [(c.id, ids(c.samples)) for c in primed.communities] == [(1, ["k3", "k1"])]
+        assert ids(primed) == [1]
         for question, expected in (
             ("?", {"k1", "k3"}),
             ("beta", {"k1", "k2", "k3"}),
@@ -138,7 +138,7 @@ async def test_bare_entities_and_relations_are_walked_and_named_by_their_ids(
     ],
     ids=["fractions", "numbers in text", "of all kinds"],
 )
-async def test_whatever_a_level_is_the_root_comes_first_and_every_depth_has_samples(
+async def test_whatever_a_level_is_the_root_comes_first_and_holds_what_is_at_every_depth(
     backend: Backend,
     project: str,
     levels: tuple[object, object, object],
@@ -151,10 +151,10 @@ async def test_whatever_a_level_is_the_root_comes_first_and_every_depth_has_samp
         community(3, leaf, 2, axis(0), ["k2"]),
     ]
     await fill(backend, project, CHUNKS, communities=tree)
-    found = await ask_primer(backend.store(), project, axis(0), top_k=3)
-    assert set(ids(found.communities[0].samples)) == {"k1", "k2"}
-    assert [(c.id, c.level) for c in found.communities] == shown
-    assert all(type(c.level) in {int, type(None)} for c in found.communities)
+    found = await ask_primer(backend.store(), project, axis(0), 3, ["k1", "k2", "k3", "gone"])
+    assert found[0].members == {"k1", "k2"}
+    assert [(c.id, c.level) for c in found] == shown
+    assert all(type(c.level) in {int, type(None)} for c in found)
 
 
 async def test_community_keys_of_both_types_live_side_by_side(
@@ -166,7 +166,7 @@ async def test_community_keys_of_both_types_live_side_by_side(
     await fill(backend, project, chunks, communities=tree)
     same = vector(*(1.0 for _ in keys))
     found = await ask_primer(backend.store(), project, same, top_k=9)
-    assert ids(found.communities) == ["0x7", "7", "C1", "north", -3, 7]
+    assert ids(found) == ["0x7", "7", "C1", "north", -3, 7]
     for i, key in enumerate(keys):
         assert ids(
             (await ask_followup(backend.store("hard"), project, "?", same, (key,))).chunks
@@ -190,9 +190,10 @@ async def test_communities_in_a_cycle_end_and_count_each_chunk_once(
     await nest(backend, project, edges)
     best = [f"k{i}" for i in range(20) if i in known or i - 9 in known]
     for limit in (None, INDEXED):
-        primed = await ask_primer(backend.store(exact_limit=limit), project, axis(0), top_k=2)
-        assert ids(primed.communities) == known[:2]
-        assert all(ids(c.samples) == best[:3] for c in primed.communities)
+        store = backend.store(exact_limit=limit)
+        primed = await ask_primer(store, project, axis(0), 2, ids(chunks))
+        assert ids(primed) == known[:2]
+        assert all(c.members == {*best} for c in primed)
         for scope, expected in (("soft", ids(chunks)), ("hard", best)):
             store = backend.store(scope, limit)
             found = await ask_followup(store, project, "text", axis(0), tuple(known[:2]))
@@ -227,10 +228,8 @@ async def test_ids_of_any_letters_come_back_as_they_are(backend: Backend, projec
     tree = [community(f"c {odd}", 0, None, axis(i), [f"k {odd}"]) for i, odd in enumerate(ODD_IDS)]
     titles = {odd: f"named {odd}" for odd in ODD_IDS}
     await fill(backend, tenant, chunks, entities, relations, tree, titles)
-    primed = await ask_primer(backend.store(), tenant, axis(0), top_k=len(ODD_IDS))
-    assert {(c.id, c.samples[0].id) for c in primed.communities} == {
-        (f"c {odd}", f"k {odd}") for odd in ODD_IDS
-    }
+    primed = await ask_primer(backend.store(), tenant, axis(0), len(ODD_IDS), ids(chunks))
+    assert {(c.id, *c.members) for c in primed} == {(f"c {odd}", f"k {odd}") for odd in ODD_IDS}
     for i, odd in enumerate(ODD_IDS):
         scope: tuple[CommunityId, ...] = (f"c {odd}",)
         found = await ask_followup(
@@ -251,8 +250,8 @@ async def test_a_thousand_chunks_below_one_community_with_a_hub_in_all_are_ranke
     knowledge = KnowledgeBatch((entity("hub", "Hub", *everything),), (), tuple(tree), "fingerprint")
     await backend.writer.write_knowledge(project, knowledge)
     for store in (backend.store(), backend.store(exact_limit=INDEXED)):
-        primed = await ask_primer(store, project, axis(0), top_k=1)
-        assert ids(primed.communities[0].samples) == everything[:3]
+        primed = await ask_primer(store, project, axis(0), 1, everything[:30])
+        assert primed[0].members == {*everything[:30]}
         found = await ask_followup(store, project, "?", axis(0), (1, 2))
         assert set(ids(found.chunks)) <= set(everything[:60]), "nothing outside the nearest"
         named = await ask_followup(store, project, "what about the hub?", axis(0), (1, 2))

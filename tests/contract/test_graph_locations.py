@@ -18,7 +18,6 @@ from tests.contract.graph_backends import (
     Backend,
     Neo4jBackend,
     ask_followup,
-    ask_primer,
     axis,
     chunk,
     context,
@@ -59,17 +58,15 @@ async def test_what_is_ingested_says_which_characters_and_lines_of_the_document_
     told = {"source_uri": ADDRESS, "has_lines": True, "updated_at": WRITTEN}
     await ingested(backend, project, **told)
     await ingested(backend, project, force=True, **told)  # over the chunks that are there
-    primed = await ask_primer(backend.store(), project, axis(0))
-    shown = [*primed.chunks, *(s for c in primed.communities for s in c.samples)]
-    for chunks in (await ask(backend, project), shown):
-        assert len(chunks) > 2
-        for one in chunks:
-            assert (one.page, one.source_uri) == (None, ADDRESS)
-            assert one.document_id == "docs/mill.md"
-            assert one.start is not None
-            assert TEXT[one.start : one.start + len(one.text)] == one.text
-            assert one.first_line is not None
-            assert "\n".join(TEXT.split("\n")[one.first_line - 1 :]).startswith(one.text)
+    shown = await ask(backend, project)
+    assert len(shown) > 2
+    for one in shown:
+        assert (one.page, one.source_uri) == (None, ADDRESS)
+        assert one.document_id == "docs/mill.md"
+        assert one.start is not None
+        assert TEXT[one.start : one.start + len(one.text)] == one.text
+        assert one.first_line is not None
+        assert "\n".join(TEXT.split("\n")[one.first_line - 1 :]).startswith(one.text)
 
     query = PassagesQuery(project, tuple(one.id for one in shown), axis(0))
     passages = (await backend.passages().passages(query, Deadline.after(120))).passages
@@ -146,6 +143,3 @@ async def test_what_other_pipelines_leave_is_read_and_wrong_types_are_missing(
     expected = {f"k{n}": known for n, (*_, known) in enumerate(FOREIGN)}
     found = await ask_followup(backend.store(), project, "alpha?", axis(0))
     assert {one.id: where(one) for one in found.chunks} == expected
-    primed = await ask_primer(backend.store(), project, axis(0))
-    assert primed.chunks
-    assert all(where(one) == expected[one.id] for one in primed.chunks)

@@ -36,7 +36,7 @@ from drift.graph.indexes import IndexNames
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.prepare.preparer import Neo4jPreparer
 from drift.local.stack.neo4j.server import Neo4jServer
-from drift.model.graph import PrimerEvidence, PrimerQuery
+from drift.model.graph import Community, PrimerQuery
 from tests.contract.graph_backends import (
     DIMENSIONS,
     Neo4jBackend,
@@ -49,8 +49,8 @@ from tests.servers import QUICK
 SLOW = "UNWIND range(1, 1000000000) AS i WITH i WHERE i % 7 = 8 RETURN count(i) AS n"
 
 
-def ask(graph: Neo4jGraph, tenant: str = "t") -> Awaitable[PrimerEvidence]:
-    return graph.primer(PrimerQuery(tenant, "q", axis(0), 3), Deadline.after(120))
+def ask(graph: Neo4jGraph, tenant: str = "t") -> Awaitable[tuple[Community, ...]]:
+    return graph.primer(PrimerQuery(tenant, (), axis(0), 3), Deadline.after(120))
 
 
 FAILED = "ClientError.Procedure.ProcedureCallFailed"

@@ -7,15 +7,12 @@ from dataclasses import replace
 
 from drift.graph.writing.records import ChunkRecord
 from drift.model.graph import Chunk
-from tests.contract.damage import alter
 from tests.contract.graph_backends import (
     INDEXED,
     Backend,
     ask_followup,
-    ask_primer,
     axis,
     chunk,
-    community,
     fill,
 )
 
@@ -47,18 +44,13 @@ EXPECTED = {
 }
 
 
-async def test_every_chunk_and_sample_says_where_it_stands_in_its_document(
+async def test_every_chunk_says_where_it_stands_in_its_document(
     backend: Backend, project: str
 ) -> None:
-    await fill(backend, project, BOOKS, communities=[community(1, 0, None, (), ["k2", "k4"])])
+    await fill(backend, project, BOOKS)
     for store in (backend.store(), backend.store(exact_limit=INDEXED)):
         found = await ask_followup(store, project, "text", axis(1))
         assert places(found.chunks) == EXPECTED
-        assert places((await ask_primer(store, project, axis(1))).chunks) == EXPECTED
-
-    await alter(backend, project, "__Community__", 1, embedding=axis(0))
-    found = await ask_primer(backend.store(), project, axis(1))
-    assert places(found.communities[0].samples) == {k: EXPECTED[k] for k in ("k2", "k4")}
 
 
 async def test_a_chunk_of_two_documents_stands_in_the_one_that_names_it(

@@ -48,13 +48,13 @@ async def test_the_highest_levels_come_first_whichever_way_levels_count(
 ) -> None:
     await fill(backend, project, CHUNKS, communities=three_levels(root_is_zero=root_is_zero))
     one = await ask_primer(backend.store(), project, axis(0), top_k=1)
-    assert ids(one.communities) == [10]
+    assert ids(one) == [10]
     three = await ask_primer(backend.store(), project, axis(0), top_k=3)
-    assert ids(three.communities) == [10, 20, 21], (
+    assert ids(three) == [10, 20, 21], (
         "the leaf is the closest, but two higher ones are half of three"
     )
     more = await ask_primer(backend.store(), project, axis(0), top_k=8)
-    assert ids(more.communities) == [10, 20, 21, 30], "the higher ones are less than half"
+    assert ids(more) == [10, 20, 21, 30], "the higher ones are less than half"
 
 
 async def test_a_community_without_a_parent_is_at_the_top_of_a_ragged_tree(
@@ -67,25 +67,22 @@ async def test_a_community_without_a_parent_is_at_the_top_of_a_ragged_tree(
         community(4, 0, None, axis(1), []),
     ]
     await fill(backend, project, CHUNKS, communities=tree)
-    found = await ask_primer(backend.store(), project, axis(1), top_k=4)
-    assert [(c.id, ids(c.samples)) for c in found.communities] == [(4, []), (1, ["k1"])]
-    assert [c.title for c in found.communities] == [tree[3].title, tree[0].title]
+    found = await ask_primer(backend.store(), project, axis(1), 4, ["k1", "k2"])
+    assert [(c.id, c.members) for c in found] == [(4, set()), (1, {"k1"})]
+    assert [c.title for c in found] == [tree[3].title, tree[0].title]
 
 
 @pytest.mark.parametrize("embedded", [True, False])
-async def test_without_embedded_communities_the_primer_gives_the_best_chunks(
+async def test_without_embedded_communities_the_primer_finds_none(
     backend: Backend, project: str, embedded: bool
 ) -> None:
     communities = [] if embedded else [community(1, 0, None, (), ["k1"])]
     await fill(backend, project, CHUNKS, communities=communities)
-    for store in (backend.store(), backend.store(exact_limit=0)):
-        found = await ask_primer(store, project, vector(0, 1, 0.5))
-        assert found.communities == ()
-        assert ids(found.chunks) == ["k2", "k3", "k1"]
+    assert await ask_primer(backend.store(), project, axis(1), voters=["k1"]) == ()
 
 
 async def test_an_unknown_project_is_empty_not_an_error(backend: Backend, project: str) -> None:
-    assert (await ask_primer(backend.store(), project, axis(0))).is_empty
+    assert await ask_primer(backend.store(), project, axis(0)) == ()
     found = await ask_followup(backend.store(), project, "what is alpha?", axis(0), (1,))
     assert not found.chunks
 
@@ -148,7 +145,7 @@ async def test_words_find_what_the_vector_does_not_by_the_text_and_by_its_headin
 # --------------------------------------------------------------------------------- time and indexes
 async def test_a_used_up_deadline_is_a_deadline_error(backend: Backend, project: str) -> None:
     with pytest.raises(DeadlineError):
-        await backend.store().primer(PrimerQuery(project, "q", axis(0), 3), Deadline.after(0))
+        await backend.store().primer(PrimerQuery(project, (), axis(0), 3), Deadline.after(0))
 
 
 async def test_health_lists_the_indexes_with_their_dimensions(backend: Backend) -> None:

@@ -8,7 +8,7 @@ from drift.core.deadline import Deadline
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph.graph import Neo4jGraph
 from drift.graph.writing.records import CommunityRecord, KnowledgeBatch
-from drift.model.graph import TopicsQuery, WholeEvidence, WholeQuery
+from drift.model.graph import PrimerQuery, WholeEvidence, WholeQuery
 from tests.contract.graph_backends import (
     Backend,
     Neo4jBackend,
@@ -33,9 +33,9 @@ TOPICS = (
 async def _topics(
     backend: Neo4jBackend, project: str, *voters: str, top_k: int = 5
 ) -> list[object]:
-    query = TopicsQuery(project, voters, top_k)
+    query = PrimerQuery(project, voters, axis(0), top_k)
     found = await backend.store().topics(query, Deadline.after(30))
-    return [(one.community.id, one.community.title, one.samples) for one in found]
+    return [(one.id, one.title, one.members) for one in found]
 
 
 @on_real_server
@@ -51,9 +51,9 @@ async def test_votes_choose_topics_and_a_group_that_holds_most_stands_before_the
     assert not await store.has_topics("nowhere", Deadline.after(30))
 
     assert await _topics(backend, project, "k2", "k1", "gone", "k3") == [
-        (10, "Both", ()), (2, "Two", ("k2",)), (1, "One", ("k1",)),
+        (10, "Both", {"k1", "k2"}), (2, "Two", {"k2"}), (1, "One", {"k1"}),
     ]  # fmt: skip
-    assert await _topics(backend, project, "k2", "k1", top_k=1) == [(2, "Two", ("k2",))]
+    assert await _topics(backend, project, "k2", "k1", top_k=1) == [(2, "Two", {"k2"})]
     assert await _topics(backend, project, "k3") == [], "a topic without a vector says nothing"
     assert await _topics(backend, project) == []
 
@@ -90,6 +90,6 @@ async def test_topics_of_another_models_vectors_are_refused(
     assert isinstance(store, Neo4jGraph)
     asked = Neo4jGraph(store.connection, embedding_model="m")
     with pytest.raises(GraphMisconfiguredError, match="another-model"):
-        await asked.topics(TopicsQuery(project, ("k1",), 5), Deadline.after(30))
+        await asked.topics(PrimerQuery(project, ("k1",), axis(0), 5), Deadline.after(30))
     # A health check of another test must not find it.
     await backend.writer.write_knowledge(project, KnowledgeBatch((), (), (), "stamp"))

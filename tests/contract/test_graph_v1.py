@@ -48,7 +48,7 @@ pytestmark = [
 # ------------------------------------------------------------------------------------------- primer
 
 
-async def test_samples_come_over_entities_from_any_depth_each_once_and_best_first(
+async def test_a_community_holds_chunks_over_entities_at_any_depth(
     database: Connection,
 ) -> None:
     chunks = [chunk(f"k{i}", f"text {i}", vector(1, i / 10)) for i in range(6)]
@@ -60,21 +60,16 @@ async def test_samples_come_over_entities_from_any_depth_each_once_and_best_firs
         community(3, 0, 2, axis(0), entities=["deep", "e0", "e1", "e2"]),
     ]
     await fill(database, chunks, entities, communities=tree)
-    for limit in (None, 0):
-        (found,) = (
-            await ask_primer(searched(database, exact_limit=limit), axis(0), top_k=1)
-        ).communities
-        assert ids(found.samples) == ["k0", "k1", "k3"]
-        assert (found.summary, found.samples[0].text) == ("summary 1", "text 0")
+    (found,) = await ask_primer(searched(database), axis(0), 1, ids(chunks))
+    assert found.members == {"k0", "k1", "k3", "k5"}
+    assert found.summary == "summary 1"
 
 
 async def test_chunks_may_be_members_of_communities_themselves(database: Connection) -> None:
     tree = [community(1, 1, None, axis(0)), community(2, 0, 1, axis(0), ["k1"], ["e2"])]
     await fill(database, CHUNKS, ENTITIES, communities=tree)
-    assert ids((await ask_primer(searched(database), axis(0), top_k=1)).communities[0].samples) == [
-        "k1",
-        "k2",
-    ]
+    [found] = await ask_primer(searched(database), axis(0), 1, ["k1", "k2", "k3"])
+    assert found.members == {"k1", "k2"}
     assert ids((await ask_followup(searched(database, "hard"), "what?", axis(0), (1,))).chunks) == [
         "k1",
         "k2",
@@ -122,7 +117,8 @@ async def test_an_unprepared_graph_is_searched_without_the_walk(database: Connec
     assert found.chunks[0].id == "k000"
     assert "named" not in ids(found.chunks)
     assert found.relationships == (), "a type says nothing"
-    assert ids((await ask_primer(searched(database), axis(0))).communities[0].samples) == ["named"]
+    [held] = await ask_primer(searched(database), axis(0), voters=["named", "k998"])
+    assert held.members == {"named"}
     await prepare(database)
     assert "named" in ids(
         (await ask_followup(searched(database), "who owns the old mill?", axis(0))).chunks

@@ -36,14 +36,14 @@ async def test_what_has_no_id_goes_by_its_element_id(database: Connection) -> No
     )
     await database.write("MATCH ()-[r:KNOWS]->() SET r.fact = 'met it'", {})
     found = await ask_primer(searched(database), axis(0))
-    assert len(found.communities) == 2
-    assert all(isinstance(c.id, str) and ":" in c.id for c in found.communities)
-    hard = await ask_followup(
-        searched(database, "hard"), "what?", axis(0), (found.communities[0].id,)
-    )
+    assert len(found) == 2
+    assert all(isinstance(c.id, str) and ":" in c.id for c in found)
+    hard = await ask_followup(searched(database, "hard"), "what?", axis(0), (found[0].id,))
     assert [c.text for c in hard.chunks] == ["alpha"]
-    soft = await ask_followup(searched(database), "what?", axis(0), (found.communities[0].id,))
+    soft = await ask_followup(searched(database), "what?", axis(0), (found[0].id,))
     assert len(soft.chunks) == 3
+    again = await ask_primer(searched(database), axis(0), 1, [c.id for c in soft.chunks])
+    assert again[0].members == {hard.chunks[0].id}
     assert [(r.source, r.target) for r in soft.relationships] == [("Entity 1", "Entity 2")]
 
 
@@ -63,7 +63,7 @@ async def test_a_community_goes_by_its_own_key_in_its_type(database: Connection)
             "MATCH (c:__Community__ {summary: $summary}) REMOVE c.community SET c += $key",
             {"summary": f"summary {n}", "key": {name: stored}},
         )
-    found = {c.summary: c.id for c in (await ask_primer(searched(database), axis(0))).communities}
+    found = {c.summary: c.id for c in await ask_primer(searched(database), axis(0))}
     for n, (*_, seen) in enumerate(keys):
         key = found[f"summary {n}"]
         assert (key, type(key)) == (seen, type(seen))

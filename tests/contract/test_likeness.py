@@ -21,7 +21,7 @@ from drift.local.prepare.findings import Survey
 from drift.local.prepare.preparer import Neo4jPreparer
 from drift.local.prepare.survey import Surveyor
 from tests.contract.foreign_shapes import SHAPES, write
-from tests.contract.graph_backends import ask_followup, ask_primer
+from tests.contract.graph_backends import ask_followup
 from tests.contract.statements.plans import scans
 from tests.contract.statements.profiling import planned
 from tests.contract.v1_graphs import PROJECT, drop_schema
@@ -114,9 +114,9 @@ async def test_an_unknown_shape_is_read_by_a_mapping_of_its_own(database: Connec
     assert ":My Passage (2), `body`, `vec`" in "\n".join(found.lines)
     await preparer.prepare(3)
     graph = Neo4jGraph(database, schema=found.value)
-    primer = await ask_primer(graph, PROJECT, (1.0, 1.0, 0.5))
-    assert primer.chunks[0].text.startswith("Quay 1")
-    assert primer.chunks[0].document_name == "a.txt"
+    [best, *_] = (await ask_followup(graph, PROJECT, "?", (1.0, 1.0, 0.5))).chunks
+    assert best.text.startswith("Quay 1")
+    assert best.document_name == "a.txt"
 
 
 async def test_documents_are_told_by_whole_words_and_edges_and_chunks_by_name(

@@ -92,8 +92,9 @@ async def test_every_node_gets_the_project_of_its_edge_once_and_both_are_searche
     assert found.chunks[0].text == "Ferry 2 leaves at noon."
     assert {c.document_name for c in found.chunks} == {"Timetable 1", "Timetable 2", "Timetable 3"}
     assert len(found.chunks) == 3
-    best = (await ask_primer(graph, "south", (1.0, 1.0, 1.0, 1.0), top_k=1)).communities[0]
-    assert (best.id, len(best.samples)) == (100, 3)
+    voters = [chunk.id for chunk in found.chunks]
+    [best] = await ask_primer(graph, "south", (1.0, 1.0, 1.0, 1.0), 1, voters)
+    assert (best.id, len(best.members)) == (100, 3)
     await Neo4jWriter(database, IndexNames()).prepare(DIMENSIONS)
 
 

@@ -47,7 +47,7 @@ async def test_nodes_of_too_long_a_key_are_named_left_out_and_come_back_when_it_
         (said,) = (one for one in named if f" {label} nodes (2 of " in one)
         assert f"have a `{key}` or a project too long for an index: " in said
     for project in ("north", "south"):
-        assert (await ask_primer(Neo4jGraph(database), project, VECTOR)).communities
+        assert await ask_primer(Neo4jGraph(database), project, VECTOR)
     again = await preparer.prepare(DIMENSIONS)
     assert set(named) <= set(again.problems)
     assert not +again.changed

@@ -19,7 +19,7 @@ from tests.contract.foreign_graphs import (
     database,
     rows,
 )
-from tests.contract.graph_backends import ask_followup, ask_primer
+from tests.contract.graph_backends import ask_followup
 
 __all__ = ["database"]
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
@@ -90,7 +90,8 @@ async def test_a_graph_of_simple_kg_pipeline_keeps_its_own_index_and_every_chunk
     }
     assert report.document()["problems"] == []
     assert await rows(database, "MATCH (n:Chunk:__Chunk__) RETURN count(n)") == [[3]]
-    found = await ask_primer(Neo4jGraph(database, schema=V1), "any", (1.0, 0.0, 0.0, 1.0))
+    graph = Neo4jGraph(database, schema=V1)
+    found = await ask_followup(graph, "any", "?", (1.0, 0.0, 0.0, 1.0))
     assert {(c.id, c.document_name) for c in found.chunks} == {
         (k, "ferries.txt") for k in ("k1", "k2", "k3")
     }

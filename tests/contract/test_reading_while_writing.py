@@ -99,7 +99,7 @@ class Asking:
         while not self.stopped:
             try:
                 primer = await ask_primer(self.store, self.project, axis(0), 50)
-                targets = tuple(c.id for c in primer.communities[:3])
+                targets = tuple(c.id for c in primer[:3])
                 found = await ask_followup(
                     self.store,
                     self.project,
@@ -112,8 +112,8 @@ class Asking:
             except DriftError as error:
                 self.failures.append(error)
                 continue
-            self.communities.append(frozenset((c.id, c.summary) for c in primer.communities))
-            self._keep((*primer.all_chunks(), *found.chunks))
+            self.communities.append(frozenset((c.id, c.summary) for c in primer))
+            self._keep(found.chunks)
             self.asked += 2
 
     def _keep(self, chunks: Sequence[Chunk]) -> None:
@@ -138,10 +138,7 @@ async def test_no_question_fails_or_sees_half_while_documents_and_knowledge_chan
         await _more(asking)
         store = backend.store()
         seen.append(
-            frozenset(
-                (c.id, c.summary)
-                for c in (await ask_primer(store, project, axis(0), 50)).communities
-            )
+            frozenset((c.id, c.summary) for c in await ask_primer(store, project, axis(0), 50))
         )
     for one in asking:
         one.stopped = True

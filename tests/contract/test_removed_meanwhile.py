@@ -9,7 +9,7 @@ import pytest
 from neo4j import AsyncGraphDatabase, EagerResult
 
 from drift.graph.cypher.followup import shared
-from drift.graph.cypher.nearest import shown
+from drift.graph.cypher.nearest import still_there, told
 from drift.graph.cypher.neighbourhood import entities
 from drift.graph.cypher.schema import DEFAULT
 from drift.graph.parameters import BOUNDS
@@ -50,8 +50,9 @@ MATCH (p:__Project__ {{id: $asked.project_id}}) SET p.touched = true
 WITH held
 CALL (held) {{
   UNWIND held AS ch
-  WITH ch, 1.0 AS similarity ORDER BY ch.id
-  {shown(DEFAULT, "chunks")}
+  WITH ch ORDER BY ch.id
+  WITH ch, {{{told(DEFAULT)}}} AS row
+  RETURN collect(CASE WHEN {still_there(DEFAULT)} THEN row END) AS chunks
 }}
 RETURN [chunk IN chunks | [chunk.id, chunk.document.title]] AS chunks
 """

@@ -186,7 +186,7 @@ def test_a_statement_that_may_hold_rows_back_does(measured: Measured) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["search.primer", "search.followup"])
+@pytest.mark.parametrize("name", ["primer.primer", "search.followup"])
 @on_whole_servers_of_both_versions
 def test_an_exact_search_costs_the_same_when_the_tenant_beside_grows_tenfold(
     measured: Measured, name: str

@@ -27,7 +27,7 @@ from tests.contract.foreign_graphs import (
 from tests.contract.foreign_graphs import (
     prepared as database,
 )
-from tests.contract.graph_backends import ask_primer
+from tests.contract.graph_backends import ask_followup, ask_primer
 from tests.contract.v1_graphs import drop_schema
 
 __all__ = ["database", "preparer"]
@@ -82,13 +82,13 @@ async def test_a_project_that_came_by_edges_alone_is_named_until_it_is_prepared(
     graph = Neo4jGraph(database)
     command = prepare_project(asked)
 
-    assert (await ask_primer(graph, "north", VECTOR)).communities
-    assert (await ask_primer(graph, "nobody", VECTOR)).is_empty
+    assert await ask_primer(graph, "north", VECTOR)
+    assert await ask_primer(graph, "nobody", VECTOR) == ()
     assert command.startswith("run `python -m drift prepare --project ")
     await assert_names(graph, asked, command)
 
     await preparer.prepare(DIMENSIONS)
-    assert (await ask_primer(graph, asked, VECTOR)).communities
+    assert await ask_primer(graph, asked, VECTOR)
 
 
 async def test_a_project_in_which_nothing_has_an_embedding_is_told_to_embed(
@@ -128,11 +128,11 @@ async def test_without_projects_what_has_no_label_is_named_and_an_empty_graph_is
 ) -> None:
     await drop_schema(database)
     graph = Neo4jGraph(database, schema=V1)
-    assert (await ask_primer(graph, "any", VECTOR)).is_empty
+    assert await ask_primer(graph, "any", VECTOR) == ()
     await add_entities_of_chunks(database, chunk="Chunk")
     await assert_names(graph, "any", "run `python -m drift prepare`")
     await Neo4jPreparer(database, schema=V1).prepare(DIMENSIONS)
-    assert (await ask_primer(graph, "any", VECTOR)).chunks
+    assert (await ask_followup(graph, "any", "?", VECTOR)).chunks
 
 
 # ------------------------------------------------------------------------------------------- health
@@ -171,8 +171,8 @@ async def test_communities_that_carry_an_id_alone_are_asked(
     text = "MATCH (c:__Community__) SET c.id = 'c' + c.community REMOVE c.community"
     await database.write(text, {})
     found = await ask_primer(Neo4jGraph(database), "north", VECTOR)
-    assert found.communities
-    assert {str(community.id)[:1] for community in found.communities} == {"c"}
+    assert found
+    assert {str(community.id)[:1] for community in found} == {"c"}
 
 
 async def test_a_question_of_another_embedding_model_is_refused_by_both_names(
@@ -184,7 +184,7 @@ async def test_a_question_of_another_embedding_model_is_refused_by_both_names(
     text = "MERGE (p:__Project__ {id: 'north'}) SET p.embedding_models = [$model]"
     await database.write(text, {"model": stored})
     same = Neo4jGraph(database, embedding_model="Text-Embedding-3-Small")
-    assert (await ask_primer(same, "north", VECTOR)).communities
+    assert await ask_primer(same, "north", VECTOR)
 
     graph = Neo4jGraph(database, embedding_model=other)
     await assert_names(graph, "north", f"made by {stored}, and the question's by {other}")

@@ -125,10 +125,9 @@ async def found(
 async def found_by_search(asked: Neo4jGraph, model: Words, question: str) -> tuple[str, str]:
     """Return the best of a primer and of a follow-up, which finds nothing by words."""
     vector, deadline = model.vector(question), Deadline.after(120)
-    primer = await asked.primer(PrimerQuery(PROJECT, question, vector, 1), deadline)
+    primer = await asked.primer(PrimerQuery(PROJECT, (), vector, 1), deadline)
     followup = await asked.followup(FollowupQuery(PROJECT, "zzz", vector, ()), deadline)
-    best = [*(one.summary for one in primer.communities), *(one.text for one in primer.chunks)]
-    return best[0], ranked(followup, "").chunks[0].text
+    return primer[0].summary, ranked(followup, "").chunks[0].text
 
 
 async def lengths(graph: Connection, vector: str) -> set[int]:

@@ -8,7 +8,7 @@ asked of both.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from typing import Any, Literal
 
 import pytest
@@ -25,7 +25,7 @@ from drift.graph.writing.records import (
 )
 from drift.local.prepare.preparer import Neo4jPreparer
 from drift.local.stack.neo4j.server import Neo4jServer
-from drift.model.graph import CommunityId, Evidence, PrimerEvidence, Vector
+from drift.model.graph import Community, CommunityId, Evidence, Vector
 from tests.contract import graph_backends
 from tests.contract.graph_backends import DIMENSIONS, entity
 from tests.contract.known_names import know_names
@@ -93,9 +93,11 @@ def searched(
     return Neo4jGraph(database, IndexNames(), scope, exact_limit, V1)
 
 
-async def ask_primer(store: Neo4jGraph, embedding: Vector, top_k: int = 5) -> PrimerEvidence:
+async def ask_primer(
+    store: Neo4jGraph, embedding: Vector, top_k: int = 5, voters: Iterable[str] = ()
+) -> tuple[Community, ...]:
     """Ask; nothing may come twice."""
-    return await graph_backends.ask_primer(store, PROJECT, embedding, top_k)
+    return await graph_backends.ask_primer(store, PROJECT, embedding, top_k, voters)
 
 
 async def ask_followup(

@@ -71,7 +71,7 @@ def aggregator(*spans: str) -> Prompt:
 
 def primer(*names: str) -> Prompt:
     """Return the prompt of a primer with these candidates."""
-    found = PrimerEvidence((), (), shown(*names))
+    found = PrimerEvidence((), shown(*names))
     return budget.primer("Where?", found, Handles("C"), 5_000).prompt
 
 

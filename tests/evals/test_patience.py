@@ -13,7 +13,7 @@ from drift.local.evals.measured_search import MeasuredSearch
 from drift.local.evals.patience import MOST_IN_A_ROW, Patience
 from drift.local.evals.questions import QuestionSet
 from drift.local.evals.recall import SetResult, measure_sets, report
-from drift.model.graph import PrimerEvidence, PrimerQuery
+from drift.model.graph import Community, PrimerQuery
 from tests.evals.test_recall import MILL, FixedBaselines, by_letters, labelled
 from tests.fakes_graph import FakeGraph
 
@@ -31,7 +31,7 @@ class FailingGraph(FakeGraph):
         super().__init__()
         self.failing, self.error, self.asked = failing, error, 0
 
-    async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
+    async def primer(self, query: PrimerQuery, deadline: Deadline) -> tuple[Community, ...]:
         self.asked += 1
         if self.asked in self.failing:
             raise self.error

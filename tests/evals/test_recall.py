@@ -23,7 +23,7 @@ from drift.local.evals.recall import (
     report,
 )
 from drift.model.calls import Embeddings
-from drift.model.graph import Candidates, FollowupQuery, PrimerEvidence, PrimerQuery
+from drift.model.graph import Candidates, Community, FollowupQuery, PrimerQuery
 from tests.fakes import community
 from tests.fakes_graph import FakeGraph
 
@@ -138,9 +138,9 @@ class NotingGraph(FakeGraph):
     hard = False
     asked: list[tuple[bool, bool]]
 
-    async def primer(self, query: PrimerQuery, deadline: Deadline) -> PrimerEvidence:
+    async def primer(self, query: PrimerQuery, deadline: Deadline) -> tuple[Community, ...]:
         await super().primer(query, deadline)
-        return PrimerEvidence((community(7),))
+        return (community(7),)
 
     async def followup(self, query: FollowupQuery, deadline: Deadline) -> Candidates:
         self.asked.append((self.hard, bool(query.communities)))

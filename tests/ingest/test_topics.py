@@ -20,7 +20,7 @@ from drift.graph.writing.records import (
 from drift.indexing.chunking import cut
 from drift.llm.local_embedding import embed
 from drift.local.cli.sample import sample_sources
-from drift.local.ingest.digests import MOST_OF_A_NAME, digest, document_name, shortened
+from drift.local.ingest.digests import MOST_OF_A_NAME, digest, document_name
 from drift.local.ingest.knowledge import Assignment, assign, derive, fingerprint
 from drift.local.ingest.prose import sentences, words
 from drift.local.ingest.stamps import stamps_of
@@ -363,20 +363,6 @@ def test_a_topic_of_which_no_word_tells_is_called_after_its_documents() -> None:
         ChunkRecord(str(n), f"{n}.csv", 0, "", "| 1 | 2 |", title=f"Sales {n}") for n in range(3)
     ]
     assert _title_of_one(chunks) == "Sales 0; Sales 1"
-
-
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("A short name", "A short name"),
-        ("words " * 20, "words words words…"),
-        ("a-name-without-a-blank", "a-name-without-a-b…"),
-        ("In a-name-without-a-blank", "In a-name-without-…"),
-        ("folder/of/folders/file.md", "…of/folders/file.md"),
-    ],
-)
-def test_a_long_name_is_cut_and_never_empty(name: str, told: str) -> None:
-    assert shortened(name, 19) == told
 
 
 def test_an_address_has_a_name_and_no_folders() -> None:

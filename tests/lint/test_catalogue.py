@@ -20,7 +20,7 @@ _CLAUSE = re.compile(
 _CYPHER = "graph/cypher/"
 PARTS = (
     *(f"{_CYPHER}{part}.py" for part in ("clauses", "finding", "followup", "nearest")),
-    *(f"{_CYPHER}{part}.py" for part in ("neighbourhood", "primer", "schema", "index_creation")),
+    *(f"{_CYPHER}{part}.py" for part in ("neighbourhood", "schema", "index_creation")),
     f"{_CYPHER}walk.py",
     "graph/writing/clauses.py",
     "local/prepare/kinds.py",

@@ -20,7 +20,6 @@ from drift.http.settings import load
 from drift.integrations.mcp_server import Asker, build_server
 from drift.model.calls import Embeddings
 from drift.model.graph import PrimerEvidence
-from drift.ports import Ports
 from tests.fake_service import LOCAL, fake_service
 from tests.fakes import HashingEmbedder, StubGraph, ports
 from tests.fakes_nodes import FakeNodeFinder
@@ -67,7 +66,7 @@ class Patient(HashingEmbedder):
 def reading(reader: FakeReader) -> Service:
     """Return a service that reads from this."""
     whole, graph = WholeGraph(reader, FakeNodeFinder()), StubGraph(PrimerEvidence())
-    return Service(load(LOCAL), Ports(graph, object(), HashingEmbedder()), None, whole)
+    return Service(load(LOCAL), ports(graph, object()), whole)
 
 
 def waiting(embedder: Patient, **settings: object) -> Service:

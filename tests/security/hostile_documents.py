@@ -51,9 +51,8 @@ MORE = "And so on."
 
 
 def community(text: str) -> Community:
-    """Return a community whose title, summary and sample say the text."""
-    samples = (chunk("first", text),)
-    return Community(f"c {text[:40]}", 1, text, 0.9, samples, f"{text} {MORE}")
+    """Return a community whose title and summary say the text."""
+    return Community(f"c {text[:40]}", 1, text, f"{text} {MORE}", frozenset({"first"}))
 
 
 def chunk(name: str, text: str) -> Chunk:
@@ -63,7 +62,7 @@ def chunk(name: str, text: str) -> Chunk:
 
 def primer_of(text: str) -> PrimerEvidence:
     """Return what the primer finds."""
-    return PrimerEvidence((community(text),), (chunk("loose", text),))
+    return PrimerEvidence((community(text),))
 
 
 def evidence_of(text: str, *names: str) -> Evidence:

@@ -28,7 +28,7 @@ from drift.http.service import Service
 from drift.local.hosts.local_host import serving
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.stack.neo4j.server import Neo4jServer
-from drift.model.graph import FollowupQuery, PrimerEvidence, PrimerQuery
+from drift.model.graph import FollowupQuery, PrimerQuery
 from drift.model.tree import Citation
 from drift.search.progress import citation_lines, escape_markdown, name_list
 from tests.contract.graph_backends import DIMENSIONS, axis
@@ -100,8 +100,8 @@ async def test_what_a_caller_or_a_graph_says_is_a_parameter_never_a_statement(
             graph = Neo4jGraph(connection, IndexNames())
             connection.statements.clear()
             connection.parameters.clear()
-            found = await graph.primer(PrimerQuery(text, text, axis(0), 5), Deadline.after(120))
-            assert found == PrimerEvidence()
+            found = await graph.primer(PrimerQuery(text, (text,), axis(0), 5), Deadline.after(120))
+            assert found == ()
             await graph.followup(FollowupQuery(text, text, axis(0), (text, 1)), Deadline.after(120))
             statements[text] = list(connection.statements)
             assert (

@@ -24,7 +24,7 @@ from drift.model.health import Readiness
 from drift.ports import Ports
 from tests.contract.random_projects import VECTORS
 from tests.fake_service import LOCAL
-from tests.fakes import ListSink
+from tests.fakes import ListSink, NoPassages
 from tests.fakes_graph import FakeGraph
 from tests.fakes_nodes import FakeNodeFinder
 from tests.fakes_reading import FakeReader, Held, chunk_read, document_out, entity_read
@@ -93,9 +93,9 @@ class World:
             )
         )
         self._servers: tuple[Any, Any, Any] = (
-            Ports(graph, model, model),
-            sink,
+            Ports(graph, model, model, NoPassages()),
             WholeGraph(reader, finder),
+            sink,
         )
         self.service = self._serving({})
 

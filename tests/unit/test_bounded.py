@@ -80,7 +80,8 @@ def test_no_prompt_is_over_its_bound(
     name = said[:700] or "doc"
     chunks = tuple(Chunk(f"c{n}", text, name, heading=summary[:900]) for n in range(12))
     communities = [
-        Community(n, 1, summary, samples=chunks[n : n + 3], title=name) for n in range(8)
+        Community(n, 1, summary, name, frozenset(one.id for one in chunks[n : n + 3]))
+        for n in range(8)
     ]
     evidence = Evidence(
         chunks,
@@ -102,7 +103,7 @@ def test_no_prompt_is_over_its_bound(
     assert cost(quick.prompt) <= BOUND
     assert len(chunks_of(quick.prompt)) == len(quick.shown) > 0
 
-    found = PrimerEvidence(tuple(communities), chunks, chunks * 5)
+    found = PrimerEvidence(tuple(communities), chunks * 5)
     primer = budget.primer(asked, found, communities_of(found), BOUND).prompt
     assert cost(primer) <= BOUND
     assert samples_of(primer) or element(primer.user, "candidates").lines()
@@ -254,7 +255,7 @@ def primed(found: PrimerEvidence, most: int = BOUND) -> Prompt:
 
 def test_samples_are_the_best_candidates_each_with_the_community_that_it_is_of() -> None:
     best = tuple(chunk(name, name.upper()) for name in "abcdef")
-    found = PrimerEvidence((community(7, best[1]), community("x", best[1], best[2])), (), best)
+    found = PrimerEvidence((community(7, best[1]), community("x", best[1], best[2])), best)
     prompt = primed(found)
     assert samples_of(prompt) == [
         Element({"id": "P1", "document": "doc"}, "A"),
@@ -268,10 +269,11 @@ def test_samples_are_the_best_candidates_each_with_the_community_that_it_is_of()
 
 def test_a_community_of_which_only_weaker_chunks_were_found_is_left_out() -> None:
     best = tuple(chunk(name) for name in "abcdef")
-    weak, strong, above = community(1, best[5]), community(2, best[5], best[4]), community(3)
-    found = PrimerEvidence((weak, strong, above), (), best)
-    assert found.without_weak().communities == (strong, above)
-    assert replace(found, communities=(weak,)).without_weak().communities == (weak,)
+    weak, strong, other = community(1, best[5]), community(2, best[5], best[4]), community(3)
+    found = PrimerEvidence((weak, strong, other), best)
+    assert found.without_weak().communities == (strong,)
+    only_weak = replace(found, communities=(weak, other))
+    assert only_weak.without_weak() == only_weak
 
 
 def test_of_a_long_passage_the_primer_sees_the_beginning_or_a_line() -> None:
@@ -306,7 +308,7 @@ def test_a_candidate_is_a_name_and_the_sentence_with_most_of_the_question() -> N
         for name, text in texts.items()
     ]
     samples = tuple(chunk(f"s{n}", "Of it.") for n in range(5))
-    found = PrimerEvidence((), (), (*samples, *chunks))
+    found = PrimerEvidence((), (*samples, *chunks))
     handles = communities_of(found)
     prompt = budget.primer("Which poet was born in Ulm?", found, handles, BOUND).prompt
     assert element(prompt.user, "candidates").lines() == [
@@ -321,7 +323,7 @@ def test_a_candidate_is_a_name_and_the_sentence_with_most_of_the_question() -> N
 def test_samples_and_summaries_leave_room_for_lines() -> None:
     candidates = tuple(chunk(f"c{n}", "Many words of it. " * 20, "d" * 90) for n in range(60))
     communities = tuple(Community(n, 0, "A word of it. " * 300) for n in range(5))
-    found = PrimerEvidence(communities, (), candidates)
+    found = PrimerEvidence(communities, candidates)
     reading = budget.primer("q", found, communities_of(found), 2_500)
     shown = [*samples_of(reading.prompt), *element(reading.prompt.user, "candidates").lines()]
     assert len(elements(reading.prompt.user, "community")) == 5

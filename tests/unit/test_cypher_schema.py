@@ -8,18 +8,19 @@ from collections.abc import Callable
 import pytest
 
 from drift.graph.cypher import search as statements
+from drift.graph.cypher.primer import primer
 from drift.graph.cypher.schema import DEFAULT, V1, Schema
 from drift.graph.text_query import lucene
 
 Story = Callable[[str | None, Schema], str]
-STORIES: list[Story] = [
-    statements.primer,
-    statements.followup,
-    lambda _, schema: statements.positions(schema),
-]
+STORIES: dict[str, Story] = {
+    "primer": lambda _, schema: primer(schema),
+    "follow-up": statements.followup,
+    "positions": lambda _, schema: statements.positions(schema),
+}
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
 def test_without_tenants_no_statement_names_one_or_an_edge_of_the_other_schema(
     story: Story,
 ) -> None:
@@ -28,7 +29,7 @@ def test_without_tenants_no_statement_names_one_or_an_edge_of_the_other_schema(
         assert word not in text
 
 
-@pytest.mark.parametrize("story", STORIES)
+@pytest.mark.parametrize("story", STORIES.values(), ids=STORIES)
 def test_what_a_question_brings_stands_inside_one_map(story: Story) -> None:
     for index in (None, "an_index"):
         text = story(index, DEFAULT)

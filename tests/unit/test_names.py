@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drift.core.names import shortened
 from drift.evidence import missing_names
 from drift.evidence.found_names import names_any, names_found, stands_in
 from drift.evidence.missing_names import lacking_name, unseen_name
@@ -279,3 +280,17 @@ def test_chunks_name_a_question_whose_names_have_a_word_in_them(
     chunks = (chunk("a", "Free Guy is a film."), chunk("b", "It was made by Levy's friends."))
     assert names_any(question, chunks) == is_named
     assert not names_any("When was Shawn Levy born?", ())
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("A short name", "A short name"),
+        ("words " * 20, "words words words…"),
+        ("a-name-without-a-blank", "a-name-without-a-b…"),
+        ("In a-name-without-a-blank", "In a-name-without-…"),
+        ("folder/of/folders/file.md", "…of/folders/file.md"),
+    ],
+)
+def test_a_long_name_is_cut_and_never_empty(name: str, told: str) -> None:
+    assert shortened(name, 19) == told

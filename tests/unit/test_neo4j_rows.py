@@ -16,7 +16,7 @@ from drift.core.deadline import Deadline
 from drift.core.errors import GraphVectorsError
 from drift.graph.careful import CAREFUL_S, CarefulReads
 from drift.graph.connection import Connection
-from drift.graph.rows import anchors_of_named, candidates, primer_evidence
+from drift.graph.rows import anchors_of_named, candidates, communities
 from drift.model.graph import Candidate, Candidates, Chunk, FollowupQuery
 from drift.search.ranking import ranked
 
@@ -59,13 +59,12 @@ COMMUNITIES = st.lists(
             "level": st.none() | st.integers(-(2**63), 2**63 - 1),
             "summary": STORED,
             "title": STORED,
-            "score": NUMBERS,
+            "members": st.lists(STORED, max_size=3),
             "samples": CHUNKS,
         }
     ),
     max_size=3,
 )
-PRIMERS = st.fixed_dictionaries({"communities": COMMUNITIES, "chunks": CHUNKS})
 CANDIDATES = st.lists(
     st.fixed_dictionaries(
         {
@@ -105,15 +104,15 @@ FOLLOWUPS = st.fixed_dictionaries(
 )
 
 
-@given(PRIMERS)
-def test_a_primer_is_read_whatever_stands_there(row: dict[str, Any]) -> None:
-    found = primer_evidence(row)
-    chunks = found.all_chunks()
+@given(COMMUNITIES)
+def test_communities_are_read_whatever_stands_there(rows: list[dict[str, Any]]) -> None:
+    found = communities({"communities": rows})
+    chunks = [chunk for one in found for chunk in one.samples]
     words = [value for c in chunks for value in (c.id, c.text, c.document_name, c.heading)]
     assert {type(word) for word in words} <= {str}
     assert all(c.place is None or 1 <= c.place <= (c.places or 0) for c in chunks)
-    assert {type(c.id) for c in found.communities} <= {str, int}
-    assert {type(c.summary) for c in found.communities} <= {str}
+    assert {type(c.id) for c in found} <= {str, int}
+    assert {type(c.summary) for c in found} <= {str}
 
 
 @given(FOLLOWUPS)

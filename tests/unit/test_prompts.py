@@ -51,7 +51,7 @@ def every_prompt(text: str) -> list[Prompt]:
     sample = evidence.chunks[0]
     more = tuple(replace(sample, id=f"c{n}") for n in range(2, 7))
     primed = PrimerEvidence(
-        (Community(7, 1, "So.", samples=(sample,), title=text),), (), (sample, *more)
+        (Community(7, 1, "So.", text, frozenset({sample.id})),), (sample, *more)
     )
     hypothesis = prompts.hypothesis(text)
     return [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -71,13 +72,12 @@ class World:
         self,
         passages: StubPassages | None = None,
         embedder: HashingEmbedder | None = None,
-        primer: PrimerEvidence = FOUND,
         **replies: Any,
     ) -> None:
         self.passages = passages or StubPassages()
         self.embedder = embedder or HashingEmbedder()
         replies = {"quick_reply": QUICK, **replies}
-        self.graph = StubGraph(primer, own_chunk)
+        self.graph = StubGraph(FOUND, own_chunk)
         chat = ScriptedChat(script(**replies))
         self.ports = Ports(self.graph, chat, self.embedder, self.passages)
         self.heard = Heard()
@@ -191,13 +191,6 @@ async def test_a_threshold_of_another_model_is_not_held_to() -> None:
     assert response["references"]["items"][0]["match"] == 0.8
 
 
-async def test_a_graph_that_only_searches_leaves_the_models_word() -> None:
-    world = World()
-    world.ports = Ports(world.graph, world.ports.chat, world.embedder)
-    response = told(await world.ask("references"))
-    assert list(response["references"]["items"][0]["signals"]) == ["model"]
-
-
 async def test_a_request_without_time_is_not_held_up() -> None:
     def late() -> float:
         return 29.5
@@ -209,7 +202,10 @@ async def test_a_request_without_time_is_not_held_up() -> None:
 
 
 async def test_nothing_found_and_no_answer_have_no_items_and_say_so() -> None:
-    empty = told(await World(primer=PrimerEvidence()).ask("references"))
+    world = World()
+    world.graph = StubGraph(PrimerEvidence())
+    world.ports = replace(world.ports, graph=world.graph)
+    empty = told(await world.ask("references"))
     assert empty["no_data_found"]
     assert empty["references"]["limits"] == [NOTHING_THERE]
 

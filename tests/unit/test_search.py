@@ -157,9 +157,10 @@ async def test_an_empty_project_is_an_answer_with_progress_completed() -> None:
 
 async def test_a_project_without_communities_is_answered_from_its_chunks() -> None:
     def found(query: FollowupQuery) -> Evidence:
-        return Evidence() if query.question == "What is asked?" else own_chunk(query)
+        is_own = query.question == "What is asked?"
+        return Evidence((chunk("loose", "Loose text."),)) if is_own else own_chunk(query)
 
-    run = run_of(StubGraph(PrimerEvidence(chunks=(chunk("loose", "Loose text."),)), found))
+    run = run_of(StubGraph(PrimerEvidence(), found))
     response = await run()
     assert response.no_data_found is None
     assert response.key_facts

@@ -27,7 +27,7 @@ def service(*projects: str, **settings: str) -> Service:
     held = {name: Held() for name in projects}
     servers = ports(StubGraph(PrimerEvidence()), ScriptedChat(lambda _: ""))
     graph = WholeGraph(FakeReader(held), FakeNodeFinder(), cast("Any", object()))
-    return Service(load({**LOCAL, **settings}), servers, None, graph)
+    return Service(load({**LOCAL, **settings}), servers, graph)
 
 
 def caller(*patterns: str, rights: frozenset[Right] = WRITE) -> Caller:

@@ -27,10 +27,9 @@ from tests.unit.test_quick import QUESTION, asked, by_question, quick
 WHOLE = "project:p"
 TOPICS = tuple(
     Community(
-        number, 0, f"They close at {number}.", 1 - number / 100,
+        number, 0, f"They close at {number}.", f"Port {number}",
+        frozenset({f"t{number}", f"u{number}"}),
         (Chunk(f"t{number}", f"Port {number} closes at {number}.", f"Port {number}", 0.5),),
-        title=f"Port {number}",
-        members=frozenset({f"t{number}", f"u{number}"}),
     )
     for number in range(1, 31)
 )  # fmt: skip
@@ -196,9 +195,8 @@ async def test_the_primer_may_ask_for_the_whole_too(second: dict[str, Any], know
 def about(
     names: Sequence[str], documents: int = 0, kinds: Sequence[tuple[str, str, int]] = ()
 ) -> AboutProject:
-    largest = (("Ports", "They close at night."),)
     known = documents or len(names)
-    return AboutProject("p", known, 900, 0, 2, tuple(names), largest, tuple(kinds))
+    return AboutProject("p", known, 900, 0, 2, tuple(names), tuple(kinds))
 
 
 def lines_of(known: AboutProject) -> tuple[str, ...]:

@@ -83,7 +83,7 @@ def test_the_settings_of_the_chat_model_reach_it() -> None:
 # ---------------------------------------------------------------------------------------- the cache
 def test_searches_have_a_cache_of_the_model_that_the_settings_name() -> None:
     given = {"OAI_EMBED_DEPLOYMENT_NAME": "d"}
-    built = build_service(load({**LOCAL, **given}), StubGraph(PrimerEvidence()))
+    built = build_service(load({**LOCAL, **given}))
     cached = built.ports.embedder
     assert isinstance(cached, CachedEmbedder)
     assert cached.space == Space("http://127.0.0.1:9/v1", "e", "d", 4)
@@ -93,11 +93,11 @@ def test_searches_have_a_cache_of_the_model_that_the_settings_name() -> None:
 
 def test_without_redis_there_is_the_cache_of_the_process_and_with_cache_off_none() -> None:
     without = {name: value for name, value in LOCAL.items() if name != "REDIS_URL"}
-    cached = build_service(load(without), StubGraph(PrimerEvidence())).ports.embedder
+    cached = build_service(load(without)).ports.embedder
     assert isinstance(cached, CachedEmbedder)
     assert cached.entries.shared is None
     for off in ("off", "OFF"):
-        built = build_service(load({**LOCAL, "CACHE": off}), StubGraph(PrimerEvidence()))
+        built = build_service(load({**LOCAL, "CACHE": off}))
         assert built.ports.embedder == built.embedding_model
 
 

@@ -155,12 +155,6 @@ CALL (chunk_count, whole) {{
 """
 
 
-def shown(s: Schema, rows: str) -> str:
-    """Return the clauses that end a subquery with `rows`: each scored `ch` as it is sent."""
-    return f"""WITH ch, {{{told(s)}, score: similarity, model: ch.embedding_model}} AS row
-    RETURN collect(CASE WHEN {still_there(s)} THEN row END) AS {rows}"""
-
-
 def still_there(s: Schema) -> str:
     """Return the condition that `ch` was not removed while the statement ran.
 

@@ -1,23 +1,21 @@
-"""The primer's statement: the best communities, highest first, with samples; else chunks."""
+"""The primer's statement: the best communities, highest first, with the voters that each holds."""
 
 from __future__ import annotations
 
-from drift.graph.cypher.nearest import COSINE, comparable, count, readable, scored, shown, visible
+from drift.graph.cypher.finding import one_by_id
+from drift.graph.cypher.nearest import COSINE, comparable, readable, visible
 from drift.graph.cypher.schema import Schema
 
 
-def primer(s: Schema, hits: str) -> str:
-    """Return the statement; `hits` is the body that asks a big project's index."""
+def primer(s: Schema) -> str:
+    """Return the statement that gives the `communities`, and the `models` of all vectors seen."""
     return f"""
-{visible(s)}{_best_communities(s)}{count(s)}{_ranked(s, hits)}{_communities(s)}
-CALL (best, ranked) {{
-  UNWIND CASE WHEN size(best) = 0 THEN ranked[0..$most_rescored] ELSE [] END AS ch
-  {scored(s)}
-  ORDER BY similarity DESC, {s.node_id("ch")}
-  LIMIT $spare_chunks
-  {shown(s, "chunks")}
-}}
-RETURN communities, chunks, made_by
+{visible(s)}{_best_communities(s)}{_voters(s)}{_held(s)}
+RETURN [c IN best | {{
+  id: {s.community_id("c")}, level: toIntegerOrNull(c.level), title: c.title,
+  summary: c.{s.summary}, members: [h IN held WHERE h.node = c | h.id]
+}}] AS communities, made_by,
+  [c IN best | c.embedding_model] + [v IN voters | v.ch.embedding_model] AS models
 """
 
 
@@ -74,7 +72,7 @@ CALL (known, heights, floor) {{
   WITH c, height, {COSINE} AS score
   ORDER BY height DESC, score DESC, {s.community_id("c")}
   LIMIT $top_k
-  RETURN collect({{node: c, score: score}}) AS best
+  RETURN collect(c) AS best
 }}
 """
 
@@ -85,93 +83,35 @@ def _level(c: str) -> str:
     return f"CASE WHEN abs({number}) < 1.0e300 THEN {number} ELSE 0.0 END"
 
 
-# The project's chunks, the nearest first: all of a small project, the first ones of an index for a
-# big one. The index's own order is good enough to choose from; what is shown is scored exactly.
-def _ranked(s: Schema, hits: str) -> str:
+# The question's best chunks, as far as they are still there.
+def _voters(s: Schema) -> str:
     return f"""
-CALL (chunk_count) {{
-  CALL (chunk_count) {{
-    UNWIND CASE WHEN chunk_count > $exact_limit THEN [1] ELSE [] END AS indexed
-    CALL () {{{hits}}}
-    RETURN hits
-  UNION ALL
-    UNWIND CASE WHEN chunk_count <= $exact_limit THEN [1] ELSE [] END AS exact
-    RETURN [] AS hits
+CALL () {{
+  UNWIND $asked.voters AS asked
+  CALL (asked) {{
+    {one_by_id(s, "ch", "__Chunk__", "asked")}
   }}
-  CALL (hits) {{
-    WITH hits WHERE size(hits) >= $pool
-    RETURN [ch IN hits WHERE {readable(s)}] AS ranked
-  UNION ALL
-    UNWIND CASE WHEN size(hits) < $pool THEN [1] ELSE [] END AS few
-    CALL () {{
-      MATCH (ch:{s.chunk}){s.seek("ch", "__Chunk__")}
-      WHERE {s.project_chunk("ch")}
-      {scored(s)}
-      ORDER BY similarity DESC, {s.node_id("ch")}
-      RETURN collect(ch) AS ranked
-    }}
-    RETURN ranked
-  }}
-  RETURN ranked
+  RETURN collect({{id: asked.id, ch: ch}}) AS voters
 }}
 """
 
 
 # Communities are followed upwards once for all their chunks, and to each higher one once
-# (DISTINCT), for where communities are below each other there are countless ways. A community
-# without enough of the ranked chunks shows the best of a few of its own.
-def _communities(s: Schema) -> str:
+# (DISTINCT), for where communities are below each other there are countless ways.
+def _held(s: Schema) -> str:
     return f"""
-CALL (best, ranked) {{
-  WITH ranked, [b IN best | b.node] AS tops
-  UNWIND CASE WHEN size(tops) > 0 THEN range(0, size(ranked) - 1) ELSE [] END AS place
-  WITH tops, place, ranked[place] AS ch
+CALL (best, voters) {{
+  UNWIND voters AS voter
+  WITH best, voter.id AS id, voter.ch AS ch
   MATCH (ch){s.member_of}(direct:{s.community})
-  WITH tops, direct, collect(DISTINCT place) AS places
+  WITH best, direct, collect(DISTINCT id) AS ids
   CALL (direct) {{
     MATCH (direct){s.any_above}(c)
     RETURN DISTINCT c
   }}
-  WITH tops, places, c
-  WHERE c IN tops
-  UNWIND places AS place
-  WITH c, place
-  ORDER BY place
-  WITH c, collect(DISTINCT place) AS places
-  RETURN collect({{node: c, places: places[0..$most_rescored]}}) AS held
+  WITH c, ids, best
+  WHERE c IN best
+  UNWIND ids AS id
+  RETURN collect({{node: c, id: id}}) AS held
 }}
-CALL (best, ranked, held, chunk_count) {{
-  UNWIND best AS chosen
-  WITH ranked, chunk_count, chosen.node AS c, chosen.score AS score,
-    coalesce(head([h IN held WHERE h.node = chosen.node | h.places]), []) AS places
-  {_samples(s)}
-  RETURN collect({{
-    id: {s.community_id("c")}, level: toIntegerOrNull(c.level), title: c.title,
-    summary: c.{s.summary}, score: score, samples: samples, model: c.embedding_model
-  }}) AS communities
-}}
-"""
-
-
-def _samples(s: Schema) -> str:
-    return f"""
-  CALL (c, ranked, places, chunk_count) {{
-    CALL (c, ranked, places, chunk_count) {{
-      UNWIND places AS place
-      RETURN ranked[place] AS ch
-    UNION ALL
-      UNWIND CASE
-        WHEN size(places) < $samples AND chunk_count > $exact_limit THEN [c] ELSE []
-      END AS top
-      MATCH (top){s.below}(ch)
-      WITH DISTINCT ch
-      WHERE {s.project_chunk("ch")}
-      RETURN ch LIMIT $spare_samples
-    }}
-    WITH DISTINCT ch
-    {scored(s)}
-    ORDER BY similarity DESC, {s.node_id("ch")}
-    LIMIT $samples
-    {shown(s, "samples")}
-  }}
 """

@@ -43,11 +43,7 @@ RETURN documents, chunks, entities, communities, models, written_at
 
 
 def about(s: Schema = DEFAULT) -> str:
-    """Return the statement of what the project knows of itself.
-
-    Of communities that are in no other, the largest come first: what is directly in them, and in
-    those right below.
-    """
+    """Return the statement of what the project knows of itself."""
     return f"""
 {visible(s)}
 CALL () {{
@@ -60,30 +56,37 @@ CALL () {{
   WITH d, key ORDER BY key LIMIT $most_named
   RETURN collect({{{_document(s)}}}) AS named
 }}
-CALL (generation) {{
-  CALL (generation) {{
-    {finding(s).communities}
-  }}
-  WITH c, key, generation
-  WHERE NOT EXISTS {{
-    MATCH (c){s.community_up}(p)
-    WHERE p:{s.community} AND {s.project_community("p")}
-  }}
-  WITH c, key, {s.inside("c")} + reduce(
-    below = 0,
-    size IN COLLECT {{
-      MATCH (b){s.community_up}(c) WHERE b:{s.community}
-      RETURN {s.inside("b")}
-    }} | below + size
-  ) AS members
-  ORDER BY members DESC, key LIMIT $most_told
-  RETURN collect({{{_community(s)}, members: members, parents: []}}) AS largest
-}}
 CALL () {{
   {_kinds(s)}
 }}
-RETURN documents, chunks, entities, communities, null AS models, null AS written_at, named, largest,
-  kinds
+RETURN documents, chunks, entities, communities, named, kinds
+"""
+
+
+def largest(s: Schema = DEFAULT) -> str:
+    """Return the statement of the largest communities that are in no other.
+
+    What is directly in them counts, and in those right below.
+    """
+    return f"""
+{visible(s)}
+CALL (generation) {{
+  {finding(s).communities}
+}}
+WITH c, key, generation
+WHERE NOT EXISTS {{
+  MATCH (c){s.community_up}(p)
+  WHERE p:{s.community} AND {s.project_community("p")}
+}}
+WITH c, key, {s.inside("c")} + reduce(
+  below = 0,
+  size IN COLLECT {{
+    MATCH (b){s.community_up}(c) WHERE b:{s.community}
+    RETURN {s.inside("b")}
+  }} | below + size
+) AS members
+ORDER BY members DESC, key LIMIT $most_told
+RETURN c.title AS title, c.{s.summary} AS summary
 """
 
 

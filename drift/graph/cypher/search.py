@@ -24,7 +24,6 @@ What the statements hold to, each because a real server does otherwise:
 from __future__ import annotations
 
 from drift.graph.cypher import followup as followup_text
-from drift.graph.cypher import primer as primer_text
 from drift.graph.cypher.legs import GIVEN
 from drift.graph.cypher.nearest import hits, home, readable, scored, still_there, told, visible
 from drift.graph.cypher.schema import DEFAULT, Schema
@@ -64,17 +63,13 @@ CYPHER_25 = "CYPHER 25 EXPLAIN RETURN 1"
 """Compiles only where the server speaks the newer language."""
 
 
-def primer(search_index: str | None, schema: Schema = DEFAULT) -> str:
-    """Return the primer's statement; a searchable index of that name filters by project itself.
+def followup(search_index: str | None, schema: Schema = DEFAULT) -> str:
+    """Return the follow-up's statement; a searchable index of that name filters by project itself.
 
     In its place stands GIVEN where a store of vectors was asked.
     """
-    return f"{_language(search_index)}{primer_text.primer(schema, hits(schema, search_index))}"
-
-
-def followup(search_index: str | None, schema: Schema = DEFAULT) -> str:
-    """Return the follow-up's statement, in the same forms."""
-    return f"{_language(search_index)}{followup_text.followup(schema, hits(schema, search_index))}"
+    language = "CYPHER 25\n" if search_index not in {None, GIVEN} else ""
+    return f"{language}{followup_text.followup(schema, hits(schema, search_index))}"
 
 
 # A vote counts 1 / (10 + rank). A topic without a vector does not say what is in it.
@@ -85,13 +80,14 @@ def topics(s: Schema = DEFAULT) -> str:
 CALL (generation) {{
   UNWIND range(0, size($asked.voters) - 1) AS rank
   WITH rank, $asked.voters[rank] AS voter, generation
-  MATCH (ch:{s.chunk} {{project_id: $asked.project_id, id: voter}}){s.seek("ch", "__Chunk__", "id")}
+  MATCH (ch:{s.chunk}){s.seek("ch", "__Chunk__", "id")}
+  WHERE {s.project_chunk("ch")} AND ch.id = voter.id
   MATCH (ch){s.member_of}(c:{s.community})
   WHERE {s.project_community("c")} AND c.{s.vector} IS NOT NULL AND {readable(s, "c", s.summary)}
   WITH c, rank, voter, generation ORDER BY rank
-  WITH c, sum(1.0 / (10 + rank)) AS votes, collect(voter)[0..$samples] AS samples, generation
+  WITH c, sum(1.0 / (10 + rank)) AS votes, collect(voter.id) AS members, generation
   ORDER BY votes DESC, {s.community_id("c")}
-  LIMIT $most_topics
+  LIMIT $top_k
   CALL (c, generation) {{
     OPTIONAL MATCH (c){s.community_up}(g:{s.community})
     WHERE {s.project_community("g")} AND g.{s.vector} IS NOT NULL AND {readable(s, "g", s.summary)}
@@ -99,7 +95,7 @@ CALL (generation) {{
   }}
   RETURN collect({{
     id: {s.community_id("c")}, level: toIntegerOrNull(c.level), title: c.title,
-    summary: c.{s.summary}, score: votes, samples: samples, above: CASE WHEN g IS NOT NULL THEN {{
+    summary: c.{s.summary}, votes: votes, members: members, above: CASE WHEN g IS NOT NULL THEN {{
       id: {s.community_id("g")}, level: toIntegerOrNull(g.level), title: g.title,
       summary: g.{s.summary}
     }} END
@@ -192,10 +188,6 @@ def _linked(s: Schema) -> str:
     MATCH (d:__Document__){s.seek("d", "__Document__", "id")}
     WHERE d.project_id = $asked.project_id AND d.id = id AND d.is_off IS NULL
     RETURN d"""
-
-
-def _language(search_index: str | None) -> str:
-    return "CYPHER 25\n" if search_index not in {None, GIVEN} else ""
 
 
 # What stands outside a mark, a licence most often, is not the text's beginning or end.

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from drift.graph.cypher.nearest import COSINE, comparable, readable, scored, shown, visible
+from drift.graph.cypher.nearest import (
+    COSINE,
+    comparable,
+    readable,
+    scored,
+    still_there,
+    told,
+    visible,
+)
 from drift.graph.cypher.schema import Schema
 
 
@@ -20,12 +28,11 @@ CALL (generation) {{
     AND NOT EXISTS {{ MATCH (b){s.community_up}(c) WHERE b:{s.community} }}
   WITH c, {COSINE} AS score
   ORDER BY score DESC, {s.community_id("c")}
-  WITH collect({{node: c, score: score}}) AS found
+  WITH collect(c) AS found
   RETURN found[0..$most_topics] AS topics, size(found) AS known
 }}
 CALL (topics) {{
-  UNWIND topics AS topic
-  WITH topic.node AS c, topic.score AS score
+  UNWIND topics AS c
   CALL (c) {{
     MATCH (c){s.below}(ch)
     WITH DISTINCT ch
@@ -38,11 +45,12 @@ CALL (topics) {{
     {scored(s)}
     ORDER BY similarity DESC, {s.node_id("ch")}
     LIMIT $passages_of_topic
-    {shown(s, "samples")}
+    WITH ch, {{{told(s)}, score: similarity}} AS row
+    RETURN collect(CASE WHEN {still_there(s)} THEN row END) AS samples
   }}
   RETURN collect({{
     id: {s.community_id("c")}, level: toIntegerOrNull(c.level), title: c.title,
-    summary: c.{s.summary}, score: score, samples: samples,
+    summary: c.{s.summary}, samples: samples,
     members: [ch IN members | {s.node_id("ch")}]
   }}) AS communities
 }}

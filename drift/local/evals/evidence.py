@@ -28,7 +28,7 @@ from drift.local.ingest.files import SourceFile
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import Source, read_source
 from drift.local.say import Say
-from drift.model.graph import Candidates, FollowupQuery, TopicsQuery, Vector
+from drift.model.graph import Candidates, FollowupQuery, PrimerQuery, Vector
 from drift.search.ranking import MAX_CHUNKS, fuse, ranked
 
 MAX_RANKED = 300
@@ -148,11 +148,11 @@ class Topics:
         self, search: MeasuredSearch, best: Sequence[str], vector: Vector
     ) -> dict[str, Collection[int]]:
         """Return the topics by each of TOPIC_WAYS; `best` are ids of the question's best chunks."""
-        query = TopicsQuery(self.project_id, tuple(best[:MAX_CHUNKS]), SHOWN_TOPICS)
+        query = PrimerQuery(self.project_id, tuple(best[:MAX_CHUNKS]), vector, SHOWN_TOPICS)
         voted = await search.soft.topics(query, Deadline.after(QUESTION_S))
         near = np.argsort(-self.vectors @ np.array(vector, dtype=np.float32), kind="stable")
         return {
-            "votes": [one.community.id for one in voted if one.community.id in self.chunks],  # type: ignore[misc]
+            "votes": [one.id for one in voted if one.id in self.chunks],  # type: ignore[misc]
             "vector": [self.named[place] for place in near[:SHOWN_TOPICS]],
         }
 

@@ -107,9 +107,9 @@ class _Methods:
         self, question: LabelledQuestion, vector: Vector, steps: Sequence[Vector]
     ) -> dict[str, list[str]]:
         """Return the ids of the question, and where it has sub-questions of those, in turns."""
-        query = PrimerQuery(self.project_id, question.text, vector, PRIMER_COMMUNITIES)
-        primer = await self.search.soft.primer(query, Deadline.after(QUESTION_S))
-        scope = tuple(community.id for community in primer.communities)
+        query = PrimerQuery(self.project_id, (), vector, PRIMER_COMMUNITIES)
+        primed = await self.search.soft.primer(query, Deadline.after(QUESTION_S))
+        scope = tuple(community.id for community in primed)
 
         worded = await self.search.baselines.worded(self.project_id, question.text, POOL)
         found = await self._ask(question.text, vector, scope)

@@ -13,6 +13,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Self
 
+from drift.core.names import shortened
 from drift.graph.writing.records import ChunkRecord
 from drift.indexing.chunking import PATH_SEPARATOR
 from drift.local.ingest.code.languages import LANGUAGES
@@ -154,18 +155,6 @@ def _with_words(names: Iterable[str]) -> list[str]:
 
 def _cut(name: str) -> str:
     return shortened(name, MOST_OF_A_NAME).strip(" :-–—|#*")
-
-
-def shortened(name: str, most: int) -> str:
-    """Return a name on a line, in so many characters: of words the first, of a path its end."""
-    name = " ".join(name.split())
-    if len(name) <= most:
-        return name
-    if " " not in name and "/" in name:
-        return f"…{name[1 - most :]}"
-    head = name[: most - 1]
-    blank = head.rfind(" ")
-    return f"{head[:blank] if 2 * blank > most else head}…"
 
 
 def _stands_alone(sentence: str) -> bool:

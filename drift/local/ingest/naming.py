@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from drift.core.names import shortened
 from drift.local.ingest.code.languages import LANGUAGES
-from drift.local.ingest.digests import Digest, Everywhere, most, shortened
+from drift.local.ingest.digests import Digest, Everywhere, most
 from drift.local.ingest.prose import words
 
 MOST_OF_A_TITLE = 160

@@ -17,6 +17,7 @@ from drift.graph.cypher import (
     node_search,
     node_writing,
     passages,
+    primer,
     reading,
     search,
     unprepared,
@@ -61,6 +62,7 @@ MODULES: dict[str, ModuleType] = {
     "nodes": node_search,
     "own_nodes": node_writing,
     "passages": passages,
+    "primer": primer,
     "reading": reading,
     "retrieval": retrieval,
     "unprepared": unprepared,
@@ -113,12 +115,7 @@ def legs(schema: Schema, *, searches: bool = False) -> tuple[Leg, ...]:
 
 
 ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
-    "search.primer": {
-        "": (None,),
-        "searching": (NAMES.chunk,),
-        "given": (GIVEN,),
-        "v1": (None, V1),
-    },
+    "primer.primer": {"": (DEFAULT,), "v1": (V1,)},
     "search.followup": {
         "": (None,),
         "searching": (NAMES.chunk,),
@@ -133,6 +130,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         for name in (
             "overview",
             "about",
+            "largest",
             "version",
             "documents",
             "communities",
@@ -301,7 +299,7 @@ def is_search(name: str) -> bool:
     """Tell whether a statement is one of those that requests run."""
     return name.startswith(
         (
-            "search.primer",
+            "primer.",
             "search.followup",
             "search.positions",
             "search.named",

@@ -41,7 +41,7 @@ from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.retrieval.documents import DocumentFinder
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.found_nodes import NodesQuery, ScoreThreshold
-from drift.model.graph import Beside, FollowupQuery, Position, PrimerQuery, TopicsQuery, WholeQuery
+from drift.model.graph import Beside, FollowupQuery, Position, PrimerQuery, WholeQuery
 from drift.model.nodes import Embedded, OwnNode
 from drift.model.passages import PassagesQuery
 from drift.model.reading import PageQuery
@@ -151,7 +151,7 @@ async def measure(server: Neo4jServer) -> Measured:
         await _exchange(plain, profiler)
         await _read(profiler, DEFAULT)
         await Neo4jGraph(profiler, NAMES).primer(
-            PrimerQuery("nobody", "which?", VECTORS[0], 1), Deadline.after(PATIENCE_S)
+            PrimerQuery("nobody", (), VECTORS[0], 1), Deadline.after(PATIENCE_S)
         )
         await _read_other_forms(profiler)
         await _find_documents(profiler)
@@ -315,12 +315,12 @@ def _less(contents: Contents) -> Contents:
 
 async def _read(profiler: Profiler, schema: Schema, ways: tuple[Way, ...] = WAYS) -> None:
     """Ask in each of these ways; how a follow-up is scoped changes no primer."""
+    voters = tuple(chunk.id for chunk in pair(SIZE)[0].documents.chunks[:30])
     for scope, limit in ways:
         store = Neo4jGraph(profiler, NAMES, scope, limit, schema)
         for vector, top_k in ((VECTORS[0], 1), (VECTORS[9], 8)) if scope == "soft" else ():
-            await store.primer(
-                PrimerQuery(MINE, "which?", vector, top_k), Deadline.after(PATIENCE_S)
-            )
+            primed = PrimerQuery(MINE, voters, vector, top_k)
+            await store.primer(primed, Deadline.after(PATIENCE_S))
         for question, targets in ASKED:
             query = FollowupQuery(
                 MINE, question, VECTORS[0], targets, WISH, position=Position("end")
@@ -329,9 +329,8 @@ async def _read(profiler: Profiler, schema: Schema, ways: tuple[Way, ...] = WAYS
                 await store.followup(asked, Deadline.after(PATIENCE_S))
 
     if schema.has_projects:
-        voters = tuple(chunk.id for chunk in pair(SIZE)[0].documents.chunks[:30])
         await store.has_topics(MINE, Deadline.after(PATIENCE_S))
-        await store.topics(TopicsQuery(MINE, voters, 5), Deadline.after(PATIENCE_S))
+        await store.topics(PrimerQuery(MINE, voters, VECTORS[0], 5), Deadline.after(PATIENCE_S))
 
 
 async def _find_nodes(profiler: Profiler, schema: Schema) -> None:
@@ -367,7 +366,6 @@ async def _follow(profiler: Profiler) -> None:
     await index.add("ferry.md", "# Ferry\n\nIt leaves at noon.")
     await index.remove("ferry.md")
     assert MINE not in await graph.copy.behind()
-    await graph.primer(PrimerQuery(MINE, "which?", VECTORS[0], 8), deadline)
     for question, targets in ASKED:
         await graph.followup(FollowupQuery(MINE, question, VECTORS[0], targets), deadline)
     await graph.finder().nearest_nodes(NodesQuery(MINE, VECTORS[0], (*LABELS, "Person")), deadline)
@@ -394,6 +392,7 @@ async def _look_around(profiler: Profiler, schema: Schema) -> None:
     deadline = Deadline.after(PATIENCE_S)
     await reader.overview(mine, deadline)
     await reader.about(mine.id, deadline)
+    await reader.largest(mine, deadline)
     await reader.version(mine, deadline)
     if schema.has_projects:
         await reader.projects(EVERYBODY, PageQuery(1), deadline)
@@ -414,9 +413,8 @@ async def _read_other_forms(profiler: Profiler) -> None:
 
     The adapter takes it where an index has no filter properties.
     """
-    for name in ("search.primer", "search.followup"):
-        for parameters in profiler.parameters[STATEMENTS[f"{name} searching"]][::2]:
-            await profiler.read(STATEMENTS[name], parameters)
+    for parameters in profiler.parameters[STATEMENTS["search.followup searching"]][::2]:
+        await profiler.read(STATEMENTS["search.followup"], parameters)
 
 
 async def _grown(plain: Connection, profiler: Profiler) -> dict[str, list[tuple[int, int]]]:
