@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from drift.graph.cypher.nearest import COSINE, comparable, count, readable, scored, shown, visible
+from drift.graph.cypher.nearest import (
+    COSINE,
+    comparable,
+    count,
+    every_chunk,
+    readable,
+    scored,
+    shown,
+    visible,
+)
 from drift.graph.cypher.schema import Schema
 
 
@@ -104,8 +113,7 @@ CALL (chunk_count) {{
   UNION ALL
     UNWIND CASE WHEN size(hits) < $pool THEN [1] ELSE [] END AS few
     CALL () {{
-      MATCH (ch:{s.chunk}){s.seek("ch", "__Chunk__")}
-      WHERE {s.project_chunk("ch")}
+      {every_chunk(s)}
       {scored(s)}
       ORDER BY similarity DESC, {s.node_id("ch")}
       RETURN collect(ch) AS ranked
