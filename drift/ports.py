@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from drift.auth.caller import Caller, Project
 from drift.contracts.answer import KeyFact, TraceNode
+from drift.contracts.filter import Filter
 from drift.contracts.progress import CHANNEL
 from drift.contracts.rag import SourceOut
 from drift.contracts.reading import (
@@ -21,6 +22,7 @@ from drift.contracts.reading import (
     ProjectOut,
 )
 from drift.core.deadline import Deadline
+from drift.model.allowed import Allowed
 from drift.model.calls import ChatReply, Embeddings, Prompt, Relevances, TextCallback
 from drift.model.graph import (
     Candidates,
@@ -45,6 +47,9 @@ class GraphStore(Protocol):
     not found is an empty value.
     """
 
+    def within(self, allowed: Allowed) -> GraphStore:
+        """Return the same graph, of which only these documents are read, and what they make."""
+
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> tuple[Community, ...]:
         """Return the best communities, highest level first, with the voters that they hold."""
 
@@ -67,6 +72,9 @@ class PassageReader(Protocol):
     Errors as for GraphStore. A chunk that the project does not hold is left out.
     """
 
+    def within(self, allowed: Allowed) -> PassageReader:
+        """Return what reads these documents alone, and what is made of them alone."""
+
     async def about(self, project_id: str, deadline: Deadline) -> AboutProject:
         """Return the project about itself, bounded."""
 
@@ -82,6 +90,16 @@ class GraphReader(Protocol):
 
     A missing thing is None, zero or empty, whoever else holds it. Errors as for GraphStore.
     """
+
+    async def allowed(self, project_id: str, asked_for: Filter, deadline: Deadline) -> Allowed:
+        """Return what a filter leaves of a project.
+
+        Raises:
+            InvalidRequestError: the documents of this graph say nothing that can be asked for.
+        """
+
+    def within(self, allowed: Allowed) -> GraphReader:
+        """Return what reads these documents alone, and what is made of them alone."""
 
     async def projects(self, caller: Caller, page: PageQuery, deadline: Deadline) -> Page[str]:
         """Return a page of the ids that the caller may read; short, also while more follow."""

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from drift.contracts.filter import Filter, combined
 from drift.core.errors import FieldProblem, ForbiddenError, InvalidRequestError
 
 Right = Literal["read", "write"]
@@ -21,10 +22,14 @@ EVERY = "*"  # behind a beginning: every project whose id begins so; alone: ever
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """Rights on the projects of a pattern: an id, or the beginning of ids followed by `*`."""
+    """Rights on the projects of a pattern: an id, or the beginning of ids followed by `*`.
+
+    With a filter, only the documents that fit it may be read.
+    """
 
     pattern: str
     rights: frozenset[Right]
+    filter: Filter | None = None
 
     def covers(self, project_id: str) -> bool:
         """Tell whether the pattern means this project."""
@@ -64,10 +69,14 @@ NO_QUOTA = Quota()
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project that the caller may use in the way it asked for."""
+    """A project that the caller may use in the way it asked for.
+
+    Where there is a filter, nothing but the documents that fit it may be read.
+    """
 
     id: str
     caller: Caller
+    filter: Filter | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +107,13 @@ class Caller:
             raise InvalidRequestError((FieldProblem("project_id", wanted),))
         if not self.may(named, right):
             raise ForbiddenError(named, right, self.name)
-        return Project(named, self)
+        return Project(named, self, self._filter(named, right))
+
+    def _filter(self, project_id: str, right: Right) -> Filter | None:
+        """Return what any of the grants on a project lets through; None for all of it."""
+        grants = [one for one in self.grants if right in one.rights and one.covers(project_id)]
+        filters = [one.filter for one in grants]
+        return None if None in filters else combined("or", filters)
 
     @property
     def only_project(self) -> str | None:

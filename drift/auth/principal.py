@@ -1,21 +1,25 @@
 """Pure: what App Service's authentication says of a caller, as a caller.
 
 The platform checks the token and hands the claims on: base64 of a JSON object with `auth_typ`,
-`role_typ` and `claims`, a list of `typ` and `val`. App roles `read:PATTERN` and `write:PATTERN`
-give rights on projects. Values of the claim that PROJECT_CLAIM names are patterns that may be read;
-the bare role `write` lets them be written. Source: Microsoft Learn, "Work with user identities in
-Azure App Service authentication".
+`role_typ` and `claims`, a list of `typ` and `val`. App
+roles `read:PATTERN` and `write:PATTERN` give rights on projects, and `read:PATTERN?KEY=VALUE&…` on
+the documents there that fit. Values of the claim that PROJECT_CLAIM names are patterns that may be
+read; the bare role `write` lets them be written. Source: Microsoft Learn, "Work with user
+identities in Azure App Service authentication".
 """
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
+from urllib.parse import parse_qsl
 
 from pydantic import BaseModel, Field
 
 from drift.auth.caller import RIGHTS, Caller, Grant, Right, pattern_problem
+from drift.contracts.filter import Filter, equal_to
 from drift.core.errors import ForbiddenError, UnauthenticatedError
 
 _SCHEMAS = "http://schemas.microsoft.com"
@@ -86,14 +90,24 @@ def caller_of(principal: Principal, tenant_id: str, project_claim: str | None) -
     return Caller(subjects[0], grants)
 
 
+def _filter(condition: str) -> Filter:
+    """Return the filter of a role's condition, such as `tag=hr&tag=all`; ValueError for none."""
+    return equal_to(parse_qsl(condition, strict_parsing=True, max_num_fields=20))
+
+
 def _grants(principal: Principal, project_claim: str | None) -> Iterator[Grant]:
     names = ["roles", f"{_SCHEMAS}/ws/2008/06/identity/claims/role", principal.role_typ]
     roles = principal.values(*filter(None, names))
     for role in roles:
-        right, _, pattern = role.partition(":")
+        right, _, meant = role.partition(":")
+        pattern, asked, condition = meant.partition("?")
         for known in RIGHTS:
             if right == known and pattern_problem(pattern) is None:
-                yield Grant(pattern, frozenset({known}))
+                # Whoever writes sees what is there; a condition that says nothing opens nothing.
+                with suppress(ValueError):
+                    only = _filter(condition) if asked and known == "read" else None
+                    if only or not asked:
+                        yield Grant(pattern, frozenset({known}), only)
 
     if project_claim:
         rights: frozenset[Right] = frozenset({"read", "write"} if "write" in roles else {"read"})

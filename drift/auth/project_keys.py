@@ -11,7 +11,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from pydantic import (
     AfterValidator,
@@ -20,10 +20,12 @@ from pydantic import (
     StringConstraints,
     TypeAdapter,
     ValidationError,
+    model_validator,
 )
 from pydantic_core import from_json
 
 from drift.auth.caller import Caller, Grant, Quota, Right, pattern_problem
+from drift.contracts.filter import Filter
 from drift.core.errors import UnauthenticatedError
 
 MAX_BYTES = 25_000  # what a secret of Azure Key Vault holds
@@ -63,6 +65,13 @@ class _Key(BaseModel):
         list[Annotated[str, AfterValidator(_pattern)]], Field(min_length=1, max_length=100)
     ]
     rights: list[Right] = Field(default=["read"], min_length=1, max_length=2)
+    filter: Filter | None = None
+
+    @model_validator(mode="after")
+    def _only_reads(self) -> Self:
+        if self.filter and "write" in self.rights:
+            raise ValueError("with a filter a key may only read: nobody writes unseen")
+        return self
 
 
 class KeyEntry(Quota, _Key):
@@ -73,7 +82,7 @@ class KeyEntry(Quota, _Key):
         rights = frozenset(self.rights)
         return Caller(
             self.name,
-            tuple(Grant(pattern, rights) for pattern in self.projects),
+            tuple(Grant(pattern, rights, self.filter) for pattern in self.projects),
             Quota(**self.model_dump(include=set(Quota.model_fields))),
         )
 

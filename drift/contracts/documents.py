@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, TypeAdapter
 
+from drift.contracts.body import Body, plain_text
 from drift.contracts.reading import Parameters
-from drift.contracts.request import Body, ProjectId, plain_text, problem_with
+from drift.contracts.request import ProjectId, problem_with
 from drift.core import source_uri
 
 MAX_DOCUMENT_BYTES = 1024 * 1024

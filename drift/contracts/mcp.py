@@ -7,7 +7,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
-from drift.contracts.request import Depth, Query, TopK, plain_text
+from drift.contracts.body import plain_text
+from drift.contracts.request import Depth, Query, TopK
 from drift.model.tree import Verdict
 
 Question = Annotated[Query, Field(description="The question, in full.")]

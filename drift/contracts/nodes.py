@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
-from drift.contracts.request import Body, ProjectId, plain_text
+from drift.contracts.body import Body, plain_text
+from drift.contracts.request import ProjectId
 
 MAX_PROPERTIES = 100
 _OF_VECTORS = ("embedding", "embedding_hash", "embedding_model")

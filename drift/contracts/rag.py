@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-from drift.contracts.request import Body, ProjectId, Query
+from drift.contracts.body import Body
+from drift.contracts.filter import Filter
+from drift.contracts.request import ProjectId, Query
 
 
 class RagRequest(Body):
     """A question to the nodes of one project; unknown fields are refused.
 
-    The project may be left out as in `RetrieveRequest`.
+    The project may be left out as in `RetrieveRequest`. With a filter, only chunks are found.
     """
 
     question: Query
     project_id: ProjectId | None = None
+    filter: Filter | None = None
 
 
 class RelatedOut(BaseModel):

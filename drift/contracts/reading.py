@@ -9,9 +9,19 @@ import re
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    WithJsonSchema,
+)
+from pydantic_core import from_json
 
-from drift.contracts.request import ProjectId, plain_text
+from drift.contracts.body import plain_text
+from drift.contracts.filter import Filter
+from drift.contracts.request import ProjectId
 from drift.model.reading import AboutProject
 
 
@@ -55,6 +65,27 @@ class PageParameters(Parameters):
     cursor: Cursor | None = None
 
 
+def _read_filter(text: object) -> object:
+    try:
+        return from_json(text) if isinstance(text, str) else text
+    except ValueError:
+        raise ValueError("must be a filter as JSON, such as one of a question has") from None
+
+
+FilterText = Annotated[
+    Filter | None,
+    BeforeValidator(_read_filter),
+    Field(description="What a question's `filter` may be, as JSON."),
+    WithJsonSchema({"type": "string", "contentMediaType": "application/json"}),
+]
+
+
+class DocumentsParameters(PageParameters):
+    """Which page of documents, of those that fit a filter."""
+
+    filter: FilterText = None
+
+
 Level = Annotated[
     int,
     Field(ge=0, le=999_999, description="Communities of this level only."),
@@ -68,6 +99,7 @@ class CommunityParameters(Parameters):
     level: Level | None = None
     limit: LimitOfTexts = 20
     cursor: Cursor | None = None
+    filter: FilterText = None
 
 
 class ProjectParameters(Parameters):

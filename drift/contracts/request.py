@@ -7,9 +7,7 @@ from uuid import UUID
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     FailFast,
     Field,
     StringConstraints,
@@ -17,17 +15,11 @@ from pydantic import (
     ValidationError,
 )
 
+from drift.contracts.body import Body, plain_text
+from drift.contracts.filter import Filter, combined
+
 MAX_BODY_BYTES = 64 * 1024
 MAX_QUERY_CHARACTERS = 4000
-
-
-def plain_text(value: str) -> str:
-    """Refuse what no database, log or prompt should carry."""
-    if "\x00" in value:
-        raise ValueError("must not contain NUL characters")
-    if any("\ud800" <= character <= "\udfff" for character in value):
-        raise ValueError("must not contain lone surrogates")
-    return value
 
 
 def _whole_number(value: object) -> object:
@@ -74,12 +66,6 @@ def project_id_problem(value: str) -> str | None:
 TopK = Annotated[int, Field(ge=1, le=50), BeforeValidator(_whole_number)]
 
 
-class Body(BaseModel):
-    """What a caller sends, read strictly."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
 class RetrieveRequest(Body):
     """A question to one project; unknown fields are refused.
 
@@ -89,6 +75,7 @@ class RetrieveRequest(Body):
 
     query: Query
     project_id: ProjectId | None = None
+    filter: Filter | None = None
     top_k: TopK = 5
     depth: Depth = "drift"
     # JSON knows neither ids nor tuples: text and a list are read as them.
@@ -96,9 +83,11 @@ class RetrieveRequest(Body):
     # Of thousands of wrong items, the first is enough to say.
     include: Annotated[tuple[Include, ...], FailFast(), Field(strict=False)] = ()
 
-    def within(self, project_id: str) -> ProjectRequest:
-        """Return the same question to the project that it is about."""
-        return ProjectRequest.model_construct(**{**dict(self), "project_id": project_id})
+    def within(self, project_id: str, allowed: Filter | None = None) -> ProjectRequest:
+        """Return the same question to the project that it is about, of what is `allowed` there."""
+        both = combined("and", (allowed, self.filter))
+        known = {"project_id": project_id, "filter": both}
+        return ProjectRequest.model_construct(**{**dict(self), **known})
 
 
 class ProjectRequest(RetrieveRequest):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
 from functools import cache
 from typing import Any, Literal
@@ -40,6 +41,7 @@ from drift.graph.unprepared import knowledge_behind, require_empty
 from drift.graph.vector_copy import VectorCopy
 from drift.graph.vector_models import require_direction, require_model_of_project
 from drift.graph.versions import FORMAT, LOCAL, OwnVectors, newer
+from drift.model.allowed import Allowed
 from drift.model.found_nodes import CHUNK, NodesQuery
 from drift.model.graph import (
     Beside,
@@ -91,7 +93,7 @@ class Neo4jGraph:
         self.connection = connection
         names = names or IndexNames()
         schema = schema_named(schema) if isinstance(schema, str) else schema
-        self._parameters = StatementParameters(schema, followup_scope == "hard", exact_limit)
+        self.parameters = StatementParameters(schema, followup_scope == "hard", exact_limit)
         self.own = OwnVectors(connection, embedding_model, dimensions)
         self.copy = VectorCopy(store, connection, self.own) if store else None
         local = OwnVectors(connection, fixed=LOCAL)
@@ -100,6 +102,15 @@ class Neo4jGraph:
         self._reads = CarefulReads(connection)
         self._model = embedding_model
         self._turns = Turns()
+
+    def within(self, allowed: Allowed) -> Neo4jGraph:
+        """Return the same graph, of which only these documents are read, and what is made of them.
+
+        A store of vectors beside it is not asked: it knows no documents.
+        """
+        bound = copy(self)
+        bound.parameters, bound.copy = self.parameters.within(allowed), None
+        return bound
 
     async def primer(self, query: PrimerQuery, deadline: Deadline) -> tuple[Community, ...]:
         """Return the best communities, highest level first, with the voters that they hold.
@@ -115,19 +126,19 @@ class Neo4jGraph:
         self, probe: Probe, query: PrimerQuery, deadline: Deadline
     ) -> tuple[Community, ...]:
         schema = (await self._inventory(probe, query.vector)).schema
-        values = self._parameters.primer(query)
+        values = self.parameters.primer(query)
         row = await self._row(probe, _primer(schema), values, deadline)
 
         require_model_of_project(row, self._compared(schema))
         found = communities(row)
-        if not found and not query.voters:
+        if not (found or query.voters or schema.is_filtered):
             about = (query.project_id, len(query.vector), deadline.require())
             await require_empty(self.connection, schema, *about)
         return found
 
     async def has_topics(self, project_id: str, deadline: Deadline) -> bool:
         """Tell whether the project's communities are topics; errors as for `primer`."""
-        if not self._parameters.schema.has_projects:
+        if not self.parameters.schema.has_projects:
             return False
 
         values = {"asked": {"project_id": project_id}, "dimensions": 0}
@@ -140,8 +151,8 @@ class Neo4jGraph:
         """Return the topics that hold the voters; errors as for `primer`."""
         with parts.round_trip():
             async with deadline.enforced():
-                values = self._parameters.primer(query)
-                schema = await self.probe.schema()
+                values = self.parameters.primer(query)
+                schema = self.parameters.seen(await self.probe.schema())
                 row = await self._row(self.probe, _topics(schema), values, deadline)
                 require_model_of_project(row, self._compared(schema))
 
@@ -159,7 +170,7 @@ class Neo4jGraph:
                 found = await probe.as_it_is(lambda: self._candidates(probe, query, deadline))
 
             inventory = await self._inventory(probe, query.vector)
-            if values := self._parameters.named(query, found, inventory):
+            if values := self.parameters.named(query, found, inventory):
                 try:
                     with parts.round_trip():
                         row = await self._row(probe, _named(inventory.schema), values, deadline)
@@ -170,8 +181,8 @@ class Neo4jGraph:
                     found = replace(found, is_partial=True)
 
             if wishes := wished(query, found):
-                text = _positions(self._parameters.schema)
-                values = self._parameters.positions(query, wishes)
+                text = _positions(self.parameters.schema)
+                values = self.parameters.positions(query, wishes)
                 with parts.round_trip():
                     row = await self._row(probe, text, values, deadline)
                 found = replace(found, pinned=tuple(chunks_of(row["pinned"])))
@@ -183,7 +194,7 @@ class Neo4jGraph:
         self, probe: Probe, query: FollowupQuery, deadline: Deadline
     ) -> Candidates:
         inventory = await self._inventory(probe, query.vector)
-        values = self._parameters.followup(query, inventory)
+        values = self.parameters.followup(query, inventory)
         index = await self._asked(inventory, values, deadline)
         text = _followup(index, inventory.schema)
         found = candidates(await self._row(probe, text, values, deadline))
@@ -201,7 +212,7 @@ class Neo4jGraph:
             health,
             notes=tuple(said.notes(await self.own.version())),
             behind=await knowledge_behind(
-                self.connection, self._parameters.schema, HEALTH_TIMEOUT_S
+                self.connection, self.parameters.schema, HEALTH_TIMEOUT_S
             ),
             failing=self.connection.outcomes.problem,
         )
@@ -223,17 +234,15 @@ class Neo4jGraph:
 
     def reader(self) -> Neo4jReader:
         """Return what reads the same graph over the same connection."""
-        return Neo4jReader(self.connection, self._parameters.schema)
+        return Neo4jReader(self.connection, self.parameters.schema)
 
     def finder(self) -> Neo4jNodeFinder:
         """Return what finds nodes of any kind in the same graph over the same connection."""
-        return Neo4jNodeFinder(
-            self.connection, self.probe, self._parameters, self._model, self.copy
-        )
+        return Neo4jNodeFinder(self.connection, self.probe, self.parameters, self._model, self.copy)
 
     def passages(self) -> Neo4jPassages:
         """Return what reads of cited chunks, in the same graph over the same connection."""
-        return Neo4jPassages(self.connection, self._parameters.schema, self._probe_of)
+        return Neo4jPassages(self.connection, self.parameters.schema, self._probe_of)
 
     def node_store(self) -> Neo4jNodeStore:
         """Return what looks at people's own nodes and writes them, over the same connection."""
@@ -264,7 +273,7 @@ class Neo4jGraph:
         inventory = await probe.inventory(lambda known: known.is_settled)
         inventory.require_dimensions(len(vector))
         require_direction(vector)
-        return inventory
+        return replace(inventory, schema=self.parameters.seen(inventory.schema))
 
     def _compared(self, schema: Schema) -> str:
         """Return the model that a project's own word is compared with; a version says its own."""
@@ -274,7 +283,7 @@ class Neo4jGraph:
         self, probe: Probe, text: str, parameters: Mapping[str, Any], deadline: Deadline
     ) -> dict[str, Any]:
         try:
-            result = await self._reads.read(text, parameters, deadline)
+            result = await self._reads.read(text, self.parameters.bounded(parameters), deadline)
         except GraphMisconfiguredError:
             # Which index is wrong, where one is; the next search looks at all of them.
             probe.forget()

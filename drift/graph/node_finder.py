@@ -23,6 +23,7 @@ from drift.graph.parameters import StatementParameters
 from drift.graph.unprepared import require_empty
 from drift.graph.vector_copy import VectorCopy
 from drift.graph.vector_models import require_direction, require_model_of_nodes
+from drift.model.allowed import Allowed
 from drift.model.found_nodes import (
     CHUNK,
     COMMUNITY,
@@ -74,6 +75,11 @@ class Neo4jNodeFinder:
         self._model = embedding_model
         self._reads = CarefulReads(connection)
 
+    def within(self, allowed: Allowed) -> Neo4jNodeFinder:
+        """Return what finds the chunks of these documents alone."""
+        of_these = self._parameters.within(allowed)
+        return Neo4jNodeFinder(self._connection, self._probe, of_these, self._model)
+
     async def nearest_nodes(self, query: NodesQuery, deadline: Deadline) -> FoundNodes:
         """Return the nodes nearest to a vector, with what is around each; errors as searches."""
         with parts.round_trip():
@@ -83,8 +89,10 @@ class Neo4jNodeFinder:
 
     async def _found(self, query: NodesQuery, deadline: Deadline) -> FoundNodes:
         inventory = await self._probe.inventory(self._is_settled)
-        schema = inventory.schema
-        legs = self._legs(query.labels, inventory, len(query.vector))
+        schema, labels = self._parameters.seen(inventory.schema), query.labels
+        if schema.is_filtered:
+            labels = tuple(label for label in labels if label == CHUNK)
+        legs = self._legs(labels, inventory, len(query.vector))
         if not legs:
             return FoundNodes()
 
@@ -93,7 +101,7 @@ class Neo4jNodeFinder:
             text = _nearest(legs, schema)
             found = await self._reads.read(text, self._values(query, legs), deadline)
             records = found.records
-        if not records and set(LABELS) <= set(query.labels):
+        if not records and set(LABELS) <= set(labels):
             about = (query.project_id, len(query.vector), deadline.require())
             await require_empty(self._connection, schema, *about)
 
@@ -151,7 +159,7 @@ class Neo4jNodeFinder:
         dimensions = len(query.vector)
         searches = any(leg.searches for leg in legs)
         exact_limit = self._parameters.exact(dimensions, searches=searches)
-        return {
+        values = {
             **BOUNDS,
             "asked": {"project_id": query.project_id, "labels": list(query.labels)},
             "vector": list(query.vector),
@@ -161,6 +169,7 @@ class Neo4jNodeFinder:
             "count_limit": exact_limit + 1,
             "fetch": 60 if searches else 500,  # of an index that projects share, rows of others too
         }
+        return self._parameters.bounded(values)
 
     def _legs(
         self, labels: Sequence[str], inventory: Inventory, dimensions: int

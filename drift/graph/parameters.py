@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from drift.core import source_uri
@@ -16,6 +16,7 @@ from drift.graph.indexes import NAMES_INDEX, project_key
 from drift.graph.inventory import Inventory
 from drift.graph.rows import anchors_of_named
 from drift.graph.text_query import lone_words, lucene
+from drift.model.allowed import Allowed
 from drift.model.graph import Candidates, Chunk, FollowupQuery, PrimerQuery
 from drift.model.reading import Key
 from drift.search.ranking import MIN_MASS, SHORT_HIT, fuse
@@ -34,6 +35,7 @@ BOUNDS: Mapping[str, int | float] = {
     "pool": 60,
     "rescored": SEARCHED_ROWS,
     "text_pool": 40,
+    "text_rows": 40,
     # A word alone is rare in fewer chunks; so many of the rarest are told.
     "few_rows": 10,
     "most_rare": 4,
@@ -97,6 +99,19 @@ class StatementParameters:
     schema: Schema
     hard: bool = False
     exact_limit: int | None = None
+    allowed: Allowed | None = None
+
+    def within(self, allowed: Allowed) -> StatementParameters:
+        """Return what makes the values of statements that read these documents alone."""
+        return replace(self, schema=self.schema.filtered, allowed=allowed)
+
+    def seen(self, schema: Schema) -> Schema:
+        """Return a schema that is filtered as this one is."""
+        return replace(schema, is_filtered=self.schema.is_filtered)
+
+    def bounded(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the values of any statement, with the documents that may be read."""
+        return dict(values) if self.allowed is None else self.allowed.bounding(values)
 
     def primer(self, query: PrimerQuery) -> dict[str, Any]:
         """Return what the statements of the primer and of topics are given."""

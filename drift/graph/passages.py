@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from copy import copy
 from datetime import UTC, date, datetime, time
 from functools import cache
 from typing import Any
+
+from neo4j import Record
 
 from drift.core.deadline import Deadline
 from drift.graph.careful import CarefulReads
@@ -20,6 +23,7 @@ from drift.graph.parameters import BOUNDS as SEARCH_BOUNDS
 from drift.graph.parameters import stored_ids
 from drift.graph.reader import Neo4jReader
 from drift.graph.rows import communities
+from drift.model.allowed import Allowed
 from drift.model.graph import Vector, WholeEvidence, WholeQuery
 from drift.model.passages import MOST_PASSAGES, MOST_WITNESSES, Passage, Passages, PassagesQuery
 from drift.model.reading import AboutProject
@@ -52,13 +56,19 @@ class Neo4jPassages:
     ) -> None:
         """Read a graph of this schema; `probe_of` knows the vectors of the question's model."""
         self._reads = CarefulReads(connection)
-        self._reader = Neo4jReader(connection, schema)
+        self.reader = Neo4jReader(connection, schema)
         self._probe_of = probe_of
+
+    def within(self, allowed: Allowed) -> Neo4jPassages:
+        """Return what reads these documents alone, and what is made of them alone."""
+        bound = copy(self)
+        bound.reader = self.reader.within(allowed)
+        return bound
 
     async def about(self, project_id: str, deadline: Deadline) -> AboutProject:
         """Return what the project knows of itself."""
         with parts.round_trip():
-            return await self._reader.about(project_id, deadline)
+            return await self.reader.about(project_id, deadline)
 
     async def whole(self, query: WholeQuery, deadline: Deadline) -> WholeEvidence:
         """Return the topics of the project; DeadlineError when the time is used up."""
@@ -71,8 +81,7 @@ class Neo4jPassages:
         }
         with parts.round_trip():
             async with deadline.enforced():
-                text = _whole(await self._probe_of(query.vector).schema())
-                [row] = (await self._reads.read(text, values, deadline)).records
+                [row] = await self._read(_whole, query.vector, values, deadline)
         return WholeEvidence(communities(row), row["known"])
 
     async def passages(self, query: PassagesQuery, deadline: Deadline) -> Passages:
@@ -92,12 +101,23 @@ class Neo4jPassages:
         }
         with parts.round_trip():
             async with deadline.enforced():
-                text = _text(await self._probe_of(query.vector).schema())
-                records = (await self._reads.read(text, values, deadline)).records
+                records = await self._read(_text, query.vector, values, deadline)
 
         threshold = score_threshold(records[0]["threshold"]) if records else None
         found = (_passage(record) for record in records if record["is_there"])
         return Passages(tuple(found), threshold)
+
+    async def _read(
+        self,
+        text: Callable[[Schema], str],
+        vector: Vector,
+        values: Mapping[str, Any],
+        deadline: Deadline,
+    ) -> list[Record]:
+        schema = await self._probe_of(vector).schema()
+        if allowed := self.reader.bound:
+            schema, values = schema.filtered, allowed.bounding(values)
+        return (await self._reads.read(text(schema), values, deadline)).records
 
 
 def _passage(row: Mapping[str, Any]) -> Passage:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from neo4j import Record
 
 from drift.auth.caller import Caller, Project
 from drift.auth.ranges import next_id, readable_ranges
+from drift.contracts.filter import Filter
 from drift.contracts.reading import (
     ChunkItem,
     ChunkRead,
@@ -20,6 +21,7 @@ from drift.contracts.reading import (
 )
 from drift.core import source_uri
 from drift.core.deadline import Deadline
+from drift.core.errors import FieldProblem, InvalidRequestError
 from drift.graph import reading_rows as rows
 from drift.graph.careful import COLD_TIMEOUT_S
 from drift.graph.connection import Connection
@@ -27,6 +29,7 @@ from drift.graph.cypher import reading
 from drift.graph.cypher.schema import DEFAULT, Schema
 from drift.graph.parameters import stored_ids
 from drift.graph.rows import text_of
+from drift.model.allowed import Allowed
 from drift.model.reading import (
     MOST_KINDS,
     MOST_NAMED,
@@ -63,6 +66,24 @@ class Neo4jReader:
 
     connection: Connection
     schema: Schema = DEFAULT
+    bound: Allowed | None = None
+
+    async def allowed(self, project_id: str, asked_for: Filter, deadline: Deadline) -> Allowed:
+        """Return what a filter leaves of a project.
+
+        Raises:
+            InvalidRequestError: the graph is one of others, whose documents say nothing to ask for.
+        """
+        if not self.schema.has_projects:
+            said = "cannot be used here: the documents of this graph have no attributes"
+            raise InvalidRequestError((FieldProblem("filter", said),))
+        asked = {"project_id": project_id, "conditions": asked_for.conditions()}
+        [row] = await self._read(reading.allowed, asked, deadline)
+        return Allowed(dict.fromkeys(row["documents"], True), row["chunks"], row["of"])
+
+    def within(self, allowed: Allowed) -> Neo4jReader:
+        """Return what reads these documents alone, and what is made of them alone."""
+        return replace(self, schema=self.schema.filtered, bound=allowed)
 
     async def projects(self, caller: Caller, page: PageQuery, deadline: Deadline) -> Page[str]:
         """Return the ids of projects that the caller may read.
@@ -156,6 +177,7 @@ class Neo4jReader:
     ) -> Sequence[Record]:
         """Run a statement; it is asked for a row more than `limit`, which tells of a next page."""
         values = {**_BOUNDS, "asked": asked, "limit": limit + 1}
+        values = self.bound.bounding(values) if self.bound else values
         async with deadline.enforced():
             timeout_s = min(COLD_TIMEOUT_S, deadline.require())
             statement = text(self.schema)

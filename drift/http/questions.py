@@ -47,7 +47,7 @@ async def rag_query(call: Call) -> Response:
     service = await call.service()
     project = await service.project(call.caller, request.project_id)
     return await _answer(
-        call, lambda stream: service.start_rag(project, request.question, call.retrieval_id, stream)
+        call, lambda stream: service.start_rag(project, request, call.retrieval_id, stream)
     )
 
 

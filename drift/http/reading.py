@@ -112,7 +112,11 @@ class ReadRoute:
             service = await call.service()
             asked = await self.check(call, service)
             await service.quotas.admit(call.caller)
-            found = await self.answer(asked, service.reads(), Deadline.after(READING_S))
+            deadline, wanted = Deadline.after(READING_S), getattr(asked.query, "filter", None)
+            reader = service.reads()
+            if asked.of is not None:
+                reader = (await service.seen(asked.of, wanted, deadline)).graph.reader
+            found = await self.answer(asked, reader, deadline)
             return http.read(found)
 
         read.__name__, read.__doc__ = self.answer.__name__, self.answer.__doc__
@@ -157,7 +161,7 @@ async def read_project(
     return out.ProjectRead(**dict(await reader.overview(project, deadline)), rights=rights)
 
 
-@_route("projects/{id}/documents", out.PageParameters, out.DocumentsPage, KEY)
+@_route("projects/{id}/documents", out.DocumentsParameters, out.DocumentsPage, KEY)
 async def read_documents(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.DocumentsPage:

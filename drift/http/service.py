@@ -16,6 +16,7 @@ from drift.auth.quotas import Quotas
 from drift.auth.ranges import readable_ranges
 from drift.contracts.answer import RetrieveResponse
 from drift.contracts.evidence import EvidenceResponse
+from drift.contracts.filter import Filter, combined
 from drift.contracts.progress import channel_of
 from drift.contracts.rag import RagRequest, RagResponse
 from drift.contracts.request import RetrieveRequest
@@ -24,13 +25,13 @@ from drift.core.errors import NotConfiguredError, NotFoundError
 from drift.core.logs import bound, log
 from drift.http.admission import Admission
 from drift.http.health import Health
+from drift.http.seen import Seen, WholeGraph
 from drift.http.settings import Settings
 from drift.http.time_limits import READING_S
 from drift.model.health import GraphHealth, Readiness
 from drift.model.reading import PageQuery
 from drift.nodes.embedding_calls import EmbeddingCalls
 from drift.nodes.node_context import MAX_CONTEXT_TOKENS
-from drift.nodes.ports import LabelledNodes, NodeFinder, NodeStore
 from drift.nodes.query import RagRules, RagSearch
 from drift.nodes.reconciling import NodeReconciling
 from drift.nodes.writing import NodeWriting
@@ -53,20 +54,6 @@ if TYPE_CHECKING:  # it loads what reads documents
     from drift.indexing.readers import Readers
 
 _NO_PROJECTS = ("GRAPH_SCHEMA must be default: the graphs of others have no projects.",)
-
-
-@dataclass(frozen=True, slots=True)
-class WholeGraph:
-    """What is done with a graph besides searching it; one of v1 has nothing to write.
-
-    `index` makes what writes the documents of a project, and tells the tokens that this takes.
-    """
-
-    reader: GraphReader
-    finder: NodeFinder
-    store: NodeStore | None = None
-    labelled: LabelledNodes | None = None
-    index: Callable[[str], Indexer] | None = None
 
 
 @dataclass(slots=True)
@@ -163,12 +150,14 @@ class Service:
                 log.info("retrieval_started", extra=about)
                 heard = listener.progress if listener else None
                 channel = channel_of(self.settings.channel_template, retrieval_id)
-                asked = request.within(project.id)
+                asked = request.within(project.id, project.filter)
+                seen = await self._servers.within(project.id, asked.filter, deadline)
                 slot = self.answers(project, asked.remembered_by) if self.answers else None
                 async with Progress(
                     project.id, retrieval_id, self.sink, heard, channel
                 ) as progress:
-                    return await self._search.retrieve(asked, progress, deadline, listener, slot)
+                    search = self._search_over(seen.ports)
+                    return await search.retrieve(asked, progress, deadline, listener, slot)
 
         return await self.admission.begin(
             project.caller,
@@ -181,7 +170,7 @@ class Service:
     async def start_rag(
         self,
         project: Project,
-        question: str,
+        request: RagRequest,
         retrieval_id: str,
         listener: Listener | None = None,
     ) -> asyncio.Task[RagResponse]:
@@ -190,14 +179,32 @@ class Service:
 
         async def answer() -> RagResponse:
             with self._on_behalf_of(project, retrieval_id) as deadline:
+                question, both = request.question, combined("and", (project.filter, request.filter))
                 log.info("rag_started", extra={"query": question})
-                asked = RagRequest(question=question)
+                asked = RagRequest.model_construct(question=question, filter=both)
                 slot = self.answers(project, asked) if self.answers else None
-                return await rag.answer(
+                seen = await self._servers.within(project.id, both, deadline)
+                over = rag.over(seen.graph.finder) if both else rag
+                return await over.answer(
                     question, project.id, retrieval_id, deadline, listener, slot
                 )
 
         return await self.admission.begin(project.caller, answer)
+
+    async def seen(self, project: Project, asked: Filter | None, deadline: Deadline) -> Seen:
+        """Return the servers as a caller may use them for a project, and wants to."""
+        both = combined("and", (project.filter, asked))
+        return await self._servers.within(project.id, both, deadline)
+
+    @property
+    def _servers(self) -> Seen:
+        return Seen(self.ports, self.graph)
+
+    def _search_over(self, ports: Ports) -> DriftSearch:
+        if ports is self.ports:
+            return self._search
+        model = self.settings.oai_embed_model_name
+        return DriftSearch(ports, self.settings.limits, self.prices, model)
 
     @contextmanager
     def _on_behalf_of(self, project: Project, retrieval_id: str) -> Iterator[Deadline]:
@@ -217,8 +224,10 @@ class Service:
             with self._on_behalf_of(project, retrieval_id) as deadline:
                 log.info("evidence_started", extra={"query": request.query})
                 located = request.model_copy(update={"include": ("locations",)})
-                asked = located.within(project.id)
-                return await self._search.find_passages(asked, retrieval_id, deadline)
+                asked = located.within(project.id, project.filter)
+                seen = await self._servers.within(project.id, asked.filter, deadline)
+                search = self._search_over(seen.ports)
+                return await search.find_passages(asked, retrieval_id, deadline)
 
         return await self.admission.begin(project.caller, find)
 
@@ -267,7 +276,7 @@ class Service:
         return NodeReconciling(self.graph.labelled, calls, rules)
 
     def reads(self) -> GraphReader:
-        """Return what reads the graph without searching it."""
+        """Return what tells which projects there are; `seen` gives what may be read of one."""
         return self.graph.reader
 
     async def close(self) -> None:

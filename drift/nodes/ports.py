@@ -10,12 +10,16 @@ from typing import Protocol
 
 from drift.auth.caller import Project
 from drift.core.deadline import Deadline
+from drift.model.allowed import Allowed
 from drift.model.found_nodes import FoundNodes, NodesQuery, Sampled
 from drift.model.nodes import Embedded, LabelledNode, OwnNode, StoredNode, Taking
 
 
 class NodeFinder(Protocol):
     """Nodes of any kind, of one project at a time, a round trip each."""
+
+    def within(self, allowed: Allowed) -> NodeFinder:
+        """Return what finds the chunks of these documents alone."""
 
     async def nearest_nodes(self, query: NodesQuery, deadline: Deadline) -> FoundNodes:
         """Return the nodes nearest to a vector, each with the three most important around it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from copy import copy
 from dataclasses import dataclass, replace
 
 from drift.answer.streaming import Telling
@@ -73,9 +74,15 @@ class RagSearch:
     def __init__(self, ports: Ports, finder: NodeFinder, rules: RagRules) -> None:
         """Keep the servers and the rules of every question."""
         self._ports = ports
-        self._finder = finder
+        self.finder = finder
         self._rules = rules
         self._measuring = Measuring(finder, ports.embedder)
+
+    def over(self, finder: NodeFinder) -> RagSearch:
+        """Return the same search over what another finder finds; thresholds stay the project's."""
+        other = copy(self)
+        other.finder = finder
+        return other
 
     async def answer(  # noqa: PLR0913, PLR0917 - what is asked, until when, and who is told
         self,
@@ -119,7 +126,7 @@ class RagSearch:
         """Return the nearest nodes, with the threshold that they are held to."""
         embeddings = await self._ports.embedder.embed([question], deadline)
         query = NodesQuery(project_id, embeddings.vectors[0], self._rules.labels, SHOWN)
-        found = await self._finder.nearest_nodes(query, deadline)
+        found = await self.finder.nearest_nodes(query, deadline)
         if not found.nodes:
             return _Nearest()
 

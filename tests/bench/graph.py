@@ -26,10 +26,26 @@ from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.stack.neo4j.home import Memory
 from drift.local.stack.stack import Stack, StackOptions
 from tests.bench.command import Options, milliseconds, read_options, run, show, stack_of
-from tests.bench.graph_trials import READ, Trial, WatchedConnection, followup, nodes, primer, reads
+from tests.bench.graph_trials import (
+    PART,
+    PRIME,
+    READ,
+    Trial,
+    WatchedConnection,
+    filtered,
+    followup,
+    nodes,
+    primer,
+    reads,
+)
 from tests.bench.synthetic import TENANTS, Query, SyntheticProject, projects
 from tests.bench.synthetic_records import load
 
+SPREAD = f"""
+MATCH (d:__Document__ {{project_id: $p}})
+SET d.`metadata.{PART}` = toInteger(substring(d.id, 1)) * $prime % 1000
+"""
+"""Gives documents what a filter asks for."""
 MEMORY = Memory(heap="1g", pagecache="1g")
 """Enough for 100,000 chunks of 1,536 floats; the vector indexes lie in the system's file cache."""
 UNUSED = {
@@ -142,6 +158,8 @@ async def _load(
         if await load(project, writer):
             seconds = time.perf_counter() - start
             say(f"{project.project_id}: {project.chunks} chunks loaded in {seconds:.0f} s")
+        parts = {"p": project.project_id, "prime": PRIME}
+        await connection.write(SPREAD, parts)
     await writer.prepare(dims, INDEX_TIMEOUT_S)
 
 
@@ -157,6 +175,8 @@ def _search_and_reads(
     for name, limit in limits.items():
         one_way = Neo4jGraph(connection, names, exact_limit=limit)
         trials.append(followup(name, one_way, connection, project))
+    if project.tenant == next(iter(TENANTS)):
+        trials += filtered(graph, connection, project)
     return trials + reads(graph, project)
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from drift.auth.caller import EVERYBODY
+from drift.contracts.filter import Filter
 from drift.core.deadline import Deadline
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.graph import Neo4jGraph
@@ -32,6 +33,9 @@ READ = "read_"
 """How the names of what the read routes ask begin."""
 PATIENCE_S = 120.0
 """A slow statement is a result, and one that is profiled is planned anew."""
+KEPT_SHARES = (0.001, 0.01, 0.1, 0.5)
+PART, PRIME = "part", 367
+"""A property of documents from 0 to 999, and what spreads it over them."""
 NO_WORDS = "?"
 """A question that only its vector answers: its candidates are the ranking by vector alone."""
 
@@ -112,6 +116,41 @@ def followup(
         return share(found, project.nearest_chunks(query.vector, CHUNKS))
 
     return Trial(name, ask, recall)
+
+
+def filtered(
+    graph: Neo4jGraph, connection: WatchedConnection, project: SyntheticProject
+) -> list[Trial]:
+    """Return the follow-up within filters that leave a part of the documents, resolved first.
+
+    Beside each, what it takes alone to tell those documents.
+    """
+    # Documents are told apart by their number, every 1,000th part of which is spread over all.
+    trials, reader = [], graph.reader()
+    for share_of_all in KEPT_SHARES:
+        asked_for = Filter(type="lt", key=f"metadata.{PART}", value=round(share_of_all * 1000))
+
+        async def allowed(_query: Query, asked_for: Filter = asked_for) -> Sequence[str]:
+            left = await reader.allowed(project.project_id, asked_for, deadline())
+            return [*left.documents]
+
+        async def ask(query: Query, asked_for: Filter = asked_for) -> Sequence[Any]:
+            left = await reader.allowed(project.project_id, asked_for, deadline())
+            asked = FollowupQuery(project.project_id, query.text, query.vector, ())
+            return (await graph.within(left).followup(asked, deadline())).chunks
+
+        async def recall(query: Query, share_of_all: float = share_of_all) -> float:
+            await ask(replace(query, text=NO_WORDS))
+            rows = sorted(connection.candidates, key=lambda row: (-row["similarity"], row["id"]))
+            number = np.arange(project.chunks) // CHUNKS_A_DOCUMENT
+            kept = np.flatnonzero(number * PRIME % 1000 < round(share_of_all * 1000))
+            near = project.vectors[kept] @ np.asarray(query.vector, np.float32)
+            exact = [f"c{kept[place]}" for place in np.argsort(-near)[:CHUNKS]]
+            return share([row["id"] for row in rows[:CHUNKS]], exact)
+
+        name = f"filtered {100 * share_of_all:g} %"
+        trials += [Trial(name, ask, recall), Trial(f"{name}, documents alone", allowed)]
+    return trials
 
 
 def exact_communities(project: SyntheticProject, query: Query) -> list[tuple[int, int]]:

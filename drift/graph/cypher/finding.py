@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from drift.graph.cypher.clauses import IS_HELD
-from drift.graph.cypher.expressions import of_generation
+from drift.graph.cypher.expressions import of_project
 from drift.graph.cypher.nearest import THRESHOLD
 from drift.graph.cypher.schema import DEFAULT, Schema
 
@@ -65,56 +65,63 @@ def _behind(n: str, label: str, key: str, condition: str) -> str:
 _OF_LEVEL = "($asked.level IS NULL OR toIntegerOrNull(c.level) = $asked.level)"
 
 
-def _counted(n: str, label: str, name: str) -> str:
-    """Return the count of what has generations; of a single one it reads the index alone."""
+def _counted(n: str, label: str, name: str, known: str, settled: str) -> str:
+    """Return the count of what has generations; of a single one it mostly reads the index alone."""
     nodes = f"MATCH ({n}:{label}){DEFAULT.seek(n, label)}"
-    of_project = f"{n}.project_id = $asked.project_id"
     return f"""CALL (generation, building) {{
   UNWIND CASE WHEN building THEN [1] ELSE [] END AS several
   {nodes}
-  WHERE {of_project} AND {of_generation(n)}
+  WHERE {known}
   RETURN count({n}) AS {name}_built
 }}
-CALL (building) {{
+CALL (generation, building) {{
   UNWIND CASE WHEN building THEN [] ELSE [1] END AS one
   {nodes}
-  WHERE {of_project}
+  WHERE {settled}
   RETURN count({n}) AS {name}_settled
 }}"""
 
 
-WITH_PROJECTS = NodeSubqueries(
-    chunk=_by_id("ch", "__Chunk__", DEFAULT.project_chunk("ch")),
-    document=_by_id("d", "__Document__", f"d.project_id = $asked.project_id AND {is_whole('d')}"),
-    entity=_by_id("e", "__Entity__", DEFAULT.project_entity("e")),
-    documents=_behind("d", "__Document__", "id", is_whole("d")),
-    communities=_behind(
-        "c", "__Community__", "community", f"{DEFAULT.project_community('c')} AND {_OF_LEVEL}"
-    ),
-    counts=f"""MATCH (d:__Document__){DEFAULT.seek("d", "__Document__")}
-    WHERE d.project_id = $asked.project_id
+@cache
+def _with_projects(s: Schema) -> NodeSubqueries:
+    document, entity, community = (
+        s.project_document("d"),
+        s.project_entity("e"),
+        s.project_community("c"),
+    )
+    entities = entity if s.is_filtered else of_project("e")
+    communities = community if s.is_filtered else of_project("c")
+    # When a project was written tells of what a filter hides.
+    written_at = "null" if s.is_filtered else "toString(datetime({epochMillis: p.written_at}))"
+    return NodeSubqueries(
+        chunk=_by_id("ch", "__Chunk__", s.project_chunk("ch")),
+        document=_by_id("d", "__Document__", f"{document} AND {is_whole('d')}"),
+        entity=_by_id("e", "__Entity__", entity),
+        documents=_behind("d", "__Document__", "id", f"{document} AND {is_whole('d')}"),
+        communities=_behind("c", "__Community__", "community", f"{community} AND {_OF_LEVEL}"),
+        counts=f"""MATCH (d:__Document__){s.seek("d", "__Document__")}
+    WHERE {document}
     RETURN count(d) AS documents
 }}
 CALL () {{
-  MATCH (ch:__Chunk__){DEFAULT.seek("ch", "__Chunk__")}
-  WHERE ch.project_id = $asked.project_id
+  MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
+  WHERE {s.project_chunk("ch") if s.is_filtered else of_project("ch")}
   RETURN count(ch) AS chunks
 }}
-{_counted("e", "__Entity__", "entities")}
-{_counted("c", "__Community__", "communities")}
+{_counted("e", "__Entity__", "entities", entity, entities)}
+{_counted("c", "__Community__", "communities", community, communities)}
 CALL (entities_built, entities_settled, communities_built, communities_settled) {{
   RETURN entities_built + entities_settled AS entities,
     communities_built + communities_settled AS communities""",
-    history="""OPTIONAL MATCH (p:__Project__ {id: $asked.project_id})
+        history=f"""OPTIONAL MATCH (p:__Project__ {{id: $asked.project_id}})
   RETURN p.embedding_models AS models,
-    CASE WHEN p.written_at IS :: INTEGER NOT NULL
-      THEN toString(datetime({epochMillis: p.written_at})) END AS written_at""",
-    version=f"""MATCH (p:__Project__ {{id: $asked.project_id}})
+    CASE WHEN p.written_at IS :: INTEGER NOT NULL THEN {written_at} END AS written_at""",
+        version=f"""MATCH (p:__Project__ {{id: $asked.project_id}})
   WHERE NOT {IS_HELD}
     AND p.written_at IS :: INTEGER NOT NULL
   RETURN coalesce(p.generation, 0) AS generation, p.written_at AS written_at,
     [{", ".join(f"p.{name}" for name in THRESHOLD)}] AS threshold""",
-)
+    )
 
 
 # ---------------------------------------------------------------------------- without projects
@@ -179,4 +186,4 @@ CALL () {{
 
 def finding(s: Schema) -> NodeSubqueries:
     """Return how a schema's nodes are found."""
-    return WITH_PROJECTS if s.has_projects else _without_projects(s)
+    return _with_projects(s) if s.has_projects else _without_projects(s)

@@ -65,11 +65,11 @@ def _text_leg(s: Schema) -> str:
     return f"""
 CALL (generation, hard) {{
   UNWIND CASE WHEN $asked.lucene = '' THEN [] ELSE [$asked.lucene] END AS terms
-  CALL db.index.fulltext.queryNodes($fulltext_index, terms, {{limit: $text_pool}})
+  CALL db.index.fulltext.queryNodes($fulltext_index, terms, {{limit: $text_rows}})
     YIELD node AS ch, score
   WITH ch, score, generation, hard
   WHERE {s.project_chunk("ch")} AND {readable(s)} AND (NOT hard OR {in_scope(s)})
-  RETURN collect({{ch: ch, score: score}}) AS worded
+  RETURN collect({{ch: ch, score: score}})[0..$text_pool] AS worded
 }}
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from drift.graph.cypher.expressions import of_project
 from drift.graph.cypher.legs import GIVEN
 from drift.graph.cypher.schema import Schema
 
@@ -58,6 +59,19 @@ def listed(*properties: str) -> str:
     return ", ".join(f".{name}" for name in properties)
 
 
+def every_chunk(s: Schema) -> str:
+    """Return the clauses that give every `ch` of the project, or of what a filter leaves of it."""
+    if not s.is_filtered:
+        return f"""MATCH (ch:{s.chunk}){s.seek("ch", "__Chunk__")}
+    WHERE {s.project_chunk("ch")}"""
+    return f"""UNWIND keys($asked.allowed) AS document_id
+    MATCH (holder:__Document__){s.seek("holder", "__Document__", "id")}
+    WHERE {of_project("holder")} AND holder.id = document_id
+    MATCH (holder)-[:HAS_CHUNK]->(ch)
+    WITH DISTINCT ch
+    WHERE ch:__Chunk__ AND {of_project("ch")}"""
+
+
 def scored(s: Schema, kept: str = "ch") -> str:
     """Return the clauses after which `ch` has a `similarity`; what is not usable is left out.
 
@@ -79,7 +93,9 @@ CALL () {{
 
 def count(s: Schema) -> str:
     """Return the subquery that gives `chunk_count`; where the server keeps none, up to a limit."""
-    if not s.has_projects:
+    if s.is_filtered:
+        body = "RETURN $asked.allowed_chunks AS chunk_count"
+    elif not s.has_projects:
         body = f"MATCH (ch:{s.chunk}) RETURN count(ch) AS chunk_count"
     else:
         body = f"""MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__")}
@@ -130,8 +146,7 @@ def nearest(s: Schema, hits: str) -> str:
 CALL (chunk_count, whole) {{
   CALL (chunk_count, whole) {{
     UNWIND CASE WHEN whole AND chunk_count <= $exact_limit THEN [1] ELSE [] END AS exact
-    MATCH (ch:{s.chunk}){s.seek("ch", "__Chunk__")}
-    WHERE {s.project_chunk("ch")}
+    {every_chunk(s)}
     RETURN ch
   UNION ALL
     UNWIND CASE WHEN whole AND chunk_count > $exact_limit THEN [1] ELSE [] END AS indexed
@@ -141,8 +156,7 @@ CALL (chunk_count, whole) {{
       RETURN ch
     UNION ALL
       UNWIND CASE WHEN size(hits) < $pool THEN [1] ELSE [] END AS starved
-      MATCH (ch:{s.chunk}){s.seek("ch", "__Chunk__")}
-      WHERE {s.project_chunk("ch")}
+      {every_chunk(s)}
       RETURN ch
     }}
     RETURN ch

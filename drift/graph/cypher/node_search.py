@@ -24,7 +24,7 @@ CALL (generation) {{
 WITH n, similarity, threshold, made_by, generation
 ORDER BY similarity DESC, toString({_id(s, "n")}), elementId(n)
 LIMIT $top_k
-{_related(s)}
+{"WITH *, [] AS related" if s.is_filtered else _related(s)}
 WITH n AS ch, similarity, threshold, made_by, related
 WITH threshold, made_by, ch, {{{_told(s)}, text: {_text(s, "ch")}, similarity: similarity,
   related: related, model: ch.embedding_model
@@ -75,6 +75,8 @@ def _belongs(leg: Leg, s: Schema, n: str) -> str:
 
 
 def _all_of(leg: Leg, s: Schema) -> str:
+    if s.is_filtered:  # where only chunks are searched
+        return f"{nearest.every_chunk(s)}\n    WITH ch AS n"
     return f"""{_match(leg, s)}
       WHERE {_belongs(leg, s, "n")}"""
 
@@ -111,10 +113,7 @@ def _given(leg: Leg, belongs: str) -> str:
 
 def _few_or_nearest(leg: Leg, s: Schema) -> str:
     return f"""CALL () {{
-    {_match(leg, s)}
-    {_counted(leg) if s.has_projects else ""}
-    WITH n LIMIT $count_limit
-    RETURN count(n) AS nodes
+    {_count(leg, s)}
   }}
   CALL (nodes, generation) {{
     UNWIND CASE WHEN nodes <= $exact_limit THEN [1] ELSE [] END AS exact
@@ -135,9 +134,15 @@ def _few_or_nearest(leg: Leg, s: Schema) -> str:
   }}"""
 
 
-def _counted(leg: Leg) -> str:
+def _count(leg: Leg, s: Schema) -> str:
+    if s.is_filtered:
+        return "RETURN $asked.allowed_chunks AS nodes"
     has_key = " AND n.id IS NOT NULL" if leg.label == legs.PERSONAL else ""
-    return f"WHERE n.project_id = $asked.project_id{has_key}"
+    condition = f"WHERE {of_project('n')}{has_key}" if s.has_projects else ""
+    return f"""{_match(leg, s)}
+    {condition}
+    WITH n LIMIT $count_limit
+    RETURN count(n) AS nodes"""
 
 
 def _hits(leg: Leg, s: Schema) -> str:

@@ -5,6 +5,7 @@ A list begins behind the keys of the last row of the page before, so that every 
 
 from __future__ import annotations
 
+from drift.graph.cypher.allowed import matches
 from drift.graph.cypher.finding import finding, is_whole
 from drift.graph.cypher.nearest import metadata, of_document, readable, still_there, uris, visible
 from drift.graph.cypher.schema import DEFAULT, Schema
@@ -25,6 +26,17 @@ UNION
   RETURN ch.project_id AS id LIMIT 1
 }}
 RETURN id ORDER BY id LIMIT $limit
+"""
+
+
+def allowed(s: Schema = DEFAULT) -> str:
+    """Return the statement that gives what a filter leaves: ids of documents, counts of chunks."""
+    return f"""
+MATCH (d:__Document__){s.seek("d", "__Document__")}
+WHERE {s.project_document("d")} AND {is_whole("d")}
+WITH d, {s.chunks_of("d")} AS held, {matches("d")} AS fits
+RETURN collect(CASE WHEN fits THEN toStringOrNull(d.id) END) AS documents,
+  sum(CASE WHEN fits THEN held ELSE 0 END) AS chunks, sum(held) AS of
 """
 
 
@@ -96,7 +108,7 @@ def _kinds(s: Schema) -> str:
     if not s.has_projects:
         return "RETURN [] AS kinds"
     return f"""MATCH (d:__Document__){s.seek("d", "__Document__")}
-  WHERE d.project_id = $asked.project_id AND {is_whole("d")}
+  WHERE {s.project_document("d")} AND {is_whole("d")}
   WITH coalesce(toStringOrNull(d.id), '') AS id
   WITH split(id, '/') AS path, id CONTAINS '://' AS is_address
   WITH CASE WHEN is_address THEN path[2] WHEN size(path) > 1 THEN path[0] ELSE '' END AS folder,

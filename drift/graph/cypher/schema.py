@@ -10,8 +10,9 @@ embedding of a chunk may be missing, and names and levels may be of any type.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from drift.graph.cypher import allowed
 from drift.graph.cypher.edges import Edges
 from drift.graph.cypher.expressions import (
     first_integer,
@@ -38,6 +39,8 @@ class Schema(Edges):
 
     vector: str
     """The property of chunks and communities that is compared with a question's vector."""
+    is_filtered: bool = False
+    """Whether only documents of `$asked.allowed` are read, and what is made of them alone."""
 
     # ------------------------------------------------------------------------------------- names
     @property
@@ -106,29 +109,50 @@ class Schema(Edges):
     # ----------------------------------------------------------------- what belongs to the project
     def project_chunk(self, n: str) -> str:
         """Return the condition; an index may hold other nodes too."""
-        return f"{n}:{self.chunk}" + (f" AND {of_project(n)}" if self.has_projects else "")
+        if not self.has_projects:
+            return f"{n}:{self.chunk}"
+        return f"{n}:{self.chunk} AND {of_project(n)}{self._if_filtered(allowed.chunk(n))}"
+
+    def project_document(self, d: str) -> str:
+        """Return the condition, which stands only where there are projects."""
+        return f"{of_project(d)}{self._if_filtered(allowed.document(d))}"
 
     def project_entity(self, n: str) -> str:
         """Return the condition; without a label, what chunks mention is an entity."""
         if self.has_projects:
-            return is_known(n)
+            return f"{is_known(n)}{self._if_filtered(allowed.entity(n))}"
         if self.mapping.entity:
             return f"{n}:{self.entity}"
         return f"EXISTS {{ ({n}){self.mentioned_in}() }}"
 
     def project_community(self, n: str) -> str:
         """Return the condition."""
-        return is_known(n) if self.has_projects else f"{n}:{self.community}"
+        if not self.has_projects:
+            return f"{n}:{self.community}"
+        return f"{is_known(n)}{self._if_filtered(allowed.community(n))}"
 
     def project_related(self, n: str) -> str:
         """Return the condition of what an entity is related to: no relation leaves a generation."""
-        return of_project(n) if self.has_projects else self.project_entity(n)
+        if not self.has_projects:
+            return self.project_entity(n)
+        return f"{of_project(n)}{self._if_filtered(allowed.entity(n))}"
 
     def project_step(self, n: str) -> str:
         """Return the condition of a chunk or an entity that a walk may go to."""
         if self.has_projects:
-            return f"{of_project(n)} AND ({n}:__Chunk__ OR {of_generation(n)})"
+            chunk = f"{n}:__Chunk__{self._if_filtered(allowed.chunk(n))}"
+            known = f"{of_generation(n)}{self._if_filtered(f'{n}:__Entity__')}"
+            entity = f"{known}{self._if_filtered(allowed.entity(n))}"
+            return f"{of_project(n)} AND ({chunk} OR {entity})"
         return f"({n}:{self.chunk} OR {self.project_entity(n)})"
+
+    @property
+    def filtered(self) -> Schema:
+        """The same schema, of which only what a filter leaves is read."""
+        return replace(self, is_filtered=True)
+
+    def _if_filtered(self, condition: str) -> str:
+        return f" AND {condition}" if self.is_filtered else ""
 
     @property
     def visible(self) -> str:
@@ -223,7 +247,7 @@ class Schema(Edges):
         else:
             label = self.mapping.document
             conditions = [f"d:{quoted(label)}"] if label else []
-            conditions += [of_project("d")] if self.has_projects else []
+            conditions += [self.project_document("d")] if self.has_projects else []
             checked = f"\n    WHERE {' AND '.join(conditions)}" if conditions else ""
             arrow = self.mapping.edge("part_of").arrow()
             rows = f"MATCH (ch){arrow}(d)\n    WITH DISTINCT d{checked}"

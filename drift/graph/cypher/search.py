@@ -164,7 +164,7 @@ def _titled(s: Schema) -> str:
         return "RETURN [] AS titled"
     of_project, is_on = "", ""
     if s.has_projects:
-        of_project, is_on = "d.project_id = $asked.project_id AND ", " AND d.is_off IS NULL"
+        of_project, is_on = f"{s.project_document('d')} AND ", " AND d.is_off IS NULL"
     return f"""CALL () {{
     UNWIND $asked.titles AS key
     CALL (key) {{
@@ -186,7 +186,7 @@ def _linked(s: Schema) -> str:
   UNION
     UNWIND $asked.linked AS id
     MATCH (d:__Document__){s.seek("d", "__Document__", "id")}
-    WHERE d.project_id = $asked.project_id AND d.id = id AND d.is_off IS NULL
+    WHERE {s.project_document("d")} AND d.id = id AND d.is_off IS NULL
     RETURN d"""
 
 
