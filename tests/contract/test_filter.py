@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from dataclasses import replace
 from typing import Any
 
@@ -66,7 +65,7 @@ ONLY = Filter(type="prefix", key="path", value="open/")
 
 
 @pytest.fixture
-async def held(backend: Backend, project: str) -> AsyncIterator[str]:
+async def held(backend: Backend, project: str) -> str:
     titles = {"open/a.md": "A", "open/b.md": "B", "shut/c.md": f"C {HIDDEN}", "shut/d.md": HIDDEN}
     await fill(backend, project, CHUNKS, ENTITIES, RELATIONS, COMMUNITIES, titles)
     return project
@@ -88,10 +87,10 @@ async def everything(backend: Backend, project: str, exact: int | None, *only: F
     of, page = EVERYBODY.project(project), PageQuery(50)
     question = f"Which {HIDDEN} does the ferry Lune carry from the quays of Vik?"
     found: list[Any] = [
-        await ask_primer(store, project, axis(0)),
+        await ask_primer(store, project, axis(0), 5, ("k1", "k2", "k3", "k4")),
         await ask_followup(store, project, question, axis(0)),
         await ask_followup(store, project, question, axis(1), (1, 2, 3, 4)),
-        await store.topics(PrimerQuery(project, axis(0), ("k1", "k2", "k3", "k4"), 5), soon()),
+        await store.topics(PrimerQuery(project, ("k1", "k2", "k3", "k4"), axis(0), 5), soon()),
         await passages.whole(WholeQuery(project, axis(0), located=True), soon()),
         await passages.about(project, soon()),
         await passages.passages(PassagesQuery(project, ("k1", "k2", "k3", "k4"), axis(0)), soon()),
