@@ -18,6 +18,7 @@ from drift.contracts.reading import (
     CommunityOut,
     DocumentOut,
     EntityRead,
+    FilterKey,
     ProjectOut,
 )
 from drift.core.deadline import Deadline
@@ -90,6 +91,9 @@ class GraphReader(Protocol):
 
     async def overview(self, project: Project, deadline: Deadline) -> ProjectOut:
         """Return the counts of a project."""
+
+    async def filter_keys(self, project: Project, deadline: Deadline) -> tuple[FilterKey, ...]:
+        """Return what a filter may ask for in a project, with the commonest values of each."""
 
     async def version(self, project: Project, deadline: Deadline) -> str | None:
         """Return a version that changes with every write of the project; None where unknown."""

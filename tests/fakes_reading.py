@@ -14,6 +14,7 @@ from drift.contracts.reading import (
     CommunityOut,
     DocumentOut,
     EntityRead,
+    FilterKey,
     ProjectOut,
 )
 from drift.core.deadline import Deadline
@@ -30,6 +31,7 @@ class Held:
     communities: Sequence[CommunityOut] = ()
     chunks: Mapping[str, ChunkRead] = field(default_factory=dict)
     entities: Mapping[str, EntityRead] = field(default_factory=dict)
+    filter_keys: Sequence[FilterKey] = ()
     writes: int = 0
 
 
@@ -56,6 +58,9 @@ class FakeReader:
         kinds = ("documents", "chunks", "entities", "communities")
         counts: dict[str, Any] = {kind: len(getattr(held, kind)) for kind in kinds}
         return ProjectOut(id=project.id, **counts, embedding_models=(), written_at=None)
+
+    async def filter_keys(self, project: Project, deadline: Deadline) -> tuple[FilterKey, ...]:
+        return tuple(self._of(project, deadline).filter_keys)
 
     async def version(self, project: Project, deadline: Deadline) -> str | None:
         self._answer(deadline)

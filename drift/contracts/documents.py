@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, TypeAdapter
 
+from drift.contracts.attributes import DocumentAttributes
 from drift.contracts.reading import Parameters
-from drift.contracts.request import Body, ProjectId, plain_text, problem_with
+from drift.contracts.request import ProjectId, plain_text, problem_with
 from drift.core import source_uri
 
 MAX_DOCUMENT_BYTES = 1024 * 1024
@@ -33,7 +34,7 @@ def document_id_problem(value: str) -> str | None:
     return problem_with(_DOCUMENT_ID, value)
 
 
-class NewDocument(Body):
+class NewDocument(DocumentAttributes):
     """A document to be indexed under its `id`; unknown fields are refused.
 
     Without a `title` it is called by its first heading, or its id. The project may be left out by a

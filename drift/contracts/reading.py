@@ -5,6 +5,7 @@ The graph's rows become these shapes at once, and nothing between copies them.
 
 from __future__ import annotations
 
+import operator
 import re
 from datetime import datetime
 from typing import Annotated, Literal
@@ -12,6 +13,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from drift.contracts.request import ProjectId, plain_text
+from drift.model.attributes import Value
 from drift.model.reading import AboutProject
 
 
@@ -124,10 +126,28 @@ class ProjectOut(BaseModel):
     written_at: str | None
 
 
+class FilterValue(BaseModel):
+    """A value, and how many documents have it."""
+
+    value: Value
+    documents: int
+
+
+class FilterKey(BaseModel):
+    """A key that a filter may ask for, with its ten commonest values."""
+
+    key: str
+    values: tuple[FilterValue, ...]
+
+
 class ProjectRead(ProjectOut):
-    """What a project holds, with the rights of the caller on it."""
+    """What a project holds, with the rights of the caller on it.
+
+    `filter_keys` are up to 20 keys, of the first 10,000 documents.
+    """
 
     rights: tuple[Literal["read", "write"], ...]
+    filter_keys: tuple[FilterKey, ...]
 
 
 class DocumentName(BaseModel):
@@ -138,10 +158,15 @@ class DocumentName(BaseModel):
 
 
 class DocumentOut(DocumentName):
-    """A document; `name` is how citations call it."""
+    """A document; `name` is how citations call it. What is not known of it is left out."""
 
     source_uri: str | None
     chunk_count: int
+    tags: tuple[str, ...] = Field(default=(), exclude_if=operator.not_)
+    metadata: dict[str, Value] = Field(default_factory=dict, exclude_if=operator.not_)
+    created_at: datetime | None = Field(default=None, exclude_if=operator.not_)
+    updated_at: datetime | None = Field(default=None, exclude_if=operator.not_)
+    media_type: str | None = Field(default=None, exclude_if=operator.not_)
 
 
 class DocumentsPage(BaseModel):

@@ -10,12 +10,14 @@ from neo4j import Record
 
 from drift.auth.caller import Caller, Project
 from drift.auth.ranges import next_id, readable_ranges
+from drift.contracts.attributes import MOST_CHARACTERS
 from drift.contracts.reading import (
     ChunkItem,
     ChunkRead,
     CommunityOut,
     DocumentOut,
     EntityRead,
+    FilterKey,
     ProjectOut,
 )
 from drift.core import source_uri
@@ -26,6 +28,7 @@ from drift.graph.connection import Connection
 from drift.graph.cypher import reading
 from drift.graph.cypher.schema import DEFAULT, Schema
 from drift.graph.parameters import stored_ids
+from drift.model.attributes import MOST_METADATA
 from drift.model.reading import (
     MOST_KINDS,
     MOST_NAMED,
@@ -53,6 +56,11 @@ _BOUNDS: Mapping[str, Any] = {
     "most_named": MOST_NAMED,
     "most_told": MOST_TOLD,
     "most_kinds": MOST_KINDS,
+    "most_metadata": MOST_METADATA,
+    "longest_value": MOST_CHARACTERS,
+    "most_documents": 10_000,  # of which keys of filters are told
+    "most_keys": 20,
+    "most_values": 10,
 }
 
 
@@ -87,6 +95,14 @@ class Neo4jReader:
         """Return what the project holds, counted."""
         records = await self._read(reading.overview, {"project_id": project.id}, deadline)
         return rows.project(project.id, records[0])
+
+    async def filter_keys(self, project: Project, deadline: Deadline) -> tuple[FilterKey, ...]:
+        """Return what a filter may ask for in the project, with the commonest values of each."""
+        if not self.schema.has_projects:
+            return ()
+        asked = {"project_id": project.id}
+        records = await self._read(lambda _: reading.FILTER_KEYS, asked, deadline)
+        return tuple(FilterKey.model_validate(record.data()) for record in records)
 
     async def version(self, project: Project, deadline: Deadline) -> str | None:
         """Return what changes with every write of the project; None where that cannot be told."""

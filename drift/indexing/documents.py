@@ -14,10 +14,12 @@ from drift.core.hyperlinks import Link, links_in
 from drift.graph.writing.records import Definition
 from drift.indexing.blocks import MAX_TITLE_CHARS, Format, first_heading
 from drift.indexing.cleaning import clean, is_crawled
+from drift.indexing.front_matter import without_front_matter
 from drift.indexing.links import PlacedLink, place_links
 from drift.indexing.pages import without_running_heads
+from drift.model.attributes import NOTHING_SAID, Attributes
 
-DECODING_VERSION = "5"
+DECODING_VERSION = "6"
 """Changes with what is made of the same bytes: then documents are written again."""
 
 FORMATS: dict[str, Format] = {
@@ -75,7 +77,8 @@ class SourceDocument:
     the SHA-256, in hex, of the bytes that it was read from; without it, of the text. `note` says
     what a reader of the report should know of how it was read. `pieces` are its chunks, where
     whoever read it knows better than the rules of its format. `links` are those of which the text
-    has the words alone.
+    has the words alone. `own` is what it says of itself beside its text, and `given` what others
+    say of it, which counts for more.
     """
 
     id: str
@@ -90,6 +93,8 @@ class SourceDocument:
     note: str = ""
     pieces: tuple[Piece, ...] = ()
     links: tuple[PlacedLink, ...] = ()
+    own: Attributes = NOTHING_SAID
+    given: Attributes = NOTHING_SAID
 
     def __post_init__(self) -> None:
         """Hash the text where nothing else is hashed."""
@@ -156,6 +161,10 @@ def decode(
 
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text_format = FORMATS[suffix]
+    own = NOTHING_SAID
+    if text_format == "markdown" and not is_page:
+        text, own, remark = without_front_matter(text)
+        title, note = own.title, "; ".join(filter(None, (note, remark)))
     if text_format == "text" and _is_markdown(text):
         text_format = "markdown"
 
@@ -179,6 +188,7 @@ def decode(
         has_pages=has_pages,
         note=note,
         links=place_links(text, links),
+        own=own,
     )
 
 

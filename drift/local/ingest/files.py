@@ -28,6 +28,7 @@ from drift.local.ingest.code.languages import LANGUAGES
 from drift.local.ingest.formats import tools
 from drift.local.ingest.formats.encodings import decoded
 from drift.local.ingest.html_text import read_page
+from drift.model.attributes import NOTHING_SAID, Attributes
 
 MAX_FILE_BYTES = 50 * 1024 * 1024
 _AT_ONCE = 64
@@ -45,7 +46,7 @@ class SourceFile:
 
     `id` is its path below the source with forward slashes, `content_hash` the SHA-256 of its bytes,
     in hex, and `updated_at` when it was last changed, in milliseconds since 1970. One with
-    `content` is read from that, wherever it is.
+    `content` is read from that, wherever it is. `given` is what others say of it.
     """
 
     path: Path
@@ -54,6 +55,7 @@ class SourceFile:
     updated_at: int
     source_uri: str = ""
     content: bytes | None = None
+    given: Attributes = NOTHING_SAID
 
     def loaded(self) -> SourceFile | Skipped:
         """Return it with its content, as it is now, or why it is not read."""
@@ -68,7 +70,9 @@ class SourceFile:
         if isinstance(held, Skipped):
             return held
         read = document_in(held.content or b"", held.id, held.updated_at)
-        return read if isinstance(read, Skipped) else replace(read, source_uri=self.source_uri)
+        if isinstance(read, Skipped):
+            return read
+        return replace(read, source_uri=self.source_uri, given=self.given)
 
 
 def look_at(path: Path, name: str, guard: Guard = guarded) -> SourceFile | Skipped:
