@@ -9,7 +9,7 @@ from drift.graph.cypher.expressions import milliseconds
 from drift.graph.cypher.finding import finding, is_whole
 from drift.graph.cypher.nearest import metadata, of_document, readable, still_there, uris, visible
 from drift.graph.cypher.schema import DEFAULT, Schema
-from drift.model.attributes import METADATA
+from drift.model import attributes
 
 # A range of ids is asked for as one, so nothing beside it is looked at. Projects that no node
 # stands for are found by their chunks, where the caller names them.
@@ -125,7 +125,8 @@ def _said(s: Schema) -> str:
     if not s.has_projects:
         return "null"
     return f"""d {{.tags, .media_type, .created_at, updated_at: {milliseconds("d.updated_at")},
-      metadata: [name IN keys(d) WHERE {_is_short("d[name]")} AND name STARTS WITH '{METADATA}'
+      metadata: [name IN keys(d)
+        WHERE name STARTS WITH '{attributes.METADATA}' AND {_is_short("d[name]")}
         | [name, d[name]]][..$most_metadata]}}"""
 
 
@@ -136,22 +137,23 @@ def _is_short(value: str) -> str:
         OR {value} IS :: FLOAT NOT NULL END"""
 
 
+# Of the first documents alone, so that a project of any size costs as much.
 FILTER_KEYS = f"""
 MATCH (d:__Document__){DEFAULT.seek("d", "__Document__")}
 WHERE d.project_id = $asked.project_id AND {is_whole("d")}
 WITH d LIMIT $most_documents
 UNWIND keys(d) AS name
 WITH d, name
-WHERE name IN ['source', 'media_type', 'tags'] OR name STARTS WITH '{METADATA}'
+WHERE name IN ['source', 'media_type', 'tags'] OR name STARTS WITH '{attributes.METADATA}'
 WITH CASE name WHEN 'tags' THEN 'tag' ELSE name END AS key, d[name] AS held
 UNWIND CASE WHEN held IS :: LIST<ANY> THEN held ELSE [held] END AS value
 WITH key, value
 WHERE {_is_short("value")}
 WITH key, value, count(*) AS documents
 ORDER BY documents DESC, key, toString(value)
-WITH key, collect({{value: value, documents: documents}}) AS all, sum(documents) AS said
+WITH key, collect({{value: value, documents: documents}}) AS found, sum(documents) AS said
 ORDER BY said DESC, key LIMIT $most_keys
-RETURN key, all[..$most_values] AS values
+RETURN key, found[..$most_values] AS values
 """
 
 
