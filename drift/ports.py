@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from drift.auth.caller import Caller, Project
 from drift.contracts.answer import KeyFact, TraceNode
+from drift.contracts.attributes import FilterKey
 from drift.contracts.progress import CHANNEL
 from drift.contracts.rag import SourceOut
 from drift.contracts.reading import (
@@ -18,7 +19,6 @@ from drift.contracts.reading import (
     CommunityOut,
     DocumentOut,
     EntityRead,
-    FilterKey,
     ProjectOut,
 )
 from drift.core.deadline import Deadline

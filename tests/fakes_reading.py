@@ -8,13 +8,13 @@ from typing import Any, TypeVar
 
 from drift.auth.caller import Caller, Project
 from drift.auth.ranges import next_id, readable_ranges
+from drift.contracts.attributes import FilterKey
 from drift.contracts.reading import (
     ChunkItem,
     ChunkRead,
     CommunityOut,
     DocumentOut,
     EntityRead,
-    FilterKey,
     ProjectOut,
 )
 from drift.core.deadline import Deadline

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from drift.contracts.attributes import FilterKey
 from drift.contracts.request import ProjectId, plain_text
 from drift.model.attributes import Value
 from drift.model.reading import AboutProject
@@ -124,20 +125,6 @@ class ProjectOut(BaseModel):
     communities: int
     embedding_models: tuple[str, ...]
     written_at: str | None
-
-
-class FilterValue(BaseModel):
-    """A value, and how many documents have it."""
-
-    value: Value
-    documents: int
-
-
-class FilterKey(BaseModel):
-    """A key that a filter may ask for, with its ten commonest values."""
-
-    key: str
-    values: tuple[FilterValue, ...]
 
 
 class ProjectRead(ProjectOut):

@@ -10,14 +10,13 @@ from neo4j import Record
 
 from drift.auth.caller import Caller, Project
 from drift.auth.ranges import next_id, readable_ranges
-from drift.contracts.attributes import MOST_CHARACTERS
+from drift.contracts.attributes import MOST_CHARACTERS, FilterKey
 from drift.contracts.reading import (
     ChunkItem,
     ChunkRead,
     CommunityOut,
     DocumentOut,
     EntityRead,
-    FilterKey,
     ProjectOut,
 )
 from drift.core import source_uri
@@ -25,7 +24,7 @@ from drift.core.deadline import Deadline
 from drift.graph import reading_rows as rows
 from drift.graph.careful import COLD_TIMEOUT_S
 from drift.graph.connection import Connection
-from drift.graph.cypher import reading
+from drift.graph.cypher import reading, said
 from drift.graph.cypher.schema import DEFAULT, Schema
 from drift.graph.parameters import stored_ids
 from drift.model.attributes import MOST_METADATA
@@ -59,8 +58,6 @@ _BOUNDS: Mapping[str, Any] = {
     "most_metadata": MOST_METADATA,
     "longest_value": MOST_CHARACTERS,
     "most_documents": 10_000,  # of which keys of filters are told
-    "most_keys": 20,
-    "most_values": 10,
 }
 
 
@@ -100,8 +97,8 @@ class Neo4jReader:
         """Return what a filter may ask for in the project, with the commonest values of each."""
         if not self.schema.has_projects:
             return ()
-        asked = {"project_id": project.id}
-        records = await self._read(lambda _: reading.FILTER_KEYS, asked, deadline)
+        named = {"project_id": project.id}
+        records = await self._read(lambda _: said.FILTER_KEYS, named, deadline)
         return tuple(FilterKey.model_validate(record.data()) for record in records)
 
     async def version(self, project: Project, deadline: Deadline) -> str | None:

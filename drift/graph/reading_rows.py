@@ -82,13 +82,12 @@ def _said(row: Row) -> dict[str, Any]:
     """Return what is said of a document beside its text."""
     tags = row.get("tags")
     held = tags if isinstance(tags, list) else ()
-    media_type = row.get("media_type")
     return {
         "tags": tuple(one for one in held if isinstance(one, str)),
         "metadata": {n.removeprefix(METADATA): v for n, v in sorted(row.get("metadata") or ())},
         "created_at": moment(row.get("created_at")),
         "updated_at": moment(row.get("updated_at")),
-        "media_type": media_type if isinstance(media_type, str) else None,
+        "media_type": text_of(row.get("media_type")) or None,
     }
 
 

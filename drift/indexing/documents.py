@@ -14,7 +14,6 @@ from drift.core.hyperlinks import Link, links_in
 from drift.graph.writing.records import Definition
 from drift.indexing.blocks import MAX_TITLE_CHARS, Format, first_heading
 from drift.indexing.cleaning import clean, is_crawled
-from drift.indexing.front_matter import without_front_matter
 from drift.indexing.links import PlacedLink, place_links
 from drift.indexing.pages import without_running_heads
 from drift.model.attributes import NOTHING_SAID, Attributes
@@ -78,7 +77,7 @@ class SourceDocument:
     what a reader of the report should know of how it was read. `pieces` are its chunks, where
     whoever read it knows better than the rules of its format. `links` are those of which the text
     has the words alone. `own` is what it says of itself beside its text, and `given` what others
-    say of it, which counts for more.
+    say of it, which counts for more. Without a `media_type` it has that of its format.
     """
 
     id: str
@@ -95,6 +94,7 @@ class SourceDocument:
     links: tuple[PlacedLink, ...] = ()
     own: Attributes = NOTHING_SAID
     given: Attributes = NOTHING_SAID
+    media_type: str = ""
 
     def __post_init__(self) -> None:
         """Hash the text where nothing else is hashed."""
@@ -161,10 +161,6 @@ def decode(
 
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text_format = FORMATS[suffix]
-    own = NOTHING_SAID
-    if text_format == "markdown" and not is_page:
-        text, own, remark = without_front_matter(text)
-        title, note = own.title, "; ".join(filter(None, (note, remark)))
     if text_format == "text" and _is_markdown(text):
         text_format = "markdown"
 
@@ -188,7 +184,6 @@ def decode(
         has_pages=has_pages,
         note=note,
         links=place_links(text, links),
-        own=own,
     )
 
 

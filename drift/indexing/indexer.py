@@ -107,8 +107,7 @@ class Indexer:
         """
         if isinstance(document, str):
             document = await asyncio.to_thread(_read, document, content, title, source_uri)
-        if attributes is not None:
-            document = replace(document, given=attributes.said())
+        document = replace(document, given=attributes.said()) if attributes else document
         self._check_ids(document.id)
         inventory = await Probe(self._own, self.connection, self.names, DEFAULT).look()
         inventory.require_vector_indexes()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -27,31 +26,25 @@ class Attributes:
     title: str = ""
 
     def over(self, other: Attributes) -> Attributes:
-        """Return both together: tags are joined, and of all else this one's is kept."""
+        """Return both together: tags are joined, and of all else this one's is kept.
+
+        What is beyond the bounds of a document is left out.
+        """
+        tags = dict.fromkeys((*self.tags, *other.tags))
         theirs = {n: v for n, v in other.metadata.items() if n not in self.metadata}
         return Attributes(
-            tuple(dict.fromkeys((*self.tags, *other.tags))),
-            {**self.metadata, **theirs},
+            tuple(tags)[:MOST_TAGS],
+            dict(islice(({**self.metadata, **theirs}).items(), MOST_METADATA)),
             other.created_at if self.created_at is None else self.created_at,
             other.updated_at if self.updated_at is None else self.updated_at,
             self.title or other.title,
         )
 
-    def bounded(self) -> tuple[Attributes, int]:
-        """Return what a document holds of this at most, and how much of it is left out."""
-        metadata = dict(islice(self.metadata.items(), MOST_METADATA))
-        kept = Attributes(
-            self.tags[:MOST_TAGS], metadata, self.created_at, self.updated_at, self.title
-        )
-        return kept, len(self.tags) + len(self.metadata) - len(kept.tags) - len(metadata)
-
     @property
     def digest(self) -> str:
         """What changes with any of it; empty where nothing is said."""
-        if self == NOTHING_SAID:
-            return ""
-        told = json.dumps(asdict(self), sort_keys=True)
-        return hashlib.sha256(told.encode()).hexdigest()[:32]
+        hashed = hashlib.sha256(repr(self).encode()).hexdigest()[:32]
+        return "" if self == NOTHING_SAID else hashed
 
     @property
     def properties(self) -> dict[str, Any]:

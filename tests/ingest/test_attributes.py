@@ -130,7 +130,7 @@ def options(**more: Any) -> IngestOptions:
 def test_the_command_line_says_tags_and_metadata() -> None:
     pairs = ["department=hr", "year=2026", "share=0.5", "draft=true", 'version="1.10"', "x=a=b",
              "list=[1]", "none=null", "empty="]  # fmt: skip
-    said = options(tag=[" hr ", "hr"], metadata=pairs).said
+    said = options(tag=[" hr ", "hr"], metadata=pairs).said.over(Attributes())
     assert said.tags == ("hr",)
     assert said.metadata == {
         "department": "hr", "year": 2026, "share": 0.5, "draft": True, "version": "1.10",
@@ -148,7 +148,7 @@ def test_the_command_line_says_tags_and_metadata() -> None:
         ({"metadata": ["=hr"]}, "1 to 64"),
         ({"metadata": ["a=NaN"]}, "must hold text"),
         ({"metadata": ["a=" + "x" * 513]}, "512"),
-        ({"metadata": [f"n{n}=1" for n in range(17)]}, "at most 16 names"),
+        ({"metadata": [f"n{n}=1" for n in range(17)]}, "at most 16 items"),
     ],
 )
 def test_the_command_line_refuses_what_no_document_may_say(more: Any, problem: str) -> None:

@@ -5,11 +5,10 @@ A list begins behind the keys of the last row of the page before, so that every 
 
 from __future__ import annotations
 
-from drift.graph.cypher.expressions import milliseconds
 from drift.graph.cypher.finding import finding, is_whole
 from drift.graph.cypher.nearest import metadata, of_document, readable, still_there, uris, visible
+from drift.graph.cypher.said import said
 from drift.graph.cypher.schema import DEFAULT, Schema
-from drift.model import attributes
 
 # A range of ids is asked for as one, so nothing beside it is looked at. Projects that no node
 # stands for are found by their chunks, where the caller names them.
@@ -120,43 +119,6 @@ def _document(s: Schema) -> str:
     metadata: {metadata("d", s.document_title("d"))}, chunks: {s.chunks_of("d")}"""
 
 
-# What is said of a document beside its text is known of what ingestion wrote.
-def _said(s: Schema) -> str:
-    if not s.has_projects:
-        return "null"
-    return f"""d {{.tags, .media_type, .created_at, updated_at: {milliseconds("d.updated_at")},
-      metadata: [name IN keys(d)
-        WHERE name STARTS WITH '{attributes.METADATA}' AND {_is_short("d[name]")}
-        | [name, d[name]]][..$most_metadata]}}"""
-
-
-# CASE keeps the server from asking what is no text for its length.
-def _is_short(value: str) -> str:
-    return f"""CASE WHEN {value} IS :: STRING NOT NULL THEN size({value}) <= $longest_value
-      ELSE {value} IS :: BOOLEAN NOT NULL OR {value} IS :: INTEGER NOT NULL
-        OR {value} IS :: FLOAT NOT NULL END"""
-
-
-# Of the first documents alone, so that a project of any size costs as much.
-FILTER_KEYS = f"""
-MATCH (d:__Document__){DEFAULT.seek("d", "__Document__")}
-WHERE d.project_id = $asked.project_id AND {is_whole("d")}
-WITH d LIMIT $most_documents
-UNWIND keys(d) AS name
-WITH d, name
-WHERE name IN ['source', 'media_type', 'tags'] OR name STARTS WITH '{attributes.METADATA}'
-WITH CASE name WHEN 'tags' THEN 'tag' ELSE name END AS key, d[name] AS held
-UNWIND CASE WHEN held IS :: LIST<ANY> THEN held ELSE [held] END AS value
-WITH key, value
-WHERE {_is_short("value")}
-WITH key, value, count(*) AS documents
-ORDER BY documents DESC, key, toString(value)
-WITH key, collect({{value: value, documents: documents}}) AS found, sum(documents) AS said
-ORDER BY said DESC, key LIMIT $most_keys
-RETURN key, found[..$most_values] AS values
-"""
-
-
 def _community(s: Schema) -> str:
     return f"""id: {s.community_id("c")}, level: toIntegerOrNull(c.level), title: c.title,
     summary: c.{s.summary}"""
@@ -169,7 +131,7 @@ CALL () {{
   {finding(s).documents}
 }}
 WITH d, key ORDER BY key LIMIT $limit
-RETURN key, {{{_document(s)}, said: {_said(s)}}} AS document
+RETURN key, {{{_document(s)}, said: {said(s)}}} AS document
 ORDER BY key
 """
 
@@ -217,7 +179,7 @@ CALL (d) {{
   WITH ch, at, key ORDER BY at, key LIMIT $limit
   RETURN collect({{{_standing(s)}, at: at, key: key}}) AS chunks
 }}
-RETURN {{{_document(s)}, said: {_said(s)}}} AS document, chunks
+RETURN {{{_document(s)}, said: {said(s)}}} AS document, chunks
 """
 
 

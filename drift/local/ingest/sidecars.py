@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -56,4 +57,4 @@ def read_sidecar(document: Path, name: str) -> Attributes | Skipped:
         problem = error.problems[0]
         said = " ".join(filter(None, (problem.field and f"`{problem.field}`", problem.message)))
         return Skipped(called, f"is not used: {said}")
-    return Attributes(told.tags, told.metadata, told.created_at, told.updated_at, told.title)
+    return replace(told.said(), title=told.title)

@@ -7,13 +7,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import yaml
+from pydantic import TypeAdapter
 
-from drift.contracts.attributes import TAG, metadata_value
+from drift.contracts.attributes import Tag, metadata_value
 from drift.core.moments import milliseconds
 from drift.model.attributes import NOTHING_SAID, Attributes, Value
 
 MOST_CHARACTERS = 16_384
 _NAMED = 5
+_TAG = TypeAdapter[str](Tag)
 _HEAD = re.compile(r"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _TAGS = frozenset({"tags", "tag", "keywords"})
 _MOMENTS = {
@@ -77,7 +79,7 @@ def _attributes(told: Mapping[Any, Any]) -> tuple[Attributes, list[str]]:
             if value is None:
                 continue
             if known in _TAGS:
-                tags |= dict.fromkeys(map(TAG.validate_python, _listed(value)))
+                tags |= dict.fromkeys(map(_TAG.validate_python, _listed(value)))
             elif known in _MOMENTS:
                 moments.setdefault(_MOMENTS[known], milliseconds(str(value)))
             elif known == "title":
