@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from drift.auth.caller import Caller, Project
 from drift.contracts.answer import KeyFact, TraceNode
+from drift.contracts.attributes import FilterKey
 from drift.contracts.filter import Filter
 from drift.contracts.progress import CHANNEL
 from drift.contracts.rag import SourceOut
@@ -109,6 +110,9 @@ class GraphReader(Protocol):
 
     async def largest(self, project: Project, deadline: Deadline) -> list[str]:
         """Return what the communities that are in no other are about, the largest first."""
+
+    async def filter_keys(self, project: Project, deadline: Deadline) -> tuple[FilterKey, ...]:
+        """Return what a filter may ask for in a project, with the commonest values of each."""
 
     async def version(self, project: Project, deadline: Deadline) -> str | None:
         """Return a version that changes with every write of the project; None where unknown."""

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from drift.auth.caller import Caller, Project
 from drift.auth.ranges import next_id, readable_ranges
+from drift.contracts.attributes import FilterKey
 from drift.contracts.reading import (
     ChunkItem,
     ChunkRead,
@@ -30,6 +31,7 @@ class Held:
     communities: Sequence[CommunityOut] = ()
     chunks: Mapping[str, ChunkRead] = field(default_factory=dict)
     entities: Mapping[str, EntityRead] = field(default_factory=dict)
+    filter_keys: Sequence[FilterKey] = ()
     writes: int = 0
 
 
@@ -59,6 +61,9 @@ class FakeReader:
 
     async def largest(self, project: Project, deadline: Deadline) -> list[str]:
         return [one.title for one in self._of(project, deadline).communities]
+
+    async def filter_keys(self, project: Project, deadline: Deadline) -> tuple[FilterKey, ...]:
+        return tuple(self._of(project, deadline).filter_keys)
 
     async def version(self, project: Project, deadline: Deadline) -> str | None:
         self._answer(deadline)

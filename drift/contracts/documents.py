@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, TypeAdapter
 
-from drift.contracts.body import Body, plain_text
+from drift.contracts.attributes import DocumentAttributes
+from drift.contracts.body import plain_text
 from drift.contracts.reading import Parameters
 from drift.contracts.request import ProjectId, problem_with
 from drift.core import source_uri
@@ -34,7 +35,7 @@ def document_id_problem(value: str) -> str | None:
     return problem_with(_DOCUMENT_ID, value)
 
 
-class NewDocument(Body):
+class NewDocument(DocumentAttributes):
     """A document to be indexed under its `id`; unknown fields are refused.
 
     Without a `title` it is called by its first heading, or its id. The project may be left out by a

@@ -5,6 +5,7 @@ The graph's rows become these shapes at once, and nothing between copies them.
 
 from __future__ import annotations
 
+import operator
 import re
 from datetime import datetime
 from typing import Annotated, Literal
@@ -19,9 +20,11 @@ from pydantic import (
 )
 from pydantic_core import from_json
 
+from drift.contracts.attributes import FilterKey
 from drift.contracts.body import plain_text
 from drift.contracts.filter import Filter
 from drift.contracts.request import ProjectId
+from drift.model.attributes import Value
 from drift.model.reading import AboutProject
 
 
@@ -157,9 +160,13 @@ class ProjectOut(BaseModel):
 
 
 class ProjectRead(ProjectOut):
-    """What a project holds, with the rights of the caller on it."""
+    """What a project holds, with the rights of the caller on it.
+
+    `filter_keys` are up to 20 keys, of the first 10,000 documents.
+    """
 
     rights: tuple[Literal["read", "write"], ...]
+    filter_keys: tuple[FilterKey, ...]
 
 
 class DocumentName(BaseModel):
@@ -170,10 +177,15 @@ class DocumentName(BaseModel):
 
 
 class DocumentOut(DocumentName):
-    """A document; `name` is how citations call it."""
+    """A document; `name` is how citations call it. What is not known of it is left out."""
 
     source_uri: str | None
     chunk_count: int
+    tags: tuple[str, ...] = Field(default=(), exclude_if=operator.not_)
+    metadata: dict[str, Value] = Field(default_factory=dict, exclude_if=operator.not_)
+    created_at: datetime | None = Field(default=None, exclude_if=operator.not_)
+    updated_at: datetime | None = Field(default=None, exclude_if=operator.not_)
+    media_type: str | None = Field(default=None, exclude_if=operator.not_)
 
 
 class DocumentsPage(BaseModel):

@@ -10,6 +10,7 @@ from neo4j import Record
 
 from drift.auth.caller import Caller, Project
 from drift.auth.ranges import next_id, readable_ranges
+from drift.contracts.attributes import MOST_CHARACTERS, FilterKey
 from drift.contracts.filter import Filter
 from drift.contracts.reading import (
     ChunkItem,
@@ -25,11 +26,12 @@ from drift.core.errors import FieldProblem, InvalidRequestError
 from drift.graph import reading_rows as rows
 from drift.graph.careful import COLD_TIMEOUT_S
 from drift.graph.connection import Connection
-from drift.graph.cypher import reading
+from drift.graph.cypher import reading, said
 from drift.graph.cypher.schema import DEFAULT, Schema
 from drift.graph.parameters import stored_ids
 from drift.graph.rows import text_of
 from drift.model.allowed import Allowed
+from drift.model.attributes import MOST_METADATA
 from drift.model.reading import (
     MOST_KINDS,
     MOST_NAMED,
@@ -57,6 +59,9 @@ _BOUNDS: Mapping[str, Any] = {
     "most_named": MOST_NAMED,
     "most_told": MOST_TOLD,
     "most_kinds": MOST_KINDS,
+    "most_metadata": MOST_METADATA,
+    "longest_value": MOST_CHARACTERS,
+    "most_documents": 10_000,  # of which keys of filters are told
 }
 
 
@@ -109,6 +114,14 @@ class Neo4jReader:
         """Return what the project holds, counted."""
         records = await self._read(reading.overview, {"project_id": project.id}, deadline)
         return rows.project(project.id, records[0])
+
+    async def filter_keys(self, project: Project, deadline: Deadline) -> tuple[FilterKey, ...]:
+        """Return what a filter may ask for in the project, with the commonest values of each."""
+        if not self.schema.has_projects:
+            return ()
+        named = {"project_id": project.id}
+        records = await self._read(said.filter_keys, named, deadline)
+        return tuple(FilterKey.model_validate(record.data()) for record in records)
 
     async def version(self, project: Project, deadline: Deadline) -> str | None:
         """Return what changes with every write of the project; None where that cannot be told."""

@@ -21,8 +21,10 @@ from drift.contracts.reading import (
     ProjectOut,
     RelationOut,
 )
+from drift.core.moments import moment
 from drift.core.source_uri import first_shown
 from drift.graph.rows import NO_DOCUMENT, community_id, document_name, is_key, place_of, text_of
+from drift.model.attributes import METADATA
 from drift.model.reading import AboutProject, Page
 
 Row = Mapping[str, Any]
@@ -70,7 +72,21 @@ def document(row: Row) -> DocumentOut:
         name=document_name(row),
         source_uri=first_shown(row["uris"]) or None,
         chunk_count=row["chunks"] if type(row["chunks"]) is int else 0,
+        **_said(row.get("said") or {}),
     )
+
+
+def _said(row: Row) -> dict[str, Any]:
+    """Return what is said of a document beside its text."""
+    tags = row.get("tags")
+    held = tags if isinstance(tags, list) else ()
+    return {
+        "tags": tuple(one for one in held if isinstance(one, str)),
+        "metadata": {n.removeprefix(METADATA): v for n, v in sorted(row.get("metadata") or ())},
+        "created_at": moment(row.get("created_at")),
+        "updated_at": moment(row.get("updated_at")),
+        "media_type": text_of(row.get("media_type")) or None,
+    }
 
 
 def community(row: Row) -> CommunityOut:

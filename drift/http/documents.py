@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
@@ -30,6 +30,7 @@ from drift.http.asgi import read_body
 from drift.http.query import parse_query
 from drift.http.route import Call
 from drift.http.time_limits import DOCUMENT_S
+from drift.model.attributes import NOTHING_SAID, Attributes
 
 if TYPE_CHECKING:  # they load what only a first request shall
     from drift.http.service import Service
@@ -55,6 +56,7 @@ class _Given:
     source_uri: str = ""
     default: str = ""
     is_file: bool = False
+    attributes: Attributes = NOTHING_SAID
 
 
 async def add_document(call: Call) -> Response:
@@ -92,7 +94,8 @@ def _given(request: Request, body: bytes) -> _Given:
     if media_type == http.JSON:
         parse_query(query, Parameters)  # an id there would be another one
         new = http.parse(body, NewDocument)
-        return _Given(new.project_id, new.id, new.text.encode(), new.title, new.source_uri)
+        given = _Given(new.project_id, new.id, new.text.encode(), new.title, new.source_uri)
+        return replace(given, attributes=new.said())
     if media_type in RAW:
         named = parse_query(query, RawDocument)
         ending, is_file = RAW[media_type], media_type == FILE
@@ -118,7 +121,7 @@ async def _read(given: _Given, service: Service) -> SourceDocument:
         if given.is_file and read_file is None:
             reason += "; text and Markdown alone are read here, and other files by `drift ingest`"
         raise InvalidRequestError((FieldProblem("text", reason),))
-    return read
+    return replace(read, given=given.attributes)
 
 
 @asynccontextmanager

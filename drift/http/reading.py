@@ -158,7 +158,9 @@ async def read_project(
     """What a project holds, counted, and what the caller may do with it."""
     project = asked.project
     rights = tuple(right for right in RIGHTS if project.caller.may(project.id, right))
-    return out.ProjectRead(**dict(await reader.overview(project, deadline)), rights=rights)
+    held = await reader.overview(project, deadline)
+    keys = await reader.filter_keys(project, deadline)
+    return out.ProjectRead(**dict(held), rights=rights, filter_keys=keys)
 
 
 @_route("projects/{id}/documents", out.DocumentsParameters, out.DocumentsPage, KEY)

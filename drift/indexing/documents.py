@@ -16,8 +16,9 @@ from drift.indexing.blocks import MAX_TITLE_CHARS, Format, first_heading
 from drift.indexing.cleaning import clean, is_crawled
 from drift.indexing.links import PlacedLink, place_links
 from drift.indexing.pages import without_running_heads
+from drift.model.attributes import NOTHING_SAID, Attributes
 
-DECODING_VERSION = "5"
+DECODING_VERSION = "6"
 """Changes with what is made of the same bytes: then documents are written again."""
 
 FORMATS: dict[str, Format] = {
@@ -75,7 +76,8 @@ class SourceDocument:
     the SHA-256, in hex, of the bytes that it was read from; without it, of the text. `note` says
     what a reader of the report should know of how it was read. `pieces` are its chunks, where
     whoever read it knows better than the rules of its format. `links` are those of which the text
-    has the words alone.
+    has the words alone. `own` is what it says of itself beside its text, and `given` what others
+    say of it, which counts for more. Without a `media_type` it has that of its format.
     """
 
     id: str
@@ -90,6 +92,9 @@ class SourceDocument:
     note: str = ""
     pieces: tuple[Piece, ...] = ()
     links: tuple[PlacedLink, ...] = ()
+    own: Attributes = NOTHING_SAID
+    given: Attributes = NOTHING_SAID
+    media_type: str = ""
 
     def __post_init__(self) -> None:
         """Hash the text where nothing else is hashed."""

@@ -14,6 +14,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
+from drift.contracts.attributes import DocumentAttributes
 from drift.contracts.documents import document_id_problem
 from drift.contracts.request import project_id_problem
 from drift.core.errors import (
@@ -41,7 +42,7 @@ from drift.graph.writing.records import DocumentBatch, DocumentRecord
 from drift.graph.writing.rows import stored_document
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.indexing.documents import Skipped, SourceDocument, document_of
-from drift.indexing.records import chunk_records, cut_up, embedding_of, version_of
+from drift.indexing.records import chunk_records, cut_up, document_record, embedding_of
 from drift.ports import Embedder
 
 SOURCE = "api"
@@ -88,11 +89,13 @@ class Indexer:
         *,
         title: str = "",
         source_uri: str = "",
+        attributes: DocumentAttributes | None = None,
     ) -> Indexed:
         """Have the project hold a document in this state; the same state again writes nothing.
 
         It is a document that was read, or an id with its content: Markdown, reStructuredText or
-        text, as the id's ending says. The next question sees it.
+        text, as the id's ending says. The next question sees it. `attributes` are what is said of
+        it beside its text.
 
         Raises:
             IngestError: the ids or the content cannot be used.
@@ -104,6 +107,7 @@ class Indexer:
         """
         if isinstance(document, str):
             document = await asyncio.to_thread(_read, document, content, title, source_uri)
+        document = replace(document, given=attributes.said()) if attributes else document
         self._check_ids(document.id)
         inventory = await Probe(self._own, self.connection, self.names, DEFAULT).look()
         inventory.require_vector_indexes()
@@ -163,11 +167,10 @@ class Indexer:
         return Indexed(record.id, record.title, outcome, len(chunks))
 
     def _record(self, document: SourceDocument) -> DocumentRecord:
-        version = version_of(document.content_hash, document.source_uri, self._embedding)
-        updated_at = document.updated_at or round(1000 * time.time())
+        dated = replace(document, updated_at=document.updated_at or round(1000 * time.time()))
         # No path of a file has two bars: no other document's chunks are named after this.
         key = f"{SOURCE}//{document.id}"
-        return DocumentRecord(document.id, document.title, SOURCE, version, updated_at, key)
+        return document_record(dated, document.id, SOURCE, key, self._embedding)
 
     @property
     def _embedding(self) -> str:

@@ -19,11 +19,13 @@ from drift.graph.writing.records import (
 from drift.indexing.chunking import CHUNKING_VERSION, cut
 from drift.indexing.documents import DECODING_VERSION, Piece, SourceDocument
 from drift.indexing.links import address_of, addresses_in
+from drift.model.attributes import Attributes
 
 CHUNKS_A_BATCH = 128
 RULES = f"{DECODING_VERSION}.{CHUNKING_VERSION}"
 """How a document is read and cut: what other rules made is written again."""
 
+_MEDIA_TYPES = {"markdown": "text/markdown", "rst": "text/x-rst", "text": "text/plain"}
 _NAMESPACE = uuid.UUID("6f6f0a3e-0d3f-5d0e-9a55-1f1c5c0f7d11")
 
 
@@ -43,9 +45,27 @@ def embedding_of(model: str, dimensions: int) -> str:
     return f"{model}/{dimensions}"
 
 
-def version_of(content_hash: str, source_uri: str, embedding: str) -> DocumentVersion:
+def version_of(hashed: str, uri: str, given: Attributes, embedding: str) -> DocumentVersion:
     """Return what a document is made of; `embedding` names what makes its vectors."""
-    return DocumentVersion(content_hash, RULES, embedding, source_uri)
+    return DocumentVersion(hashed, RULES, embedding, uri, given.digest)
+
+
+def document_record(
+    read: SourceDocument, name: str, source: str, key: str, embedding: str = ""
+) -> DocumentRecord:
+    """Return a document as it is stored under an id; its chunks are named after the `key`."""
+    said = read.given.over(read.own)
+    return DocumentRecord(
+        name,
+        read.given.title or read.title,
+        source,
+        version_of(read.content_hash, read.source_uri, read.given, embedding),
+        read.updated_at if said.updated_at is None else said.updated_at,
+        key,
+        note=read.note,
+        media_type=read.media_type or _MEDIA_TYPES[read.format],
+        attributes=said,
+    )
 
 
 def chunk_id(namespace: str, key: str, repeat: int, text: str) -> str:

@@ -7,11 +7,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+from drift.contracts.attributes import DocumentAttributes
 from drift.http import settings, wiring
 from drift.indexing import indexer
 from drift.indexing.indexer import Indexed
 
-__all__ = ["Indexed", "Indexer"]
+__all__ = ["DocumentAttributes", "Indexed", "Indexer"]
 
 
 class Indexer(indexer.Indexer):

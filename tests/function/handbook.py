@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from drift.core.moments import milliseconds
 from drift.graph.writing.records import (
     ChunkRecord,
     CommunityRecord,
@@ -15,6 +16,7 @@ from drift.graph.writing.records import (
 from drift.http.description import EXAMPLES
 from drift.http.settings import Settings
 from drift.local.wiring import build_writer
+from drift.model.attributes import Attributes
 
 PROJECT = EXAMPLES["readProject"]["parameters"]["id"]
 DOCUMENT = EXAMPLES["readDocument"]["parameters"]["id"]
@@ -39,7 +41,13 @@ async def fill_handbook(settings: Settings) -> None:
     )
     address = f"https://docs.example.com/{document}"
     record = DocumentRecord(
-        document, "Harbour Office", "handbook", DocumentVersion("1", source_uri=address)
+        document,
+        "Harbour Office",
+        "handbook",
+        DocumentVersion("1", source_uri=address),
+        milliseconds("2026-11-20T08:00:00Z"),
+        media_type="text/markdown",
+        attributes=Attributes(("harbour",), {"department": "port"}, milliseconds("2026-03-01")),
     )
     refusal, office = CHUNK, ENTITY
     knowledge = KnowledgeBatch(

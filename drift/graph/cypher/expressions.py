@@ -63,6 +63,12 @@ def first_integer(n: str, *names: str) -> str:
     return f"head([number IN [{listed}] WHERE number IS :: INTEGER NOT NULL])"
 
 
+def milliseconds(moment: str) -> str:
+    """Return a stored time in milliseconds since 1970; earlier releases stored it so."""
+    return f"""CASE WHEN {moment} IS :: ZONED DATETIME NOT NULL
+      THEN {moment}.epochMillis ELSE {moment} END"""
+
+
 def first_not_blank(n: str, *names: str) -> str:
     """Return the first of these properties, as text, that says something."""
     listed = ", ".join(f"toStringOrNull({n}.{name})" for name in names)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from drift.graph.cypher.allowed import matches
 from drift.graph.cypher.finding import finding, is_whole
 from drift.graph.cypher.nearest import metadata, of_document, readable, still_there, uris, visible
+from drift.graph.cypher.said import said
 from drift.graph.cypher.schema import DEFAULT, Schema
 
 # A range of ids is asked for as one, so nothing beside it is looked at. Projects that no node
@@ -145,7 +146,7 @@ CALL () {{
   {finding(s).documents}
 }}
 WITH d, key ORDER BY key LIMIT $limit
-RETURN key, {{{_document(s)}}} AS document
+RETURN key, {{{_document(s)}, said: {said(s)}}} AS document
 ORDER BY key
 """
 
@@ -193,7 +194,7 @@ CALL (d) {{
   WITH ch, at, key ORDER BY at, key LIMIT $limit
   RETURN collect({{{_standing(s)}, at: at, key: key}}) AS chunks
 }}
-RETURN {{{_document(s)}}} AS document, chunks
+RETURN {{{_document(s)}, said: {said(s)}}} AS document, chunks
 """
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from drift.graph.cypher.expressions import milliseconds
+
 KEYS = {
     "__Document__": "id",
     "__Chunk__": "id",
@@ -23,9 +25,8 @@ DOCUMENTS = """MATCH (d:__Document__) USING INDEX SEEK d:__Document__(project_id
 WHERE d.project_id = $project_id"""
 
 
-UPDATED_AT = """CASE WHEN d.updated_at IS :: ZONED DATETIME NOT NULL
-      THEN d.updated_at.epochMillis ELSE d.updated_at END"""
-"""When a document last changed, in milliseconds since 1970, as earlier releases stored it."""
+UPDATED_AT = milliseconds("d.updated_at")
+"""When a document last changed, in milliseconds since 1970."""
 
 STAGED = "__StagedChunk__"
 """The label of chunks that no reader sees yet: those of a document too big for one transaction,

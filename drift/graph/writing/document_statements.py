@@ -14,6 +14,7 @@ from drift.graph.cypher import clauses
 from drift.graph.cypher.expressions import of_generation
 from drift.graph.cypher.nearest import comparable
 from drift.graph.writing.clauses import OFF, SET_VECTOR, STAGED, one, set_mean_vector
+from drift.model import attributes
 
 # ---------------------------------------------------------------------------------------- documents
 _UNFINISHED = f"""MATCH (p:__Project__ {{id: $project_id}})
@@ -64,6 +65,8 @@ SET d += row.properties, d:Document, d.indexed_at = {clauses.NOW},
     CASE $vector WHEN 'embedding' THEN row.embedding ELSE d.embedding_version END,
   d.updated_at = CASE WHEN row.updated_at IS NOT NULL
     THEN datetime({{epochMillis: row.updated_at}}) END
+FOREACH (name IN [one IN keys(d) WHERE one STARTS WITH '{attributes.METADATA}'
+    AND row.properties[one] IS NULL] | REMOVE d[name])
 MERGE (d)-[:IN_PROJECT]->(p)
 """
 

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from drift.model.attributes import NOTHING_SAID, Attributes
 from drift.model.graph import Vector
 
 
@@ -15,13 +16,15 @@ class DocumentVersion:
 
     `content_hash` is the SHA-256, in hex, of the bytes that it was read from, `rules` how they are
     read and cut. `embedding` names the model and the length of its vectors, and `source_uri` is the
-    address at which a reader finds it, or empty.
+    address at which a reader finds it, or empty. `attributes_hash` changes with what others say of
+    it.
     """
 
     content_hash: str = ""
     rules: str = ""
     embedding: str = ""
     source_uri: str = ""
+    attributes_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class DocumentRecord:
     `key` is what its chunks are named after: the id under which it was first stored. `updated_at`
     is when its text last changed, in milliseconds since 1970; None where that is not known. No
     question sees one that `is_off`. `note` says how it was read, where that is worth knowing.
+    `attributes` are what is said of it beside its text.
     """
 
     id: str
@@ -41,6 +45,8 @@ class DocumentRecord:
     key: str = ""
     is_off: bool = False
     note: str = ""
+    media_type: str = ""
+    attributes: Attributes = NOTHING_SAID
 
     def __post_init__(self) -> None:
         """Name the chunks after the id where nothing else is known."""

@@ -93,8 +93,9 @@ def chunks_by_document(batch: DocumentBatch) -> dict[str, dict[str, ChunkRecord]
 
 def document_row(document: DocumentRecord, chunks: int) -> Row:
     """Return the row of a document with so many chunks."""
-    told = properties(document, "id", "version", "updated_at", "is_off", "note")
-    told |= properties(document.version, "embedding") | {"path": document.id, "chunks": chunks}
+    told = properties(document, "id", "version", "updated_at", "is_off", "note", "attributes")
+    told |= properties(document.version, "embedding") | document.attributes.properties
+    told |= {"path": document.id, "chunks": chunks}
     told["title_key"] = document_key(document.title) or None
     version, updated_at = document.version.embedding, document.updated_at
     return {"id": document.id, "properties": told, "embedding": version, "updated_at": updated_at}

@@ -7,7 +7,8 @@ from drift.graph.writing.clauses import DOCUMENTS, OFF, UPDATED_AT, one
 # A document is stored when it has as many chunks as it was written with, each with a vector: what
 # broke, or was lost since, is written anew.
 _STORED = f"""WITH d, COUNT {{ (d)-[:HAS_CHUNK]->() }} AS chunks
-    RETURN d {{.id, .title, .source, .key, .content_hash, .rules, .source_uri, .chunks,
+    RETURN d {{.id, .title, .source, .key, .content_hash, .rules, .source_uri,
+      .attributes_hash, .chunks,
       updated_at: {UPDATED_AT},
       embedding: CASE $vector WHEN 'embedding' THEN d.embedding_version ELSE $embedding END,
       is_off: coalesce(d.is_off, false),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -12,6 +14,7 @@ from drift.local.cli import options
 from drift.local.cli.options import refuse
 from drift.local.ingest.by_model import Tier
 from drift.local.ingest.places import REMOTE
+from drift.model.attributes import NOTHING_SAID, Attributes
 
 
 def checked_tier(value: str) -> str:
@@ -20,6 +23,14 @@ def checked_tier(value: str) -> str:
     tiers = get_args(Tier)
     refuse(value not in tiers, f"has to be one of {', '.join(tiers)}, and {value!r} is none")
     return value
+
+
+def _value(said: str) -> Any:  # noqa: ANN401 - what JSON holds
+    """Return a number, true, false or quoted text as JSON has it, and all else as it is."""
+    with suppress(ValueError, RecursionError):
+        held = json.loads(said)
+        return held if isinstance(held, str | int | float) else said
+    return said
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +82,23 @@ class IngestOptions:
             "it with each document's path behind it."
         ),
     ] = ""
+    tag: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tag",
+            help="A tag of every document of this run, for filters; may be given several times. "
+            "What a run does not say again is taken away.",
+        ),
+    ] = None
+    metadata: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--metadata",
+            help="Metadata of every document of this run, for filters; may be given several times. "
+            "Numbers, true and false are those, all else is text.",
+            metavar="NAME=VALUE",
+        ),
+    ] = None
     yes: Annotated[
         bool,
         typer.Option(
@@ -134,6 +162,26 @@ class IngestOptions:
         return options.DEMO_PROJECT if self.project is None else self.project
 
     @property
+    def said(self) -> Attributes:
+        """What the run says of each document."""
+        from pydantic import ValidationError
+
+        from drift.contracts.attributes import DocumentAttributes
+
+        pairs = [one.partition("=") for one in self.metadata or ()]
+        wanted = "has to be NAME=VALUE, such as department=hr"
+        refuse(not all(one[1] for one in pairs), wanted, "--metadata")
+        metadata = {name: _value(said) for name, _, said in pairs}
+        try:
+            return DocumentAttributes(tags=tuple(self.tag or ()), metadata=metadata).said()
+        except ValidationError as error:
+            problem = error.errors()[0]
+            option = "--tag" if problem["loc"][0] == "tags" else "--metadata"
+            raise typer.BadParameter(
+                problem["msg"].removeprefix("Value error, "), param_hint=option
+            ) from None
+
+    @property
     def is_agreed(self) -> bool:
         """Whether the options say themselves how much a chat model writes."""
         return self.knowledge is not None or self.knowledge_tokens is not None
@@ -146,8 +194,9 @@ class IngestOptions:
         places, uri, changed = self.places, self.source_uri, self.changed
         is_import = self.graphrag is not None
         others = places, self.sample, self.scheduler, uri, self.dry_run, self.yes, self.is_agreed
+        is_said = self.said != NOTHING_SAID
         refuse(
-            is_import and any(others),
+            is_import and (any(others) or is_said),
             "goes with --project, --force, --wait and the calls and tokens a minute alone",
             "--graphrag",
         )

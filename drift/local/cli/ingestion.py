@@ -97,6 +97,10 @@ def _named(files: Sequence[str]) -> list[Path]:
 
 
 def _read(given: IngestOptions, names: list[Path], guard: Guard, place: str) -> Source:
+    return _read_place(given, names, guard, place).saying(given.said)
+
+
+def _read_place(given: IngestOptions, names: list[Path], guard: Guard, place: str) -> Source:
     uri = given.source_uri
     if given.sample:
         return sample_sources()

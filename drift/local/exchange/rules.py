@@ -23,7 +23,7 @@ MOST = 2**53
 """Of a count: up to here a number is the same wherever it is read."""
 MOST_KEY_BYTES = 8164
 """Of a key with its project's id: no index holds more."""
-_LAST_MS = 253_402_300_799_999  # of the year 9999
+_FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999  # of the years 1 and 9999
 
 
 def _is_whole(value: object, least: int = -1, most: int = MOST) -> bool:
@@ -56,6 +56,7 @@ _TYPES: Mapping[str, Callable[[Any], bool]] = {
     f"a whole number up to {MOST:,}": _is_whole,
     f"a whole number from 0 to {MOST:,}": lambda value: _is_whole(value, 0),
     "milliseconds since 1970": lambda value: _is_whole(value, 0, _LAST_MS),
+    "milliseconds since 1970, or before": lambda value: _is_whole(value, _FIRST_MS, _LAST_MS),
     "definitions": lambda value: _are_lines(read_defines, value),
     "files that hold no document": lambda value: _are_lines(
         lambda lines: [read_skipped(one) for one in lines], value
@@ -73,6 +74,7 @@ _TYPES: Mapping[str, Callable[[Any], bool]] = {
     _WHOLE,
     _COUNT,
     _TIME,
+    _ANY_TIME,
     _DEFINES,
     _SKIPPED,
 ) = _TYPES
@@ -98,7 +100,10 @@ TYPES: Mapping[str, Mapping[str, str]] = {
     "__Document__": _named(
         {
             _VECTOR: "embedding",
-            _TEXT: "source key content_hash rules embedding_version source_uri path title_key",
+            _TEXT: "source key content_hash rules embedding_version source_uri path title_key "
+            "media_type attributes_hash",
+            _TEXTS: "tags",
+            _ANY_TIME: "created_at",
             _SAID: "title",
             _WHOLE: "chunks",
             _TIME: "indexed_at",

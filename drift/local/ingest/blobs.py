@@ -181,7 +181,7 @@ def _sorted_in(
             etag = "etag " + blob.etag.strip('"')
             changed = int(blob.last_modified.timestamp() * 1000)
             uri = source_uri.below(uri_prefix or at, name)
-            found.append(Blob(Path(name), name, etag, changed, uri, None, place, blob.name))
+            found.append(Blob(Path(name), name, etag, changed, uri, place=place, blob=blob.name))
 
     return Source(
         place.name,

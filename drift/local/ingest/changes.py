@@ -21,7 +21,7 @@ from drift.graph.writing.records import (
     ProjectState,
 )
 from drift.indexing.documents import Skipped, SourceDocument, ending_of, is_file_name
-from drift.indexing.records import chunk_records, version_of
+from drift.indexing.records import chunk_records, document_record, version_of
 from drift.local.ingest.by_model.estimate import Estimate
 from drift.local.ingest.by_model.writing import ByModel, expected_of_new
 from drift.local.ingest.files import SourceFile
@@ -136,7 +136,9 @@ class SourceChanges:
     ) -> _Wanted | None:
         """Return a document that has to be read; note what is known of any other."""
         name, others = identity.names[document.id], identity.others.get(document.id, ())
-        version = version_of(document.content_hash, document.source_uri, self.embedding)
+        version = version_of(
+            document.content_hash, document.source_uri, document.given, self.embedding
+        )
         stored = state.documents.get(name)
         if not self.force:
             if stored is not None and stored.is_made_of(version):
@@ -253,8 +255,7 @@ def read_chunks(
     read = document if isinstance(document, SourceDocument) else document.read()
     if isinstance(read, Skipped):
         return read
-    version = version_of(read.content_hash, read.source_uri, "")
-    record = DocumentRecord(name, read.title, owner, version, read.updated_at, key, note=read.note)
+    record = document_record(read, name, owner, key)
     return record, chunk_records(namespace, record, read)
 
 

@@ -14,12 +14,15 @@ from pathlib import Path, PurePosixPath
 
 from drift.graph.writing.rows import parts
 from drift.indexing.documents import (
+    FORMATS,
+    PAGES,
     Skipped,
     SourceDocument,
     decode,
     document_with,
     ending_of,
     sha256,
+    text_of,
 )
 from drift.indexing.reading_process import Guard, guarded
 from drift.local.ingest import formats
@@ -27,7 +30,10 @@ from drift.local.ingest.code.code_documents import read_code
 from drift.local.ingest.code.languages import LANGUAGES
 from drift.local.ingest.formats import tools
 from drift.local.ingest.formats.encodings import decoded
+from drift.local.ingest.front_matter import without_front_matter
 from drift.local.ingest.html_text import read_page
+from drift.local.ingest.kinds import MEDIA_TYPES
+from drift.model.attributes import NOTHING_SAID, Attributes
 
 MAX_FILE_BYTES = 50 * 1024 * 1024
 _AT_ONCE = 64
@@ -45,7 +51,7 @@ class SourceFile:
 
     `id` is its path below the source with forward slashes, `content_hash` the SHA-256 of its bytes,
     in hex, and `updated_at` when it was last changed, in milliseconds since 1970. One with
-    `content` is read from that, wherever it is.
+    `content` is read from that, wherever it is. `given` is what others say of it.
     """
 
     path: Path
@@ -54,6 +60,7 @@ class SourceFile:
     updated_at: int
     source_uri: str = ""
     content: bytes | None = None
+    given: Attributes = NOTHING_SAID
 
     def loaded(self) -> SourceFile | Skipped:
         """Return it with its content, as it is now, or why it is not read."""
@@ -68,7 +75,14 @@ class SourceFile:
         if isinstance(held, Skipped):
             return held
         read = document_in(held.content or b"", held.id, held.updated_at)
-        return read if isinstance(read, Skipped) else replace(read, source_uri=self.source_uri)
+        if isinstance(read, Skipped):
+            return read
+        own, said = read.own, self.given.over(read.own)
+        left_out = len({*self.given.tags, *own.tags}) - len(said.tags)
+        left_out += len(own.metadata.keys() | self.given.metadata) - len(said.metadata)
+        remark = f"has too many tags or metadata: {left_out:,} are left out" if left_out else ""
+        note = "; ".join(filter(None, (read.note, remark)))
+        return replace(read, source_uri=self.source_uri, given=self.given, note=note)
 
 
 def look_at(path: Path, name: str, guard: Guard = guarded) -> SourceFile | Skipped:
@@ -92,13 +106,21 @@ def read_document(path: Path, name: str, guard: Guard = guarded) -> SourceDocume
 
 def document_in(content: bytes, name: str, updated_at: int | None) -> SourceDocument | Skipped:
     """Return the content of a file called `name` as a document, or why it is none."""
+    read = _read_by_ending(content, name, updated_at)
+    if isinstance(read, Skipped):
+        return read
+    return replace(read, media_type=MEDIA_TYPES.get(ending_of(name), ""))
+
+
+def _read_by_ending(content: bytes, name: str, updated_at: int | None) -> SourceDocument | Skipped:
     ending = ending_of(name)
     if ending in LANGUAGES:
         return read_code(content, name, updated_at)
     if PurePosixPath(name).name in tools.NAMES:
         return tools.read_tools(content, name, updated_at)
     if ending not in formats.ENDINGS:
-        return decode(content, name, updated_at, read_page, decoded)
+        is_headed = FORMATS.get(ending) == "markdown" and ending not in PAGES
+        return (_read_markdown if is_headed else _read_text)(content, name, updated_at)
     if not content:
         return Skipped(name, "is empty")
 
@@ -115,6 +137,28 @@ def document_in(content: bytes, name: str, updated_at: int | None) -> SourceDocu
         updated_at=updated_at,
         has_pages=read.has_pages,
         note=read.note,
+    )
+
+
+def _read_text(content: bytes, name: str, updated_at: int | None) -> SourceDocument | Skipped:
+    return decode(content, name, updated_at, read_page, decoded)
+
+
+def _read_markdown(content: bytes, name: str, updated_at: int | None) -> SourceDocument | Skipped:
+    """Return Markdown without its front matter, which is said of it instead."""
+    found = text_of(content, name, decoded)
+    if isinstance(found, Skipped):
+        return found
+    text, own, remark = without_front_matter(found[0].replace("\r\n", "\n"))
+    read = decode(text.encode(), name, updated_at)
+    if isinstance(read, Skipped):
+        return read
+    return replace(
+        read,
+        title=own.title or read.title,
+        content_hash=sha256(content),
+        note="; ".join(filter(None, (found[1], remark))),
+        own=own,
     )
 
 

@@ -16,7 +16,9 @@ from drift.indexing.reading_process import Guard, guarded, words_of
 from drift.local.ingest.files import SourceFile, look_at_all, printable, read_document
 from drift.local.ingest.git_ignore import BY_GIT, GitIgnore
 from drift.local.ingest.kinds import ENDINGS, Ignored, is_read_in, ranked, why_ignored, why_not
+from drift.local.ingest.sidecars import document_beside, read_sidecar
 from drift.local.ingest.site_files import OF_SITES, generated_in
+from drift.model.attributes import NOTHING_SAID, Attributes
 
 _OUTSIDE = "they are outside of the folder"
 TO_EMPTY = " What a project holds of it stays there: --yes takes out what is not there any more."
@@ -36,6 +38,11 @@ class Source:
     ignored: tuple[Ignored, ...] = ()
     is_file: bool = False
     only: tuple[str, ...] | None = None
+
+    def saying(self, said: Attributes) -> Source:
+        """Return it with this said of each document, which counts for more than what was."""
+        told = (replace(one, given=said.over(one.given)) for one in self.documents)
+        return replace(self, documents=tuple(told))
 
 
 def source_name(path: Path) -> str:
@@ -102,6 +109,7 @@ def read_changed(
     for file in changed:
         place = Path(os.path.abspath(file))  # noqa: PTH100 - links are not followed
         place = place.parent.resolve() / place.name
+        place = document_beside(place) or place
         if root not in place.parents:
             walk.ignored[printable(ending_of(place.name)), _OUTSIDE] += 1
         else:
@@ -117,16 +125,21 @@ def _source_of(walk: _Walk, uri_prefix: str, guard: Guard) -> Source:
     named = [(found, found.relative_to(root).as_posix()) for found in walk.files]
     read = list(look_at_all(named, guard))
     files = {file.id: file for file in read if isinstance(file, SourceFile)}
-    skipped = [*walk.skipped, *(file for file in read if isinstance(file, Skipped))]
+    given = {id_: read_sidecar(file.path, id_) for id_, file in files.items()}
+    others = [one for one in (*read, *given.values()) if isinstance(one, Skipped)]
     return Source(
         printable(str(root)),
         tuple(
-            replace(file, source_uri=source_uri.below(uri_prefix, id_))
+            replace(file, source_uri=source_uri.below(uri_prefix, id_), given=_said(given[id_]))
             for id_, file in sorted(files.items())
         ),
-        tuple(sorted(skipped, key=lambda one: one.path)),
+        tuple(sorted((*walk.skipped, *others), key=lambda one: one.path)),
         ranked(walk.ignored),
     )
+
+
+def _said(given: Attributes | Skipped) -> Attributes:
+    return NOTHING_SAID if isinstance(given, Skipped) else given
 
 
 def nothing_read(source: Source, skipped: Sequence[Skipped]) -> str:
@@ -150,8 +163,10 @@ def _read_single(path: Path, guard: Guard, uri_prefix: str, *, may_be_empty: boo
 
     read = read_document(path, path.name, guard)
     if not isinstance(read, Skipped):
-        address = source_uri.below(uri_prefix, read.id)
-        return Source(name, (replace(read, source_uri=address),), is_file=True)
+        address, given = source_uri.below(uri_prefix, read.id), read_sidecar(path, read.id)
+        skipped = (given,) if isinstance(given, Skipped) else ()
+        document = replace(read, source_uri=address, given=_said(given))
+        return Source(name, (document,), skipped, is_file=True)
     if may_be_empty:
         return Source(name, (), (read,), is_file=True)
 
@@ -216,6 +231,8 @@ class _Walk:
             is_read and entry.is_symlink() and (not why_not(entry.name) or _leads_to_folder(entry))
         ):
             self._skip(path, _about_link(path, self.root))
+        elif is_read and document_beside(path) is not None:
+            pass  # it is read with its document
         elif kind := why_ignored(printable(f"{folder}/{entry.name}" if folder else entry.name)):
             self.ignored[kind] += 1
         else:

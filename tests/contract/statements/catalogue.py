@@ -19,6 +19,7 @@ from drift.graph.cypher import (
     passages,
     primer,
     reading,
+    said,
     search,
     unprepared,
     vector_copy,
@@ -64,6 +65,7 @@ MODULES: dict[str, ModuleType] = {
     "passages": passages,
     "primer": primer,
     "reading": reading,
+    "said": said,
     "retrieval": retrieval,
     "unprepared": unprepared,
     "unseen": unseen,
@@ -141,6 +143,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     },
     "passages.passages": {"": (), "v1": (V1,)},
     "whole.whole": {"": (DEFAULT,), "v1": (V1,)},
+    "said.filter_keys": {"": ()},
     "nodes.nearest_nodes": {
         "": (legs(DEFAULT),),
         "searching": (legs(DEFAULT, searches=True),),

@@ -1,0 +1,56 @@
+"""What is said of a document beside its text, so that a filter can ask for it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+Value = str | int | float | bool
+
+METADATA = "metadata."
+"""What the properties begin with that hold metadata."""
+MOST_TAGS, MOST_METADATA = 32, 16
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """What is said of a document; both times are milliseconds since 1970, and may be before it."""
+
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, Value] = field(default_factory=dict)
+    created_at: int | None = None
+    updated_at: int | None = None
+    title: str = ""
+
+    def over(self, other: Attributes) -> Attributes:
+        """Return both together: tags are joined, and of all else this one's is kept.
+
+        What is beyond the bounds of a document is left out.
+        """
+        tags = dict.fromkeys((*self.tags, *other.tags))
+        theirs = {n: v for n, v in other.metadata.items() if n not in self.metadata}
+        return Attributes(
+            tuple(tags)[:MOST_TAGS],
+            dict(islice(({**self.metadata, **theirs}).items(), MOST_METADATA)),
+            other.created_at if self.created_at is None else self.created_at,
+            other.updated_at if self.updated_at is None else self.updated_at,
+            self.title or other.title,
+        )
+
+    @property
+    def digest(self) -> str:
+        """What changes with any of it; empty where nothing is said."""
+        hashed = hashlib.sha256(repr(self).encode()).hexdigest()[:32]
+        return "" if self == NOTHING_SAID else hashed
+
+    @property
+    def properties(self) -> dict[str, Any]:
+        """The properties of a document that hold it, null for what is not said."""
+        metadata = {f"{METADATA}{name}": value for name, value in self.metadata.items()}
+        return {"tags": list(self.tags) or None, "created_at": self.created_at, **metadata}
+
+
+NOTHING_SAID = Attributes()
