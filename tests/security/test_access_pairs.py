@@ -192,10 +192,10 @@ class Pair:
         assert {m["project_id"] for m in self.world.sink.messages} == {self.meant}, self
 
     async def feedback(self) -> None:
-        """Score an answer, which nothing keeps here, and list what was said."""
+        """Score an answer, and list what was said, which the settings do not allow."""
         self.tried |= {"/feedback", "/projects/{id}/feedback"}
         has_none = self.who.mode != "function" and not self.who.granted
-        known = 401 if self.who.is_stranger else 403 if has_none else 503
+        known = 401 if self.who.is_stranger else 403 if has_none else 404
         id_ = str(UUID(int=self.chance.getrandbits(128)))
         body = json.dumps({"retrieval_id": id_, "score": 1}).encode()
         headers = {**self.who.headers, **JSON}
@@ -203,8 +203,8 @@ class Pair:
         if self.project is not None:
             path = f"/projects/{written(self.project)}/feedback"
             status = (await call(self.url, "GET", path, self.who.headers)).status
-            may = known == 503 and self.who.may(self.project, "write")
-            assert status == (503 if may else min(known, 403)), self
+            may = known == 404 and self.who.may(self.project, "write")
+            assert status == (404 if may else min(known, 403)), self
 
     # ------------------------------------------------------------------------------------ programs
     async def programs(self) -> None:
