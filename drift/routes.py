@@ -17,12 +17,14 @@ from drift.contracts.chat_completions import (
 )
 from drift.contracts.dify import DifyError, DifyRequest, DifyResponse
 from drift.contracts.documents import IndexedOut, NewDocument
+from drift.contracts.feedback import Feedback, FeedbackPage
 from drift.contracts.nodes import NewNode, NodeChange, NodeOut
 from drift.contracts.progress import Event
 from drift.contracts.rag import RagRequest, RagResponse
-from drift.contracts.reading import ProjectParameters, QuotaRead
+from drift.contracts.reading import PageParameters, ProjectParameters, QuotaRead
 from drift.contracts.request import RetrieveRequest
 from drift.http import documents, http, nodes, page, probes, protected_resource, questions, reading
+from drift.http.feedback import OF_PROJECT, give_feedback, read_feedback
 from drift.http.route import Call, Route
 from drift.integrations import chat_completions as chat
 from drift.integrations import dify, endpoints
@@ -168,6 +170,8 @@ ROUTES = (
         )
         for one in reading.ROUTES
     ),
+    Route("POST", "feedback", give_feedback, errors=(*_WITH_BODY, 404), body=Feedback, status=204),
+    Route("GET", OF_PROJECT, read_feedback, FeedbackPage, (*_ASKING, 404), query=PageParameters),
     Route("GET", "usage", reading.read_usage, QuotaRead, (401, 503), id="usage"),
     Route("POST GET DELETE", protected_resource.RESOURCE, endpoints.mcp, is_described=False),
     Route(

@@ -224,6 +224,12 @@ class ModelMisconfiguredError(UpstreamError):
     code = "model_misconfigured"
 
 
+class FeedbackUnavailableError(UpstreamError):
+    """Redis, which keeps feedback, cannot be used; the detail says why."""
+
+    code = "feedback_unavailable"
+
+
 class DeadlineError(UpstreamError):
     """The time of the request is used up and there is nothing to answer from."""
 

@@ -44,7 +44,8 @@ _ERRORS = {
     429: "Too many requests are in flight (`busy`), or the key has used what it may "
     "(`quota_exceeded`, with the `limit`); see Retry-After.",
     500: "A server behind this one failed (`graph_unavailable`, `graph_misconfigured`, "
-    "`model_unavailable`, `model_misconfigured`, `deadline`), or this one has a bug (`internal`).",
+    "`model_unavailable`, `model_misconfigured`, `feedback_unavailable`, `deadline`), or "
+    "this one has a bug (`internal`).",
     503: "Settings are missing or wrong (`not_configured`), or the process is being stopped "
     "(`stopping`); see Retry-After.",
 }

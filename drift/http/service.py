@@ -16,6 +16,7 @@ from drift.auth.quotas import Quotas
 from drift.auth.ranges import readable_ranges
 from drift.contracts.answer import RetrieveResponse
 from drift.contracts.evidence import EvidenceResponse
+from drift.contracts.feedback import ScorableAnswer
 from drift.contracts.filter import Filter, combined
 from drift.contracts.progress import channel_of
 from drift.contracts.rag import RagRequest, RagResponse
@@ -52,6 +53,7 @@ if TYPE_CHECKING:  # it loads what reads documents
     from drift.indexing.documents import ReadFile
     from drift.indexing.indexer import Indexer
     from drift.indexing.readers import Readers
+    from drift.redis.feedback import RedisFeedback
 
 _NO_PROJECTS = ("GRAPH_SCHEMA must be default: the graphs of others have no projects.",)
 
@@ -79,6 +81,7 @@ class Service:
     caches: Sequence[Callable[[], Awaitable[Readiness]]] = ()
     closers: Sequence[Callable[[], Awaitable[None]]] = ()
     read_file: ReadFile | None = None
+    feedback: RedisFeedback | None = None
     admission: Admission = field(init=False)
     health: Health = field(init=False)
     _readers: Readers | None = field(init=False, default=None)
@@ -96,7 +99,7 @@ class Service:
             model=self.embedding_model,
             chat=ports.chat,
             sink=self.sink,
-            caches=self.caches,
+            caches=(*self.caches, *([self.feedback.health] if self.feedback else ())),
             quotas=self.quotas,
             fallback=self.fallback,
             vectors=self.vectors,
@@ -157,7 +160,11 @@ class Service:
                     project.id, retrieval_id, self.sink, heard, channel
                 ) as progress:
                     search = self._search_over(seen.ports)
-                    return await search.retrieve(asked, progress, deadline, listener, slot)
+                    answer = await search.retrieve(asked, progress, deadline, listener, slot)
+                if self.feedback:
+                    scorable = ScorableAnswer.of(answer, retrieval_id, asked)
+                    self.feedback.remember(project.caller, scorable)
+                return answer
 
         return await self.admission.begin(
             project.caller,

@@ -155,6 +155,9 @@ class RedisSettings(Addresses):
     """`off`: nothing is kept beyond a request; [caches.md](caches.md)"""
     cache_answers: bool = False
     """`true`: the same question to the same state of a project gets the same answer for a day"""
+    feedback_days: Annotated[int, Field(ge=0, le=3650)] = 90
+    """days that [feedback](http.md#feedback) is kept in Redis with its question, and unscored
+    answers a week of them; `0`: none is taken and no question kept"""
 
     @field_validator("redis_url")
     @classmethod

@@ -38,6 +38,7 @@ from drift.redis.claims import RedisClaims
 from drift.redis.counter import RedisCounter
 from drift.redis.embedding_cache import CachedEmbedder, Space
 from drift.redis.entries import CacheEntries, RedisEntries
+from drift.redis.feedback import RedisFeedback
 from drift.redis.progress import RedisProgress
 from drift.redis.server import REDIS_SCOPE, RedisServer
 from drift.search import fallback, prices
@@ -60,7 +61,6 @@ def build_service(settings: Settings) -> Service:
     secret = _secret_of_entries(settings) if redis and settings.cache == "on" else None
     entries = RedisEntries(redis, secret) if redis and secret else None
     sink = RedisProgress(redis) if redis else None
-    counter = RedisCounter(redis) if redis else None
     # In mode `function` everybody is one caller.
     claims = RedisClaims(redis) if redis and settings.auth_mode != "function" else None
     reranker = build_reranker(settings, model.caller.retry)
@@ -96,7 +96,7 @@ def build_service(settings: Settings) -> Service:
         whole,
         sink=sink,
         prices=build_prices(settings),
-        quotas=Quotas(counter),
+        quotas=Quotas(RedisCounter(redis) if redis else None),
         claims=Claims(claims),
         answers=answers,
         embedding_model=model.of_passages,
@@ -104,6 +104,7 @@ def build_service(settings: Settings) -> Service:
         vectors=graph.copy.health if graph.copy else None,
         caches=tuple(one.health for one in (entries, shared, claims) if one),
         closers=closers,
+        feedback=RedisFeedback(redis, settings.feedback_days) if redis and secret else None,
     )
 
 

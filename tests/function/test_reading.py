@@ -21,7 +21,9 @@ PATHS = document()["paths"]
 READS = sorted(
     path
     for path, methods in PATHS.items()
-    if path.startswith(("/projects", "/documents", "/chunks", "/entities")) and "get" in methods
+    if path.startswith(("/projects", "/documents", "/chunks", "/entities"))
+    and "get" in methods
+    and not path.endswith("/feedback")  # which Redis holds
 )
 READER, READERS = entry("reader of the handbook", [HANDBOOK])
 

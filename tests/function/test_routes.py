@@ -25,6 +25,8 @@ read_communities GET projects/{id}/communities
 read_document GET documents/{*id}
 read_chunk GET chunks/{*id}
 read_entity GET entities/{*id}
+give_feedback POST feedback
+read_feedback GET projects/{id}/feedback
 read_usage GET usage
 mcp POST GET DELETE mcp
 mcp_metadata GET .well-known/oauth-protected-resource/mcp

@@ -29,9 +29,13 @@ ROUTES = (
     ("GET", "/health/ready"),
     ("GET", "/health/neo4j"),
     ("GET", "/openapi.yaml"),
+    ("POST", "/feedback"),
     ("GET", "/usage"),
     ("GET", "/projects"),
-    *(("GET", f"/projects/{PROJECT}{more}") for more in ("", "/documents", "/communities")),
+    *(
+        ("GET", f"/projects/{PROJECT}{more}")
+        for more in ("", "/documents", "/communities", "/feedback")
+    ),
     *(("GET", f"/{kind}/nothing") for kind in ("documents", "chunks", "entities")),
 )
 HEADERS = {

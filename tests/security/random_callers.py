@@ -67,8 +67,12 @@ class Asker:
 
     def may_read(self, project: str) -> bool:
         """Tell whether docs/access.md lets this caller read the project."""
+        return self.may(project, "read")
+
+    def may(self, project: str, wanted: str) -> bool:
+        """Tell whether docs/access.md gives this caller a right on the project."""
         return self.mode == "function" or any(
-            right == "read" and _means(pattern, project) for right, pattern in self.granted
+            right == wanted and _means(pattern, project) for right, pattern in self.granted
         )
 
     @property

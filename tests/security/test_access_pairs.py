@@ -191,6 +191,21 @@ class Pair:
         assert set(self.world.sink.channels) == {f"ui:retrieval_progress{own}"}, self
         assert {m["project_id"] for m in self.world.sink.messages} == {self.meant}, self
 
+    async def feedback(self) -> None:
+        """Score an answer, and list what was said, which the settings do not allow."""
+        self.tried |= {"/feedback", "/projects/{id}/feedback"}
+        has_none = self.who.mode != "function" and not self.who.granted
+        known = 401 if self.who.is_stranger else 403 if has_none else 404
+        id_ = str(UUID(int=self.chance.getrandbits(128)))
+        body = json.dumps({"retrieval_id": id_, "score": 1}).encode()
+        headers = {**self.who.headers, **JSON}
+        assert (await call(self.url, "POST", "/feedback", headers, body)).status == known, self
+        if self.project is not None:
+            path = f"/projects/{written(self.project)}/feedback"
+            status = (await call(self.url, "GET", path, self.who.headers)).status
+            may = known == 404 and self.who.may(self.project, "write")
+            assert status == (404 if may else min(known, 403)), self
+
     # ------------------------------------------------------------------------------------ programs
     async def programs(self) -> None:
         """Ask as chat programs and Dify do: a refusal has their shape, and reaches no server."""
@@ -400,6 +415,7 @@ async def test_a_caller_gets_its_own_projects_over_every_route_and_no_other(pair
             await pair.questions()
             await pair.questions_to_nodes()
             await pair.closed_routes()
+            await pair.feedback()
             await pair.tools()
             await pair.programs()
             await pair.projects()

@@ -29,14 +29,14 @@ pytestmark = pytest.mark.usefixtures("no_settings")
 METADATA = "GET /.well-known/oauth-protected-resource/mcp"
 OPEN = {"GET /health/live", "GET /rag", "GET /rag/{*file}", METADATA}
 """What answers everybody, because it holds no data."""
-KEYS = [key_entry("asker", KEY, ["*"], ["read"])]
+KEYS = [key_entry("asker", KEY, ["*"], ["read", "write"])]
 EASYAUTH = {"AUTH_MODE": "easyauth", "AUTH_TENANT_ID": TENANT}
 SETTINGS = {
     "keys": {"AUTH_MODE": "keys", "PROJECT_KEYS": json.dumps(KEYS)},
     "easyauth": {**EASYAUTH, "WEBSITE_AUTH_ENABLED": "true"},
 }
-EVERYTHING = ("roles", "read:*")
-SIGNED_IN = principal(EVERYTHING)
+EVERYTHING = (("roles", "read:*"), ("roles", "write:*"))
+SIGNED_IN = principal(*EVERYTHING)
 KNOWN = {"keys": {"x-api-key": KEY}, "easyauth": SIGNED_IN}
 STRANGERS = {
     ("keys", "nothing"): {},
@@ -45,7 +45,7 @@ STRANGERS = {
     ("keys", "a function key"): {"x-functions-key": KEY},
     ("easyauth", "nothing"): {},
     ("easyauth", "a token that the platform has not seen"): {"authorization": "Bearer e30.e30."},
-    ("easyauth", "another tenant"): principal(EVERYTHING, tenant="another"),
+    ("easyauth", "another tenant"): principal(*EVERYTHING, tenant="another"),
     ("easyauth", "an id alone"): {"x-ms-client-principal-id": "asker"},
 }
 

@@ -105,6 +105,7 @@ class World:
 
     def _serving(self, settings: Mapping[str, str]) -> Service:
         few = {
+            "FEEDBACK_DAYS": "0",
             "MAX_FOLLOWUPS": "1",
             "MAX_PASSES": "1",
             "MAX_INFLIGHT": "100",

@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
@@ -13,12 +14,16 @@ import pytest
 from redis.asyncio import Redis
 from redis.exceptions import NoPermissionError, ResponseError
 
-from drift.auth.caller import Caller
+from drift.auth.caller import Caller, Project
 from drift.auth.claims import Claims
+from drift.contracts.feedback import FeedbackOut, ScorableAnswer
 from drift.contracts.progress import CHANNEL, OWN_CHANNEL, channel_of
+from drift.core.errors import FeedbackUnavailableError
 from drift.local.stack.valkey_server import ValkeyServer
+from drift.model.reading import PageQuery
 from drift.redis.claims import RedisClaims
 from drift.redis.counter import RedisCounter
+from drift.redis.feedback import RedisFeedback
 from drift.redis.progress import RedisProgress
 from drift.redis.server import RedisServer
 from tests.wire.redis_entries import entries_at, keep, new_key
@@ -64,6 +69,40 @@ async def test_the_function_may_claim_ids_and_keep_embeddings(
         async with entries_at(urls["drift-function"]) as entries:
             await keep(entries, **{key: b"x"})
             assert await entries.get([key]) == {key: b"x"}
+
+
+async def test_the_function_may_keep_feedback_where_the_user_is_that_of_quotas(
+    valkey: ValkeyServer,
+) -> None:
+    project = Project(f"project {uuid4()}", Caller("ada"))
+    said = FeedbackOut(
+        retrieval_id=str(uuid4()),
+        project_id=project.id,
+        question="What?",
+        facts=(),
+        score=-1,
+        fact=None,
+        reason="old",
+        comment=None,
+        expected=(),
+        given_at=datetime.now(UTC),
+    )
+    answer = ScorableAnswer.model_validate(said.model_dump())
+    for document, may in (("access.md", True), ("progress.md", False)):
+        async with made(valkey, document) as urls:
+            server = RedisServer(urls["drift-function"])
+            feedback = RedisFeedback(server, 90)
+            feedback.remember(project.caller, answer)
+            assert await feedback.answer(project.caller, said.retrieval_id) == answer
+            assert await feedback.answer(Caller("ben"), said.retrieval_id) is None
+            assert (await feedback.health()).is_ok
+            if may:
+                await feedback.give(project, said)
+                assert (await feedback.of_project(project, PageQuery(5))).rows == (said,)
+            else:
+                with pytest.raises(FeedbackUnavailableError, match=r"docs/access\.md"):
+                    await feedback.of_project(project, PageQuery(5))
+            await server.close()
 
 
 async def test_an_id_is_claimed_in_the_process_where_the_user_may_not(

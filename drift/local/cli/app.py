@@ -26,6 +26,7 @@ from drift.local.cli.demo import demo
 from drift.local.cli.doctor.command import doctor
 from drift.local.cli.documents import list_documents, off, on
 from drift.local.cli.eval import evidence, recall
+from drift.local.cli.eval_answers import answers, from_feedback
 from drift.local.cli.exchange import copy, delete, export, restore
 from drift.local.cli.ingest import ingest
 from drift.local.cli.keys import check, new
@@ -96,7 +97,11 @@ _group(
 )
 _group("keys", "Keys for callers: make one, check a list of them.", new, check)
 _group("nodes", "Nodes of your own: make them searchable.", index)
-_group("eval", "Evaluate: how much of the evidence is found.", evidence, recall)
+_group(
+    "eval",
+    "Evaluate: how much of the evidence is found, and what answers show.",
+    *(evidence, recall, answers, from_feedback),
+)
 
 
 @app.callback(invoke_without_command=True)
