@@ -76,7 +76,13 @@ FilterText = Annotated[
     Filter | None,
     BeforeValidator(_read_filter),
     Field(description="What a question's `filter` may be, as JSON."),
-    WithJsonSchema({"type": "string", "contentMediaType": "application/json"}),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "contentMediaType": "application/json",
+            "contentSchema": {"$ref": "#/components/schemas/Filter"},
+        }
+    ),
 ]
 
 

@@ -9,6 +9,7 @@ request must be answered, not only refused well.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +22,7 @@ from schemathesis.checks import CheckContext
 from schemathesis.config import SchemathesisConfig
 from schemathesis.core.transport import Response
 
+from drift.contracts.filter import MAX_LEAVES
 from drift.contracts.request import RetrieveRequest
 from drift.core.errors import InvalidRequestError
 from drift.http.http import parse
@@ -33,6 +35,7 @@ from tests.model_server_fixture import ModelServerControl
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
+FILTER = {"type": "ne", "key": "tag", "value": "draft"}
 REFUSED = (404, 405)
 NO_KEYS = {"with-security-parameters": False}
 """The Functions host checks keys, in front of the function; tests/runtime has them."""
@@ -74,11 +77,17 @@ def a_wrong_method_is_refused(_context: CheckContext, response: Response, case: 
         )
 
 
+def leaves(given: Any) -> int:
+    """Count the comparisons of a filter."""
+    inner = (given or {}).get("filters")
+    return 1 if inner is None else sum(map(leaves, inner))
+
+
 def complete(case: Case) -> None:
     """Give a good request what no schema can say.
 
-    Whoever may use every project has to name one, and a cursor is a word that the service made.
-    One message of a chat is the user's. Streams, which its body asks for, have tests of their own.
+    Whoever may use every project has to name one, a cursor is a word that the service made, and a
+    filter in a query is a text with JSON in it. A filter has up to twenty comparisons. One message of a chat is the user's. Streams, which its body asks for, have tests of their own.
     """
     if isinstance(case.body, dict):
         case.body.pop("stream", None)
@@ -86,10 +95,13 @@ def complete(case: Case) -> None:
         return
     if isinstance(case.body, dict) and case.body.get("project_id") is None:
         case.body = {**case.body, "project_id": PROJECT}
+    if isinstance(case.body, dict) and leaves(case.body.get("filter")) > MAX_LEAVES:
+        case.body = {**case.body, "filter": FILTER}
     if isinstance(case.body, dict) and "messages" in case.body:
         case.body = {**case.body, "messages": [{"role": "user", "content": "In fog?"}]}
     known = {parameter.name for parameter in case.operation.query}
     query = {name: value for name, value in (case.query or {}).items() if name != "cursor"}
+    query |= {"filter": json.dumps(FILTER)} if "filter" in query else {}
     case.query = {"project_id": PROJECT, **query} if "project_id" in known else query
 
 
@@ -132,7 +144,7 @@ def test_good_requests_are_answered_as_described_and_bad_ones_refused(case: Case
 
 @GOOD_QUESTIONS.parametrize()
 def test_answer_with_evidence_is_as_described(case: Case, url: str) -> None:
-    case.body = {**case.body, "project_id": PROJECT}
+    case.body = {**case.body, "project_id": PROJECT, "filter": FILTER}
     answer = as_described(case, url).json()
     assert "no_data_found" not in answer
     asked = set(case.body.get("include", ()))
