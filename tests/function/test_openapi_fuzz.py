@@ -36,6 +36,7 @@ from tests.model_server_fixture import ModelServerControl
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 FILTER = {"type": "ne", "key": "tag", "value": "draft"}
+CONDITION = {"conditions": [{"name": "tag", "comparison_operator": "is not", "value": "draft"}]}
 REFUSED = (404, 405)
 NO_KEYS = {"with-security-parameters": False}
 """The Functions host checks keys, in front of the function; tests/runtime has them."""
@@ -87,7 +88,9 @@ def complete(case: Case) -> None:
     """Give a good request what no schema can say.
 
     Whoever may use every project has to name one, a cursor is a word that the service made, and a
-    filter in a query is a text with JSON in it. A filter has up to twenty comparisons. One message of a chat is the user's. Streams, which its body asks for, have tests of their own.
+    filter in a query is a text with JSON in it. A filter has up to twenty comparisons, and what
+    each of Dify's may be compared with is said in words. One message of a chat is the user's.
+    Streams, which its body asks for, have tests of their own.
     """
     if isinstance(case.body, dict):
         case.body.pop("stream", None)
@@ -97,6 +100,8 @@ def complete(case: Case) -> None:
         case.body = {**case.body, "project_id": PROJECT}
     if isinstance(case.body, dict) and leaves(case.body.get("filter")) > MAX_LEAVES:
         case.body = {**case.body, "filter": FILTER}
+    if isinstance(case.body, dict) and case.body.get("metadata_condition"):
+        case.body = {**case.body, "metadata_condition": CONDITION}
     if isinstance(case.body, dict) and "messages" in case.body:
         case.body = {**case.body, "messages": [{"role": "user", "content": "In fog?"}]}
     known = {parameter.name for parameter in case.operation.query}
