@@ -175,6 +175,8 @@ def _problems(error: ValidationError) -> Iterator[str]:
             yield f"{place} has a field that is none of {known}"
         elif path:
             yield f"{place}, {path[0]}: {_wanted(problem)}"
+        elif problem["type"] == "value_error":
+            yield f"{place}, {_said(problem)}"
         else:
             yield f"{place} must be an object"
 
@@ -182,4 +184,8 @@ def _problems(error: ValidationError) -> Iterator[str]:
 def _wanted(problem: Any) -> str:  # noqa: ANN401 - pydantic's error dictionary
     if problem["loc"][1] == "sha256" and problem["type"] != "missing":
         return "must be the SHA-256 of the key, as 64 small hexadecimal digits"
+    return _said(problem)
+
+
+def _said(problem: Any) -> str:  # noqa: ANN401 - the same
     return str(problem["msg"]).removeprefix("Value error, ").lower()

@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool
 
+from drift.contracts.filter import Filter
+
 
 class ChatContent(BaseModel):
     """A part of a message; only text is read."""
@@ -40,7 +42,7 @@ class CompletionRequest(BaseModel):
 
     `model` is a project, with `:quick`, `:auto` or `:drift` behind it for the depth. Where a
     project needs no name, the depth alone is enough (`:quick`), or nothing. Of `messages` the
-    question is kept, if there is one.
+    question is kept, if there is one. `filter` is ours, and that of a question.
     """
 
     model: Annotated[str, BeforeValidator(lambda name: name or "")] = Field(
@@ -53,6 +55,7 @@ class CompletionRequest(BaseModel):
     stream_options: StreamOptions | None = None
     n: Literal[1] | None = None
     tool_choice: Literal["none", "auto"] | None = None
+    filter: Filter | None = None
 
 
 class ChatAnswer(BaseModel):

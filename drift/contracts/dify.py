@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, Strict, WithJsonSchema
 
 from drift.contracts.request import ProjectId, Query
 
+COMPARISONS: Mapping[str, str] = {
+    "is": "eq",
+    "is not": "ne",
+    "in": "in",
+    "not in": "nin",
+    "start with": "prefix",
+    "before": "lt",
+    "after": "gt",
+    "=": "eq",
+    "≠": "ne",
+    "<": "lt",
+    ">": "gt",
+    "≤": "lte",
+    "≥": "gte",
+}
+"""The operators of Dify that a filter can say. Source: Dify, "External Knowledge API"."""
 
-def _number(value: object) -> object:
+
+def number(value: object) -> object:
     """Read a number that is written as text, and 5.0 as 5."""
     if isinstance(value, str):
         with suppress(ValueError):
-            value = float(value)
+            value = read if math.isfinite(read := float(value)) else value
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -26,14 +45,14 @@ def _or_text(pattern: str, kind: str, **bounds: float) -> WithJsonSchema:
 _Count = Annotated[
     int,
     Strict(),
-    BeforeValidator(_number),
+    BeforeValidator(number),
     Field(ge=1),
     _or_text("^[1-9][0-9]{0,3}$", "integer", minimum=1),
 ]
 _Share = Annotated[
     float,
     Strict(),
-    BeforeValidator(_number),
+    BeforeValidator(number),
     Field(ge=0, le=1),
     _or_text(r"^(0(\.[0-9]{1,9})?|1)$", "number", minimum=0, maximum=1),
 ]
@@ -46,13 +65,19 @@ class RetrievalSetting(BaseModel):
     score_threshold: _Share | None = None
 
 
-class MetadataCondition(BaseModel):
-    """Conditions on documents, which no project can be asked for yet."""
+class Condition(BaseModel):
+    """A comparison of what a document says of itself; of several names any may fit."""
 
-    conditions: Annotated[
-        list[Any] | None,
-        WithJsonSchema({"anyOf": [{"type": "array", "maxItems": 0}, {"type": "null"}]}),
-    ] = None
+    name: str | list[str]
+    comparison_operator: Annotated[str, Field(json_schema_extra={"enum": [*COMPARISONS]})]
+    value: Any = None
+
+
+class MetadataCondition(BaseModel):
+    """Conditions on documents, of which all must hold, or any."""
+
+    logical_operator: Literal["and", "or"] | None = None
+    conditions: list[Condition] | None = None
 
 
 class DifyRequest(BaseModel):

@@ -19,8 +19,9 @@ from pydantic import (
 )
 
 from drift.contracts.answer import RetrieveResponse
+from drift.contracts.body import Body, plain_text
 from drift.contracts.reading import Next
-from drift.contracts.request import Body, ProjectRequest, plain_text
+from drift.contracts.request import ProjectRequest
 
 Reason = Literal["wrong", "missing", "unsupported", "old", "other"]
 _Number = Annotated[int, Field(ge=1)]

@@ -10,11 +10,21 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import FailFast, Field, StrictBool, StrictFloat, StrictInt, StrictStr, model_validator
+from pydantic import (
+    ConfigDict,
+    FailFast,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    model_validator,
+)
 
 from drift.contracts.body import Body, plain_text
 
 MAX_DEPTH, MAX_LEAVES, MAX_VALUES, MAX_CHARACTERS = 3, 20, 100, 1000
+MAX_NUMBER = 10**18
 TEXTS: Mapping[str, str] = {
     "document_id": "id",
     "path": "path",
@@ -26,7 +36,7 @@ TEXTS: Mapping[str, str] = {
 TIMES = ("created_at", "updated_at")
 METADATA = r"metadata\.[A-Za-z0-9_.-]{1,64}"
 KEYS = f"{', '.join((*TEXTS, *TIMES))} and metadata.NAME"
-_COMBINING, _OF_SEVERAL = ("and", "or"), ("in", "nin")
+_COMBINING, _OF_SEVERAL, _ORDERING = ("and", "or"), ("in", "nin"), ("gt", "gte", "lt", "lte")
 
 Value = StrictStr | StrictBool | StrictInt | StrictFloat
 Condition = dict[str, Any]
@@ -36,6 +46,43 @@ LEVELS = 2 * MAX_DEPTH
 """Room for a filter, one of several filters of a caller, and both together."""
 
 
+def _described(schema: dict[str, Any]) -> None:
+    """Say in JSON Schema what a filter may be, but for MAX_LEAVES.
+
+    It does not recur: tools that import descriptions refuse what does.
+    """
+
+    def object_of(**fields: object) -> dict[str, Any]:
+        closed = {"required": [*fields], "additionalProperties": False}
+        return {"type": "object", "properties": fields, **closed}
+
+    def compared(key: Mapping[str, Any], value: Mapping[str, Any], *kinds: str) -> Iterator[Any]:
+        several = {"type": "array", "items": value, "minItems": 1, "maxItems": MAX_VALUES}
+        yield object_of(type={"enum": kinds}, key=key, value=value)
+        yield object_of(type={"enum": _OF_SEVERAL}, key=key, value=several)
+
+    text = {"type": "string", "maxLength": MAX_CHARACTERS, "pattern": r"^[^\u0000]*$"}
+    named = {**text, "minLength": 1}
+    year = {"type": "string", "pattern": "^[0-9]*[1-9][0-9]*-"}
+    time = {"anyOf": [{**year, "format": "date-time"}, {**year, "format": "date"}]}
+    number = {"type": "number", "minimum": -MAX_NUMBER, "maximum": MAX_NUMBER}
+    own = {"type": "string", "pattern": f"^{METADATA}$"}
+    comparisons = [
+        *compared({"enum": [*TEXTS]}, named, "eq", "ne"),
+        object_of(type={"enum": ["prefix"]}, key={"enum": ["path"]}, value=named),
+        *compared({"enum": TIMES}, time, "eq", "ne", *_ORDERING),
+        *compared(own, {"anyOf": [text, number, {"type": "boolean"}]}, "eq", "ne", *_ORDERING),
+    ]
+    allowed = comparisons
+    for _ in range(MAX_DEPTH):
+        listed = {"minItems": 1, "maxItems": MAX_LEAVES, "items": {"anyOf": allowed}}
+        both = object_of(type={"enum": _COMBINING}, filters={"type": "array", **listed})
+        allowed = [*comparisons, both]
+    for name in ("properties", "required", "additionalProperties"):
+        del schema[name]
+    schema["anyOf"] = allowed
+
+
 class Filter(Body):
     """A comparison of one key with a value, or several filters of which all (any) must hold.
 
@@ -43,6 +90,8 @@ class Filter(Body):
     without the key matches `ne` and `nin` alone, and one with several values of it (`tag`) is equal
     to each of them.
     """
+
+    model_config = ConfigDict(json_schema_extra=_described)
 
     type: Literal["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin", "prefix", "and", "or"]
     key: Annotated[str, Field(max_length=80)] | None = None
@@ -97,7 +146,7 @@ class Filter(Body):
             raise ValueError(f"compares with {len(given)} values; 1 to {MAX_VALUES} are read")
         if self.type == "prefix" and self.key != "path":
             raise ValueError("may ask for a `prefix` of `path` alone")
-        if self.type in {"gt", "gte", "lt", "lte"} and self.key in TEXTS:
+        if self.type in _ORDERING and self.key in TEXTS:
             raise ValueError(f"cannot order by `{self.key}`: ask for eq, ne, in or nin")
         return [_comparable(self.key, one) for one in given]
 
@@ -124,9 +173,9 @@ def _comparable(key: str, value: object) -> Value:
         if len(value) > MAX_CHARACTERS:
             raise ValueError(f"compares with more than {MAX_CHARACTERS} characters")
         return plain_text(value)
-    if isinstance(value, int) and abs(value) >= 2**63:
-        raise ValueError("compares with a number of more than 64 bits")
     assert isinstance(value, int | float)  # noqa: S101 - as Value says
+    if not abs(value) <= MAX_NUMBER:
+        raise ValueError(f"compares with a number beyond {MAX_NUMBER:,}")
     return value
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from textwrap import shorten
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
 
 from drift.contracts.body import plain_text
+from drift.contracts.filter import KEYS, Filter
+from drift.contracts.reading import read_filter
 from drift.contracts.request import Depth, Query, TopK
 from drift.model.tree import Verdict
 
@@ -22,6 +24,17 @@ HowFar = Annotated[
     Field(description="quick: one look; drift: with follow-ups; auto: quick, and more if needed."),
 ]
 HowMany = Annotated[TopK, Field(description="How many passages at most.")]
+Narrowed = Annotated[
+    Filter | None,
+    BeforeValidator(lambda text: read_filter(text or "null")),
+    WithJsonSchema({"type": "string"}),
+    Field(
+        description="Which documents may be used, as JSON; leave it out to use all. For example "
+        '{"type": "eq", "key": "tag", "value": "hr"}, or {"type": "and", "filters": [...]}. Types: '
+        f"eq, ne, in, nin, gt, gte, lt, lte, prefix (of path), and, or. Keys: {KEYS}.",
+        json_schema_extra=lambda schema: schema.pop("default", None),
+    ),
+]
 ChunkId = Annotated[
     str,
     AfterValidator(plain_text),

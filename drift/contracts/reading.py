@@ -68,7 +68,8 @@ class PageParameters(Parameters):
     cursor: Cursor | None = None
 
 
-def _read_filter(text: object) -> object:
+def read_filter(text: object) -> object:
+    """Return the JSON of a text; ValueError where it is none."""
     try:
         return from_json(text) if isinstance(text, str) else text
     except ValueError:
@@ -77,9 +78,15 @@ def _read_filter(text: object) -> object:
 
 FilterText = Annotated[
     Filter | None,
-    BeforeValidator(_read_filter),
+    BeforeValidator(read_filter),
     Field(description="What a question's `filter` may be, as JSON."),
-    WithJsonSchema({"type": "string", "contentMediaType": "application/json"}),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "contentMediaType": "application/json",
+            "contentSchema": {"$ref": "#/components/schemas/Filter"},
+        }
+    ),
 ]
 
 

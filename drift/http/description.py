@@ -207,7 +207,8 @@ def _rewritten(value: Any) -> Any:  # noqa: ANN401 - JSON
     if not isinstance(value, dict):
         return value
 
-    told = {name: _rewritten(one) for name, one in value.items()}
+    unknown = ("contentMediaType", "contentSchema")
+    told = {name: _rewritten(one) for name, one in value.items() if name not in unknown}
     if told.get("default", "") is None:
         del told["default"]
     if isinstance(told.get("pattern"), str):

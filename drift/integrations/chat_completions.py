@@ -62,7 +62,8 @@ def question_of(request: CompletionRequest) -> RetrieveRequest:
     project, depth = project_of(request.model)
     include = ["references", "verdict", "usage"]
     body = {"query": text, "project_id": project or None, "depth": depth, "include": include}
-    return http.parse(json.dumps(body).encode(), RetrieveRequest)
+    asked = http.parse(json.dumps(body).encode(), RetrieveRequest)
+    return asked.model_copy(update={"filter": request.filter})
 
 
 def reply_of(request: CompletionRequest) -> RetrieveResponse | None:
@@ -140,7 +141,7 @@ def problem(error: DriftError, retrieval_id: str) -> Response:
 
 def require_model(request: CompletionRequest, response: RetrieveResponse) -> None:
     """Raise NotFoundError where nothing is held under a model's name."""
-    if response.no_data_found:
+    if response.no_data_found and request.filter is None:
         raise NotFoundError(f"There is no model {request.model!r}: no project holds data under it.")
 
 

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import Any
 
 from starlette.responses import Response
 
-from drift.contracts.dify import DifyError, DifyRecord, DifyRequest, DifyResponse, RetrievalSetting
+from drift.contracts.dify import (
+    COMPARISONS,
+    Condition,
+    DifyError,
+    DifyRecord,
+    DifyRequest,
+    DifyResponse,
+    RetrievalSetting,
+    number,
+)
 from drift.contracts.evidence import EvidenceResponse, PassageOut
+from drift.contracts.filter import METADATA, TEXTS, TIMES
 from drift.contracts.request import RetrieveRequest
 from drift.core.errors import (
     DriftError,
@@ -25,22 +37,39 @@ MALFORMED, REFUSED, NO_KNOWLEDGE = 1001, 1002, 2001
 
 def question_of(request: DifyRequest) -> RetrieveRequest:
     """Return what is asked; InvalidRequestError where it cannot be."""
-    if request.metadata_condition and request.metadata_condition.conditions:
-        problem = FieldProblem("metadata_condition", "must be empty: there is no filter yet")
-        raise InvalidRequestError((problem,))
+    asked, body = request.metadata_condition, dict[str, Any]()
+    if asked and asked.conditions:
+        filters = [_filter(one) for one in asked.conditions]
+        body["filter"] = {"type": asked.logical_operator or "and", "filters": filters}
     setting = request.retrieval_setting or RetrievalSetting()
     top_k = min(setting.top_k or 4, 50)  # Dify's usual number, and the most of a request
-    body = {"query": request.query, "project_id": request.knowledge_id or None, "top_k": top_k}
+    body |= {"query": request.query, "project_id": request.knowledge_id or None, "top_k": top_k}
     return http.parse(json.dumps(body).encode(), RetrieveRequest)
+
+
+def _filter(asked: Condition) -> dict[str, Any]:
+    """Return a condition in our grammar; a name that is no key of ours is one of metadata."""
+    operator, value = asked.comparison_operator, asked.value
+    if operator not in COMPARISONS:
+        told = f"must not ask for `{operator[:20]}`; known are {', '.join(COMPARISONS)}"
+        raise InvalidRequestError((FieldProblem("metadata_condition", told),))
+    if operator in "=≠<>≤≥":
+        value = number(value)
+    names = [asked.name] if isinstance(asked.name, str) else asked.name
+    own = [name in TEXTS or name in TIMES or re.fullmatch(METADATA, name) for name in names]
+    keys = [name if is_own else f"metadata.{name}" for name, is_own in zip(names, own, strict=True)]
+    compared = [{"type": COMPARISONS[operator], "key": key, "value": value} for key in keys]
+    return {"type": "or", "filters": compared}
 
 
 def records(request: DifyRequest, found: EvidenceResponse) -> Response:
     """Return the passages over the threshold, the best first.
 
     Raises:
-        NotFoundError: the project holds nothing: some passage is always the nearest.
+        NotFoundError: the project holds nothing: without conditions some passage is the nearest.
     """
-    if not found.passages:
+    asked = request.metadata_condition
+    if not found.passages and not (asked and asked.conditions):
         raise NotFoundError(f"There is no knowledge {request.knowledge_id!r}.")
     setting = request.retrieval_setting
     least = (setting.score_threshold if setting else None) or 0.0
@@ -57,8 +86,9 @@ def problem(error: DriftError, retrieval_id: str) -> Response:
         code = NO_KNOWLEDGE
     told = error.detail
     if isinstance(error, InvalidRequestError):
-        sent_as = {"project_id": "knowledge_id"}
-        told = "; ".join(f"{sent_as.get(p.field, p.field)} {p.message}" for p in error.problems)
+        sent_as = {"project_id": "knowledge_id", "filter": "metadata_condition"}
+        fields = [(p.field, sent_as.get(p.field.partition(".")[0]), p) for p in error.problems]
+        told = "; ".join(f"{known or field} {problem.message}" for field, known, problem in fields)
     return http.problem(error, retrieval_id, DifyError(error_code=code, error_msg=told))
 
 

@@ -15,19 +15,28 @@ class DriftRetriever(BaseRetriever):
     """Finds the passages of a project that are nearest to a question, best first.
 
     It works in this process, by the settings of the service in the environment. A node's metadata
-    say where it stands, its score how near it is, 0 to 1. Errors are DriftErrors.
+    say where it stands, its score how near it is, 0 to 1. `filter`, as a request has it, says which
+    documents may be used. Errors are DriftErrors.
     """
 
-    def __init__(self, project: str, top_k: int = 5) -> None:
+    def __init__(
+        self,
+        project: str,
+        top_k: int = 5,
+        filter: passages.AnyFilter = None,  # noqa: A002 - as everywhere
+    ) -> None:
         """Remember what to ask; nothing is opened."""
         super().__init__()
-        self._project, self._top_k = project, top_k
+        self._project, self._top_k, self._filter = project, top_k, filter
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return _nodes(await passages.find(self._project, query_bundle.query_str, self._top_k))
+        question = query_bundle.query_str
+        found = await passages.find(self._project, question, self._top_k, only=self._filter)
+        return _nodes(found)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return _nodes(passages.find_now(self._project, query_bundle.query_str, self._top_k))
+        question = query_bundle.query_str
+        return _nodes(passages.find_now(self._project, question, self._top_k, self._filter))
 
 
 def _nodes(found: Iterable[PassageOut]) -> list[NodeWithScore]:

@@ -17,6 +17,11 @@ async def dify(function: Caller, **fields: Any) -> Any:
     return await function.client.post("/dify/retrieval", json=body)
 
 
+def asking(name: str, operator: str, value: str) -> dict[str, Any]:
+    condition = {"name": [name], "comparison_operator": operator, "value": value}
+    return {"metadata_condition": {"logical_operator": "and", "conditions": [condition]}}
+
+
 async def test_dify_gets_passages_with_scores(function: Caller) -> None:
     got = await dify(function)
     records = got.json()["records"]
@@ -41,12 +46,29 @@ async def test_dify_gets_errors_of_its_shape(function: Caller) -> None:
         ({"retrieval_setting": {"score_threshold": "nan"}}, 400, "invalid_request"),
         ({"retrieval_setting": []}, 400, "invalid_request"),
         ({"metadata_condition": {"conditions": [{"name": ["a"]}]}}, 400, "invalid_request"),
+        (asking("tag", "contains", "hr"), 400, "invalid_request"),
+        (asking("tag", "is", ""), 400, "invalid_request"),
+        (asking("size", "start with", "1"), 400, "invalid_request"),
     ):
         got = await dify(function, **changes)
         assert (got.status_code, got.json()["error_code"]) == (status, code), changes
         assert not re.search("pydantic|Input|valid", got.json()["error_msg"])
     nothing = dict.fromkeys(("retrieval_setting", "metadata_condition", "another"))
     assert (await dify(function, **nothing)).json()["records"]
+
+
+async def test_dify_gets_passages_of_the_documents_that_fit_its_conditions(
+    function: Caller,
+) -> None:
+    async def documents(operator: str, value: str) -> set[str]:
+        got = await dify(function, **asking("document_id", operator, value))
+        assert got.status_code == 200
+        return {record["metadata"]["document_id"] for record in got.json()["records"]}
+
+    nearest = (await dify(function)).json()["records"][0]["metadata"]["document_id"]
+    assert await documents("is", nearest) == {nearest}
+    assert nearest not in await documents("is not", nearest)
+    assert await documents("is", "absent") == set()
 
 
 async def test_dify_is_told_which_key_is_wrong(

@@ -9,6 +9,7 @@ request must be answered, not only refused well.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -33,6 +34,8 @@ from tests.model_server_fixture import ModelServerControl
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
+FILTER = {"type": "ne", "key": "tag", "value": "draft"}
+CONDITION = {"conditions": [{"name": "tag", "comparison_operator": "is not", "value": "draft"}]}
 REFUSED = (404, 405)
 NO_KEYS = {"with-security-parameters": False}
 """The Functions host checks keys, in front of the function; tests/runtime has them."""
@@ -51,13 +54,28 @@ LEFT_OUT = {
 here assert no times."""
 
 
+def shortened() -> dict[str, Any]:
+    """Return the document with a filter in one body of three, and without filters in filters.
+
+    Each part of a schema costs dozens of requests; tests/unit/test_filter.py holds the schema of
+    all of a filter to what is read.
+    """
+    told: dict[str, Any] = json.loads(json.dumps(document()))
+    schemas = told["components"]["schemas"]
+    for body in ("RetrieveRequest", "CompletionRequest"):
+        del schemas[body]["properties"]["filter"]
+    comparison, *_, combination = schemas["Filter"]["anyOf"]
+    combination["properties"]["filters"]["items"] = comparison
+    return told
+
+
 def described(examples: int, **generation: Any) -> Any:
     """Return the document as Schemathesis reads it, with the same requests each time."""
     generation |= {"max-examples": examples, "deterministic": True, "database": "none", **NO_KEYS}
     config = SchemathesisConfig.from_dict(
         {"seed": 1, "request-timeout": 60, "checks": LEFT_OUT, "generation": generation}
     )
-    return schemathesis.openapi.from_dict(document(), config=config)
+    return schemathesis.openapi.from_dict(shortened(), config=config)
 
 
 ALL = described(examples=15)
@@ -77,8 +95,10 @@ def a_wrong_method_is_refused(_context: CheckContext, response: Response, case: 
 def complete(case: Case) -> None:
     """Give a good request what no schema can say.
 
-    Whoever may use every project has to name one, and a cursor is a word that the service made.
-    One message of a chat is the user's. Streams, which its body asks for, have tests of their own.
+    Whoever may use every project has to name one, a cursor is a word that the service made, and a
+    filter in a query is a text with JSON in it. What each name of Dify's may be compared with is
+    said in words. One message of a chat is the user's. Streams, which its body asks for, have tests
+    of their own.
     """
     if isinstance(case.body, dict):
         case.body.pop("stream", None)
@@ -86,10 +106,13 @@ def complete(case: Case) -> None:
         return
     if isinstance(case.body, dict) and case.body.get("project_id") is None:
         case.body = {**case.body, "project_id": PROJECT}
+    if isinstance(case.body, dict) and case.body.get("metadata_condition"):
+        case.body = {**case.body, "metadata_condition": CONDITION}
     if isinstance(case.body, dict) and "messages" in case.body:
         case.body = {**case.body, "messages": [{"role": "user", "content": "In fog?"}]}
     known = {parameter.name for parameter in case.operation.query}
     query = {name: value for name, value in (case.query or {}).items() if name != "cursor"}
+    query |= {"filter": json.dumps(FILTER)} if "filter" in query else {}
     case.query = {"project_id": PROJECT, **query} if "project_id" in known else query
 
 
@@ -132,7 +155,7 @@ def test_good_requests_are_answered_as_described_and_bad_ones_refused(case: Case
 
 @GOOD_QUESTIONS.parametrize()
 def test_answer_with_evidence_is_as_described(case: Case, url: str) -> None:
-    case.body = {**case.body, "project_id": PROJECT}
+    case.body = {**case.body, "project_id": PROJECT, "filter": FILTER}
     answer = as_described(case, url).json()
     assert "no_data_found" not in answer
     asked = set(case.body.get("include", ()))

@@ -74,6 +74,22 @@ def test_a_program_gets_one_document_and_a_key_that_reads_without_a_quota() -> N
     assert (caller.may("team-1", "read"), caller.may("a", "write")) == (True, False)
 
 
+def test_a_filter_is_kept_in_the_entry() -> None:
+    whole = json.dumps({"type": "prefix", "key": "path", "value": "hr/"})
+    given = ("--filter", "tag=hr", "--filter", "tag=all", "--filter", whole)
+    entry = json.loads(new(*given, "--json").stdout)["entry"]
+    assert entry["filter"] == {
+        "type": "and",
+        "filters": [
+            {"type": "prefix", "key": "path", "value": "hr/"},
+            {"type": "and", "filters": [{"type": "in", "key": "tag", "value": ["hr", "all"]}]},
+        ],
+    }
+    (only,) = {grant.filter for grant in parse(json.dumps([entry])).entries[0].caller().grants}
+    assert only is not None
+    assert only.depth == 2
+
+
 def test_keys_have_256_random_bits_and_fit_into_a_header() -> None:
     made = [new_key() for _ in range(100)]
     assert len(set(made)) == 100
@@ -95,6 +111,13 @@ def test_keys_have_256_random_bits_and_fit_into_a_header() -> None:
         (("x", "--projects", "a", "--tokens-per-day", "9" * 4000), "tokens_per_day: "),
         (("x", "--projects", "a", "--tokens-per-day", "9" * 5000), "--tokens-per-day"),
         (("x", "--projects", "a", "--file", ""), "is empty: name a file"),
+        (("x", "--projects", "a", "--filter", "tag"), "must be KEY=VALUE or a JSON object"),
+        (("x", "--projects", "a", "--filter", "tagg=hr"), "must have a known `key`"),
+        (("x", "--projects", "a", "--filter", "{"), "Invalid JSON"),
+        (
+            ("x", "--projects", "a", "--rights", "read,write", "--filter", "tag=hr"),
+            "with a filter a key may only read",
+        ),
     ],
 )
 def test_what_no_key_can_have_is_wrong_usage(arguments: tuple[str, ...], problem: str) -> None:
@@ -241,12 +264,16 @@ def test_a_place_that_holds_no_file_is_refused_and_stays(folder: Path) -> None:
 # ------------------------------------------------------------------------------------------ check
 def test_a_file_is_counted(folder: Path) -> None:
     others = [{**ENTRY, "sha256": digit * 64, "projects": ["b", f"c{digit}*"]} for digit in "12"]
-    last = {**others[0], "sha256": "3" * 64, "name": "c"}
+    only = {"type": "eq", "key": "tag", "value": "hr"}
+    last = {**others[0], "sha256": "3" * 64, "name": "c", "filter": only}
     (folder / "keys.json").write_text(json.dumps([ENTRY, *others, last]))
     done = keys("check", "keys.json", "--json")
-    assert (done.exit_code, json.loads(done.stdout)) == (0, {"keys": 4, "names": 2, "projects": 3})
+    assert (done.exit_code, json.loads(done.stdout)) == (
+        0,
+        {"keys": 4, "names": 2, "projects": 3, "filtered": 1},
+    )
     lines = [line.split() for line in keys("check", "keys.json").stdout.splitlines()]
-    assert lines == [["keys", "4"], ["names", "2"], ["projects", "3"]]
+    assert lines == [["keys", "4"], ["names", "2"], ["projects", "3"], ["filtered", "1"]]
 
     (folder / "a-folder").mkdir()
     for place, problem in (("absent", "No such file or directory"), ("a-folder", "Is a directory")):

@@ -56,8 +56,10 @@ async def test_arguments_are_plain_described_and_the_only_ones(tools: dict[str, 
         for name, argument in one.input_schema["properties"].items():
             assert argument["type"] in {"string", "integer"}, name
             assert argument["description"], name
-    assert set(tools["retrieve"].input_schema["properties"]) == {"question", "project", "depth"}
-    assert tools["retrieve"].input_schema["properties"]["depth"]["default"] == "auto"
+    arguments = tools["retrieve"].input_schema["properties"]
+    assert set(arguments) == {"question", "project", "depth", "filter"}
+    assert arguments["depth"]["default"] == "auto"
+    assert "default" not in arguments["filter"]
 
 
 async def test_no_tool_writes_or_leaves_the_projects(tools: dict[str, Tool]) -> None:

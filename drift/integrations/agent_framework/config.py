@@ -9,6 +9,7 @@ from neo4j_graphrag.llm.base import LLMInterface
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from drift.contracts.filter import Filter
 from drift.contracts.request import Depth, ProjectId
 from drift.integrations.agent_framework.retrieval_query import require_shape
 
@@ -69,8 +70,9 @@ class ProviderConfig(BaseModel):
     """What is searched, how, and with which part of the conversation.
 
     `message_history_count` is how many of the newest messages of `roles` make the query,
-    `timeout_s` how long a statement may take. `project` and `depth` are those of `index_type`
-    drift, `llm` and `neo4j_schema` those of text2cypher; without a schema it is read by APOC.
+    `timeout_s` how long a statement may take. `project`, `depth` and `filter` are those of
+    `index_type` drift, `llm` and `neo4j_schema` those of text2cypher; without a schema it is read
+    by APOC.
     """
 
     model_config = ConfigDict(
@@ -90,6 +92,7 @@ class ProviderConfig(BaseModel):
     timeout_s: float = Field(default=30.0, gt=0)
     project: ProjectId | None = None
     depth: Depth = "quick"
+    filter: Filter | None = None
 
     @model_validator(mode="after")
     def _require_parts(self) -> Self:
@@ -97,6 +100,8 @@ class ProviderConfig(BaseModel):
         missing = [name for name in _REQUIRED[kind] if getattr(self, name) in (None, "")]
         if missing:
             raise ValueError(f"index_type {kind!r} requires {' and '.join(missing)}")
+        if self.filter and kind != "drift":
+            raise ValueError(f"index_type {kind!r} takes no filter")
 
         if self.retrieval_query is not None:
             if kind in {"text2cypher", "drift"}:

@@ -137,7 +137,10 @@ class Neo4jContextProvider(ContextProvider):
 
     async def _ask(self, text: str) -> str:
         service = await self._service.get()
-        request = RetrieveRequest(query=text, depth=self.config.depth, include=("references",))
+        asked = self.config
+        request = RetrieveRequest(
+            query=text, depth=asked.depth, include=("references",), filter=asked.filter
+        )
         project = EVERYBODY.project(self.config.project)
         answer = await (await service.start(project, request, str(uuid4())))
         if answer.no_data_found or answer.references is None:

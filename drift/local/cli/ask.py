@@ -27,6 +27,7 @@ async def ask(
             help="Add `usage`, `trace`, `verdict`, `locations` or `references`; may be repeated."
         ),
     ] = None,
+    filters: options.Filters = None,
     references: Annotated[
         bool,
         typer.Option(
@@ -47,6 +48,7 @@ async def ask(
         "project_id": project,
         "top_k": top_k,
         "depth": depth,
+        "filter": options.filter_of(filters),
         "include": list(dict.fromkeys([*(include or []), *shown])),
     }
     options.check_request(body)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -64,6 +64,7 @@ async def chat(
         Literal["quick", "auto", "drift"] | None,
         typer.Option(help="How far to go with --rag.", show_default="auto"),
     ] = None,
+    filters: options.Filters = None,
 ) -> None:
     """Talk in the terminal; the answer is shown while it is written.
 
@@ -71,9 +72,11 @@ async def chat(
     that needs the ones before it is first written out in full. /new forgets what was said, /help
     lists these commands, /quit or Ctrl-D ends.
     """
-    for name, given in (("--project", project), ("--depth", depth)):
+    for name, given in (("--project", project), ("--depth", depth), ("--filter", filters)):
         is_alone = given is not None and not rag
         options.refuse(is_alone, "goes with --rag: without it the model is asked alone", name)
+
+    only = options.filter_of(filters)
 
     import httpx2
 
@@ -88,7 +91,8 @@ async def chat(
 
         model, _ = await asyncio.to_thread(wiring.build_models, values)
         async with httpx2.AsyncClient(base_url=url, timeout=TIMEOUT_S, trust_env=False) as client:
-            body = {"project_id": project or options.DEMO_PROJECT, "depth": depth or "auto"}
+            named = {"project_id": project or options.DEMO_PROJECT, "depth": depth or "auto"}
+            body = {**named, "filter": only}
             answer = partial(answer_of_documents, client, body) if rag else answer_of_model
             conversation = Conversation(partial(answer, model), partial(print, end="", flush=True))
             if sys.stdin.isatty():
@@ -139,7 +143,7 @@ def _said(question: str, before: Before) -> str:
 
 async def answer_of_documents(
     client: httpx2.AsyncClient,
-    body: dict[str, str],
+    body: dict[str, Any],
     model: ChatModel,
     question: str,
     before: Before,

@@ -29,14 +29,16 @@ def new_entry(
     name: str,
     projects: Sequence[str],
     rights: Sequence[str] = ("read",),
+    only: Mapping[str, Any] | None = None,
     **quota: int | None,
 ) -> Entry:
-    """Return the entry of a key; a quota that is not asked for is left out."""
+    """Return the entry of a key; a filter or quota that is not asked for is left out."""
     entry = {
         "name": name,
         "sha256": hash_of(key.encode()),
         "projects": projects,
         "rights": rights,
+        "filter": only,
         **quota,
     }
     return {field: value for field, value in entry.items() if value is not None}

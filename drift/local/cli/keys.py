@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from drift.local.cli.console import print_json, say, stdout
-from drift.local.cli.options import Json, checked_text, refuse, text
+from drift.local.cli.options import Filters, Json, checked_text, filter_of, refuse, text
 from drift.local.cli.run import run
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def new(
     tokens_per_day: Annotated[
         int | None, typer.Option(metavar="N", help="Its quota of tokens.", show_default="none")
     ] = None,
+    filters: Filters = None,
     file: Annotated[
         Path | None,
         typer.Option(
@@ -66,7 +67,8 @@ def new(
 
     key = key_files.new_key()
     quota = {"requests_per_minute": requests_per_minute, "tokens_per_day": tokens_per_day}
-    entry = key_files.new_entry(key, name, _parts(projects), _parts(rights), **quota)
+    only = filter_of(filters)
+    entry = key_files.new_entry(key, name, _parts(projects), _parts(rights), only, **quota)
     problems = key_files.problems(entry)
     refuse(problems, "; ".join(problems))
 
@@ -103,7 +105,7 @@ def _say_what_next(file: Path | None, held: Sequence[KeyEntry]) -> None:
         )
 
     if differs(held):
-        say("An older key of this name has other projects, rights or quotas than this one.")
+        say("An older key of this name has other projects, rights, quotas or filters.")
 
     say(
         "To change a key without a gap, add a new one of the same name, move its callers, and take "
@@ -135,6 +137,7 @@ def check(
             "keys": len(entries),
             "names": len({entry.name for entry in entries}),
             "projects": len({pattern for entry in entries for pattern in entry.projects}),
+            "filtered": sum(entry.filter is not None for entry in entries),
         }
         if as_json:
             print_json(counts)

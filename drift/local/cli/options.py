@@ -62,6 +62,31 @@ def check_request(body: dict[str, Any]) -> None:
         raise typer.BadParameter("; ".join(problems)) from None
 
 
+def filter_of(given: list[str] | None) -> dict[str, Any] | None:
+    """Return what the options `--filter` ask for together, as a body has it; None for no option."""
+    from pydantic import ValidationError
+
+    from drift.contracts.filter import Filter, combined, equal_to
+
+    if not given:
+        return None
+    texts = [one for one in given if one.lstrip().startswith("{")]
+    pairs = [one.partition("=") for one in given if one not in texts]
+    unread = next((key for key, mark, _ in pairs if not mark), None)
+    wanted = f"must be KEY=VALUE or a JSON object, and {unread!a} is not"
+    refuse(unread is not None, wanted, "--filter")
+    try:
+        filters = [Filter.model_validate_json(one) for one in texts]
+        filters += [equal_to((key, value) for key, _, value in pairs)] if pairs else []
+        whole = combined("and", filters)
+        body = whole.model_dump(exclude_none=True) if whole else {}
+        Filter.model_validate(body)
+    except ValidationError as error:
+        said = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
+        raise typer.BadParameter(said, param_hint="--filter") from None
+    return body
+
+
 def text(told: str, *names: str, **more: Any) -> Any:  # noqa: ANN401 - as typer has it
     """Return an option that takes text."""
     return typer.Option(*names, help=told, callback=checked_text, **more)
@@ -74,6 +99,16 @@ def optional_project(told: str, **more: Any) -> Any:  # noqa: ANN401 - as typer 
 
 Question = Annotated[str, typer.Argument(help="The question.", callback=checked_text)]
 Project = Annotated[str, optional_project("The project's id.")]
+Filters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter",
+        metavar="KEY=VALUE",
+        help="Only documents that fit: `tag=hr`, or a filter as JSON. It may be repeated: all keys "
+        "must fit, each with any of its values.",
+        show_default="all documents",
+    ),
+]
 Json = Annotated[
     bool, typer.Option("--json", help="One JSON document on standard output, for programs.")
 ]

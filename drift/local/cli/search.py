@@ -20,6 +20,7 @@ async def search(
     documents: Annotated[
         bool, typer.Option("--documents", help="Whole documents in the place of passages.")
     ] = False,
+    filters: options.Filters = None,
     top: Annotated[int, typer.Option(help="How many at most.", min=1, max=50)] = 5,
     as_json: options.Json = False,
 ) -> None:
@@ -28,13 +29,15 @@ async def search(
     A line says the rank, what it is, how near it or any behind it is, and where it stands.
     Documents are ordered by their best passages; exit code 1 says that nothing was found.
     """
+    options.refuse(documents and filters, "is for passages: leave --documents out", "--filter")
+    only = options.filter_of(filters)
     options.check_request({"query": question, "project_id": project, "top_k": top})
 
     from drift.local.cli.servers import recommend_up, running
 
     async with running(stack_options, reads=True) as (stack, _):
-        find = _documents if documents else _passages
-        found, lines = await find(project, question, top)
+        asked = (project, question, top)
+        found, lines = await (_documents(*asked) if documents else _passages(*asked, only))
         recommend_up(stack)
 
     if as_json:
@@ -57,11 +60,11 @@ async def _documents(project: str, question: str, top: int) -> _Found:
     return [asdict(one) for one in found], lines
 
 
-async def _passages(project: str, question: str, top: int) -> _Found:
+async def _passages(project: str, question: str, top: int, only: dict[str, Any] | None) -> _Found:
     from drift.integrations import passages
 
     try:
-        found = await passages.find(project, question, top)
+        found = await passages.find(project, question, top, only=only)
     finally:
         await passages.close()
     lines = [_line(one.score, one.label, one.document_name) for one in found]
