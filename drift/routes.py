@@ -17,6 +17,7 @@ from drift.contracts.chat_completions import (
 )
 from drift.contracts.dify import DifyError, DifyRequest, DifyResponse
 from drift.contracts.documents import IndexedOut, NewDocument
+from drift.contracts.evidence import EvidenceAnswer
 from drift.contracts.nodes import NewNode, NodeChange, NodeOut
 from drift.contracts.progress import Event
 from drift.contracts.rag import RagRequest, RagResponse
@@ -58,7 +59,7 @@ ROUTES = (
         "POST",
         "retrieve",
         questions.retrieve,
-        RetrieveResponse,
+        RetrieveResponse | EvidenceAnswer,
         (*_WITH_BODY, 409),
         body=RetrieveRequest,
         events=(

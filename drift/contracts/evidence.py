@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, Field
+
+from drift.contracts.answer import UsageOut
+from drift.model.graph import Via
+
+
+def _unknown(value: object) -> bool:
+    return value is None
 
 
 class PassageOut(BaseModel):
@@ -11,7 +20,7 @@ class PassageOut(BaseModel):
     `score` (0..1) is how near it is to the question, or any passage that ranks behind it: it never
     rises with the rank, so that a threshold cuts what stands last. `label` says where it stands:
     the lines of a file, a page or a heading. `start` is its first character in the document's
-    text, from 0.
+    text, from 0. `via` says how the search came to it.
     """
 
     chunk_id: str
@@ -24,9 +33,70 @@ class PassageOut(BaseModel):
     page: str = ""
     start: int = -1
     source_uri: str = ""
+    via: list[Via] = []
 
 
 class EvidenceResponse(BaseModel):
     """The passages, the best first; none where the project holds nothing near."""
 
     passages: list[PassageOut]
+
+
+class EvidenceOut(BaseModel):
+    """A passage that an answer would be written from.
+
+    `score` and `via` are those of PassageOut. With `locations`, the fields behind them say where it
+    stands, as far as the graph knows; they are left out otherwise.
+    """
+
+    chunk_id: str
+    document_id: str
+    document_name: str
+    text: str
+    score: float = Field(ge=0, le=1)
+    via: list[Via]
+    label: str | None = Field(default=None, exclude_if=_unknown)
+    page: int | str | None = Field(default=None, exclude_if=_unknown)
+    heading: str | None = Field(default=None, exclude_if=_unknown)
+    start: int | None = Field(default=None, exclude_if=_unknown)
+    source_uri: str | None = Field(default=None, exclude_if=_unknown)
+
+
+class EntityFound(BaseModel):
+    """An entity that passages of the evidence mention, with the ids of these."""
+
+    id: str
+    title: str
+    chunk_ids: list[str]
+
+
+class CommunityFound(BaseModel):
+    """A community that holds passages of the evidence."""
+
+    id: int | str
+    title: str
+    level: int | None
+
+
+class Surroundings(BaseModel):
+    """What the graph has around some chunks: what most of them share comes first."""
+
+    entities: list[EntityFound] = []
+    communities: list[CommunityFound] = []
+
+
+class EvidenceAnswer(BaseModel):
+    """The evidence for a question, the best first, and what the graph has around it.
+
+    The last two fields appear only when they are set.
+    """
+
+    evidence: list[EvidenceOut]
+    entities: list[EntityFound]
+    communities: list[CommunityFound]
+    no_data_found: Literal[True] | None = Field(default=None, exclude_if=_unknown)
+    usage: UsageOut | None = Field(default=None, exclude_if=_unknown)
+
+    def to_json(self) -> str:
+        """Serialise to the contract's exact shape."""
+        return self.model_dump_json()

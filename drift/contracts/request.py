@@ -84,7 +84,7 @@ class RetrieveRequest(Body):
     """A question to one project; unknown fields are refused.
 
     The project may be left out by a caller who may read exactly one, or where the setting
-    `RAG_PROJECT` names it.
+    `RAG_PROJECT` names it. Without an `answer` the evidence is found alone.
     """
 
     query: Query
@@ -95,6 +95,7 @@ class RetrieveRequest(Body):
     retrieval_id: Annotated[UUID, Field(strict=False)] | None = None
     # Of thousands of wrong items, the first is enough to say.
     include: Annotated[tuple[Include, ...], FailFast(), Field(strict=False)] = ()
+    answer: bool = True
 
     def within(self, project_id: str) -> ProjectRequest:
         """Return the same question to the project that it is about."""

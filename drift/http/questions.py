@@ -24,7 +24,8 @@ Start = Callable[[EventStream | None], Awaitable[asyncio.Task[Any]]]
 async def retrieve(call: Call) -> Response:
     """Answer a question from a project's knowledge graph, with checked citations.
 
-    The answer, or `no_data_found`.
+    The answer, or `no_data_found`. With `answer: false` the evidence alone, without a call to a
+    chat model.
     """
     request: RetrieveRequest = call.body
     if request.retrieval_id is not None:
@@ -32,9 +33,10 @@ async def retrieve(call: Call) -> Response:
 
     project = await call.project(request.project_id)
     service = await call.service()
-    return await _answer(
-        call, lambda stream: service.start(project, request, call.retrieval_id, stream)
+    start: Callable[..., Awaitable[asyncio.Task[Any]]] = (
+        service.start if request.answer else service.start_without_answer
     )
+    return await _answer(call, lambda stream: start(project, request, call.retrieval_id, stream))
 
 
 async def rag_query(call: Call) -> Response:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel
 
@@ -15,10 +15,10 @@ from drift.auth.claims import Claims
 from drift.auth.quotas import Quotas
 from drift.auth.ranges import readable_ranges
 from drift.contracts.answer import RetrieveResponse
-from drift.contracts.evidence import EvidenceResponse
+from drift.contracts.evidence import EvidenceAnswer, EvidenceResponse
 from drift.contracts.progress import channel_of
 from drift.contracts.rag import RagRequest, RagResponse
-from drift.contracts.request import RetrieveRequest
+from drift.contracts.request import ProjectRequest, RetrieveRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import NotConfiguredError, NotFoundError
 from drift.core.logs import bound, log
@@ -26,23 +26,17 @@ from drift.http.admission import Admission
 from drift.http.health import Health
 from drift.http.settings import Settings
 from drift.http.time_limits import READING_S
+from drift.http.whole_graph import WholeGraph
 from drift.model.health import GraphHealth, Readiness
 from drift.model.reading import PageQuery
 from drift.nodes.embedding_calls import EmbeddingCalls
 from drift.nodes.node_context import MAX_CONTEXT_TOKENS
-from drift.nodes.ports import LabelledNodes, NodeFinder, NodeStore
 from drift.nodes.query import RagRules, RagSearch
 from drift.nodes.reconciling import NodeReconciling
 from drift.nodes.writing import NodeWriting
-from drift.ports import (
-    AnswerSlot,
-    Embedder,
-    GraphReader,
-    Listener,
-    Ports,
-    ProgressSink,
-)
+from drift.ports import AnswerSlot, Embedder, GraphReader, Listener, Ports, ProgressSink
 from drift.search.drift import DriftSearch
+from drift.search.evidence import EvidenceSearch
 from drift.search.fallback import of_provider
 from drift.search.prices import PriceTable
 from drift.search.progress import Progress
@@ -52,22 +46,9 @@ if TYPE_CHECKING:  # it loads what reads documents
     from drift.indexing.indexer import Indexer
     from drift.indexing.readers import Readers
 
+_Answer = TypeVar("_Answer")
 _ONLY_SEARCHED = ("This service has a graph that is only searched.",)
 _NO_PROJECTS = ("GRAPH_SCHEMA must be default: the graphs of others have no projects.",)
-
-
-@dataclass(frozen=True, slots=True)
-class WholeGraph:
-    """What is done with a graph besides searching it; one of v1 has nothing to write.
-
-    `index` makes what writes the documents of a project, and tells the tokens that this takes.
-    """
-
-    reader: GraphReader
-    finder: NodeFinder
-    store: NodeStore | None = None
-    labelled: LabelledNodes | None = None
-    index: Callable[[str], Indexer] | None = None
 
 
 @dataclass(slots=True)
@@ -98,6 +79,7 @@ class Service:
     health: Health = field(init=False)
     _readers: Readers | None = field(init=False, default=None)
     _search: DriftSearch = field(init=False)
+    _evidence: EvidenceSearch = field(init=False)
     _rag: RagSearch | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -118,7 +100,8 @@ class Service:
             reranker=ports.reranker.health if ports.reranker else None,
         )
         embedding_model = settings.oai_embed_model_name
-        self._search = DriftSearch(ports, settings.limits, self.prices, embedding_model)
+        searching = (ports, settings.limits, self.prices, embedding_model)
+        self._search, self._evidence = DriftSearch(*searching), EvidenceSearch(*searching)
         is_set = "max_prompt_tokens" in settings.model_fields_set
         rules = RagRules(
             settings.searched_labels,
@@ -159,20 +142,45 @@ class Service:
         listener: Listener | None = None,
     ) -> asyncio.Task[RetrieveResponse]:
         """Start answering; errors as for `Admission.begin`, whose claim is the retrieval's id."""
+
+        async def answer(
+            asked: ProjectRequest, progress: Progress, deadline: Deadline
+        ) -> RetrieveResponse:
+            slot = self.answers(project, asked.remembered_by) if self.answers else None
+            return await self._search.retrieve(asked, progress, deadline, listener, slot)
+
+        return await self._begin(project, request, retrieval_id, listener, answer)
+
+    async def start_without_answer(
+        self,
+        project: Project,
+        request: RetrieveRequest,
+        retrieval_id: str,
+        listener: Listener | None = None,
+    ) -> asyncio.Task[EvidenceAnswer]:
+        """Start finding the evidence alone; errors as for `start`."""
+        return await self._begin(project, request, retrieval_id, listener, self._evidence.answer)
+
+    async def _begin(
+        self,
+        project: Project,
+        request: RetrieveRequest,
+        retrieval_id: str,
+        listener: Listener | None,
+        search: Callable[[ProjectRequest, Progress, Deadline], Awaitable[_Answer]],
+    ) -> asyncio.Task[_Answer]:
         is_chosen = request.retrieval_id is not None
 
-        async def answer() -> RetrieveResponse:
+        async def answer() -> _Answer:
             with self._on_behalf_of(project, retrieval_id) as deadline:
                 about = {"query": request.query, "top_k": request.top_k}
                 log.info("retrieval_started", extra=about)
                 heard = listener.progress if listener else None
                 channel = channel_of(self.settings.channel_template, retrieval_id)
-                asked = request.within(project.id)
-                slot = self.answers(project, asked.remembered_by) if self.answers else None
                 async with Progress(
                     project.id, retrieval_id, self.sink, heard, channel
                 ) as progress:
-                    return await self._search.retrieve(asked, progress, deadline, listener, slot)
+                    return await search(request.within(project.id), progress, deadline)
 
         return await self.admission.begin(
             project.caller,
@@ -213,16 +221,16 @@ class Service:
             yield deadline
 
     async def start_evidence(
-        self, project: Project, request: RetrieveRequest, retrieval_id: str
+        self, project: Project, request: RetrieveRequest, retrieval_id: str, *, reranks: bool = True
     ) -> asyncio.Task[EvidenceResponse]:
-        """Start finding passages without an answer; errors as for `Admission.begin`."""
+        """Start finding passages alone, for other programs; errors as for `Admission.begin`."""
 
         async def find() -> EvidenceResponse:
             with self._on_behalf_of(project, retrieval_id) as deadline:
                 log.info("evidence_started", extra={"query": request.query})
                 located = request.model_copy(update={"include": ("locations",)})
                 asked = located.within(project.id)
-                return await self._search.find_passages(asked, retrieval_id, deadline)
+                return await self._evidence.find(asked, retrieval_id, deadline, reranks=reranks)
 
         return await self.admission.begin(project.caller, find)
 

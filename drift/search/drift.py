@@ -22,7 +22,6 @@ from drift.answer.response import (
 )
 from drift.answer.streaming import Telling
 from drift.contracts.answer import NO_DATA_STATE, DepthOut, RetrieveResponse
-from drift.contracts.evidence import EvidenceResponse
 from drift.contracts.progress import Phase
 from drift.contracts.replies import PrimerReply
 from drift.contracts.request import ProjectRequest
@@ -35,9 +34,8 @@ from drift.model.tree import Tree
 from drift.ports import AnswerSlot, Listener, Ports
 from drift.prompting.elements import Handles, RequestHandles
 from drift.search.aggregator import aggregate
-from drift.search.evidence import find_passages
 from drift.search.followups import Followups
-from drift.search.prices import PriceTable
+from drift.search.prices import PriceTable, usage_of
 from drift.search.primer import Primer
 from drift.search.progress import Progress, name_list
 from drift.search.quick import ABOUT_WHOLE, UNKNOWN_NAME, Look, look_once, unusable
@@ -108,19 +106,9 @@ class DriftSearch:
             raise
 
         if "usage" in request.include:
-            response.usage = whole.usage()
+            response.usage = usage_of(whole, self._prices)
             response.usage.from_cache = retrieval.is_recalled
-            if self._prices:
-                response.usage.cost = self._prices.cost(whole.spending)
         return response
-
-    async def find_passages(
-        self, request: ProjectRequest, retrieval_id: str, deadline: Deadline
-    ) -> EvidenceResponse:
-        """Return the passages nearest to a question, and no answer; errors as for `retrieve`."""
-        scope = Scope(self._ports, self._limits, request, deadline)
-        with parts.retrieval(retrieval_id, request.project_id):
-            return await find_passages(scope, self._lookup)
 
 
 @dataclass(slots=True)
