@@ -21,12 +21,13 @@ from drift.contracts.evidence import EvidenceAnswer
 from drift.contracts.nodes import NewNode, NodeChange, NodeOut
 from drift.contracts.progress import Event
 from drift.contracts.rag import RagRequest, RagResponse
-from drift.contracts.reading import ProjectParameters, QuotaRead
+from drift.contracts.reading import Parameters, ProjectParameters, QuotaRead
 from drift.contracts.request import RetrieveRequest
+from drift.contracts.vector_stores import VectorStorePage, VectorStoreSearch
 from drift.http import documents, http, nodes, page, probes, protected_resource, questions, reading
 from drift.http.route import Call, Route
 from drift.integrations import chat_completions as chat
-from drift.integrations import dify, endpoints
+from drift.integrations import dify, endpoints, vector_stores
 
 
 async def openapi(_call: Call) -> Response:
@@ -98,6 +99,17 @@ ROUTES = (
         ChatModelList,
         _ASKING,
         problem=chat.problem,
+        error=ChatError,
+    ),
+    Route(
+        "POST",
+        "v1/vector_stores/{id}/search",
+        endpoints.vector_store_search,
+        VectorStorePage,
+        (*_WITH_BODY, 404),
+        query=Parameters,
+        body=VectorStoreSearch,
+        problem=vector_stores.problem,
         error=ChatError,
     ),
     Route(

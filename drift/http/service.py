@@ -169,10 +169,10 @@ class Service:
         listener: Listener | None,
         search: Callable[[ProjectRequest, Progress, Deadline], Awaitable[_Answer]],
     ) -> asyncio.Task[_Answer]:
-        is_chosen = request.retrieval_id is not None
+        is_chosen, most_s = request.retrieval_id is not None, request.limits.max_seconds
 
         async def answer() -> _Answer:
-            with self._on_behalf_of(project, retrieval_id) as deadline:
+            with self._on_behalf_of(project, retrieval_id, most_s) as deadline:
                 about = {"query": request.query, "top_k": request.top_k}
                 log.info("retrieval_started", extra=about)
                 heard = listener.progress if listener else None
@@ -212,10 +212,13 @@ class Service:
         return await self.admission.begin(project.caller, answer)
 
     @contextmanager
-    def _on_behalf_of(self, project: Project, retrieval_id: str) -> Iterator[Deadline]:
+    def _on_behalf_of(
+        self, project: Project, retrieval_id: str, max_seconds: float | None = None
+    ) -> Iterator[Deadline]:
         """Name the request in the log lines of a block, and count its tokens for its caller."""
         about = {"retrieval_id": retrieval_id, "project_id": project.id}
-        deadline, words = Deadline.after(self.settings.deadline_sec), self.settings.log_questions
+        most, words = self.settings.deadline_sec, self.settings.log_questions
+        deadline = Deadline.after(min(most, max_seconds or most))
         named = bound(**about, caller=project.caller.name, words=words)
         with named, self.admission.counted(project.caller):
             yield deadline

@@ -1,0 +1,85 @@
+"""A project as a vector store: the bodies of OpenAI's search, as far as they are read."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, Field, Strict, StrictBool, WithJsonSchema
+
+from drift.contracts.request import Query, TopK
+
+MOST_QUERIES = 10
+_TEXT = {"type": "string", "minLength": 1, "pattern": r"^[^\u0000]*[^\u0000\s][^\u0000]*$"}
+
+
+def _joined(value: object) -> object:
+    """Return several queries as one, a line each."""
+    if not isinstance(value, list):
+        return value
+    if not 1 <= len(value) <= MOST_QUERIES or not all(isinstance(one, str) for one in value):
+        raise ValueError(f"must be text, or 1 to {MOST_QUERIES} of them")
+    return "\n".join(value)
+
+
+class RankingOptions(BaseModel):
+    """Whether a reranker may order the passages (`none` for no), and how near they must be."""
+
+    ranker: Annotated[str, Field(pattern=r"^(none|auto|default-.{1,40})$")] | None = None
+    score_threshold: Annotated[float, Strict(), Field(ge=0, le=1)] | None = None
+
+
+class VectorStoreSearch(BaseModel):
+    """A question to the project of the path; other fields are ignored.
+
+    Several queries are searched as one, a line each. A query is searched as it is, whatever
+    `rewrite_query` says. `filters` are refused: there is no filter yet.
+    """
+
+    query: Annotated[
+        Query,
+        BeforeValidator(_joined),
+        WithJsonSchema(
+            {
+                "anyOf": [
+                    {**_TEXT, "maxLength": 4000},
+                    {
+                        "type": "array",
+                        "items": {**_TEXT, "maxLength": 399},
+                        "minItems": 1,
+                        "maxItems": MOST_QUERIES,
+                    },
+                ]
+            }
+        ),
+    ]
+    filters: Annotated[Any, WithJsonSchema({"type": "null"})] = None
+    max_num_results: Annotated[TopK, Strict()] | None = None
+    ranking_options: RankingOptions | None = None
+    rewrite_query: StrictBool | None = None
+
+
+class TextContent(BaseModel):
+    """The words of a passage."""
+
+    type: Literal["text"] = "text"
+    text: str
+
+
+class VectorStoreResult(BaseModel):
+    """A passage of a file; `attributes` say where it stands. A file has as many as were found."""
+
+    file_id: str
+    filename: str
+    score: float
+    attributes: dict[str, str | float | bool]
+    content: list[TextContent]
+
+
+class VectorStorePage(BaseModel):
+    """All passages that were found, the best first, and the query as it was searched."""
+
+    object: Literal["vector_store.search_results.page"] = "vector_store.search_results.page"
+    search_query: list[str]
+    data: list[VectorStoreResult]
+    has_more: Literal[False] = False
+    next_page: None = None
