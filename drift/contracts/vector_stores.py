@@ -52,7 +52,10 @@ class VectorStoreSearch(BaseModel):
             }
         ),
     ]
-    filters: Annotated[Any, WithJsonSchema({"type": "null"})] = None
+    filters: Annotated[
+        Any,
+        WithJsonSchema({"anyOf": [{"type": "object", "maxProperties": 0}, {"type": "null"}]}),
+    ] = None
     max_num_results: Annotated[TopK, Strict()] | None = None
     ranking_options: RankingOptions | None = None
     rewrite_query: StrictBool | None = None
@@ -81,5 +84,5 @@ class VectorStorePage(BaseModel):
     object: Literal["vector_store.search_results.page"] = "vector_store.search_results.page"
     search_query: list[str]
     data: list[VectorStoreResult]
-    has_more: Literal[False] = False
-    next_page: None = None
+    has_more: bool = False
+    next_page: str | None = None

@@ -212,6 +212,8 @@ def _rewritten(value: Any) -> Any:  # noqa: ANN401 - JSON
         del told["default"]
     if isinstance(told.get("pattern"), str):
         told["pattern"] = told["pattern"].replace(r"\u0000", r"\x00")  # not every reader knows \u
+    if isinstance(least := told.get("exclusiveMinimum"), int | float):
+        told |= {"minimum": least, "exclusiveMinimum": True}
     if "const" in told and not isinstance(told["const"], dict):  # a property may be called so
         told["enum"] = [told.pop("const")]
     if isinstance(value.get("anyOf"), list):
