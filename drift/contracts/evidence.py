@@ -10,10 +10,6 @@ from drift.contracts.answer import UsageOut
 from drift.model.graph import Via
 
 
-def _unknown(value: object) -> bool:
-    return value is None
-
-
 class PassageOut(BaseModel):
     """A passage as it stands in its document; what is not known is empty.
 
@@ -28,7 +24,7 @@ class PassageOut(BaseModel):
     score: float = Field(ge=0, le=1)
     document_id: str
     document_name: str
-    label: str
+    label: str = ""
     heading: str = ""
     page: str = ""
     start: int = -1
@@ -40,26 +36,6 @@ class EvidenceResponse(BaseModel):
     """The passages, the best first; none where the project holds nothing near."""
 
     passages: list[PassageOut]
-
-
-class EvidenceOut(BaseModel):
-    """A passage that an answer would be written from.
-
-    `score` and `via` are those of PassageOut. With `locations`, the fields behind them say where it
-    stands, as far as the graph knows; they are left out otherwise.
-    """
-
-    chunk_id: str
-    document_id: str
-    document_name: str
-    text: str
-    score: float = Field(ge=0, le=1)
-    via: list[Via]
-    label: str | None = Field(default=None, exclude_if=_unknown)
-    page: int | str | None = Field(default=None, exclude_if=_unknown)
-    heading: str | None = Field(default=None, exclude_if=_unknown)
-    start: int | None = Field(default=None, exclude_if=_unknown)
-    source_uri: str | None = Field(default=None, exclude_if=_unknown)
 
 
 class EntityFound(BaseModel):
@@ -85,18 +61,17 @@ class Surroundings(BaseModel):
     communities: list[CommunityFound] = []
 
 
-class EvidenceAnswer(BaseModel):
+class EvidenceAnswer(Surroundings):
     """The evidence for a question, the best first, and what the graph has around it.
 
-    The last two fields appear only when they are set.
+    The fields of a passage that say where it stands appear with `locations`, as far as that is
+    known; the last two fields only when they are set.
     """
 
-    evidence: list[EvidenceOut]
-    entities: list[EntityFound]
-    communities: list[CommunityFound]
-    no_data_found: Literal[True] | None = Field(default=None, exclude_if=_unknown)
-    usage: UsageOut | None = Field(default=None, exclude_if=_unknown)
+    evidence: list[PassageOut]
+    no_data_found: Literal[True] | None = None
+    usage: UsageOut | None = None
 
     def to_json(self) -> str:
         """Serialise to the contract's exact shape."""
-        return self.model_dump_json()
+        return self.model_dump_json(exclude_unset=True)

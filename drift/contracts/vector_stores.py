@@ -4,21 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, Strict, StrictBool, WithJsonSchema
+from pydantic import BaseModel, Field, Strict, StrictBool, WithJsonSchema
 
 from drift.contracts.request import Query, TopK
-
-MOST_QUERIES = 10
-_TEXT = {"type": "string", "minLength": 1, "pattern": r"^[^\u0000]*[^\u0000\s][^\u0000]*$"}
-
-
-def _joined(value: object) -> object:
-    """Return several queries as one, a line each."""
-    if not isinstance(value, list):
-        return value
-    if not 1 <= len(value) <= MOST_QUERIES or not all(isinstance(one, str) for one in value):
-        raise ValueError(f"must be text, or 1 to {MOST_QUERIES} of them")
-    return "\n".join(value)
 
 
 class RankingOptions(BaseModel):
@@ -35,27 +23,8 @@ class VectorStoreSearch(BaseModel):
     `rewrite_query` says. `filters` are refused: there is no filter yet.
     """
 
-    query: Annotated[
-        Query,
-        BeforeValidator(_joined),
-        WithJsonSchema(
-            {
-                "anyOf": [
-                    {**_TEXT, "maxLength": 4000},
-                    {
-                        "type": "array",
-                        "items": {**_TEXT, "maxLength": 399},
-                        "minItems": 1,
-                        "maxItems": MOST_QUERIES,
-                    },
-                ]
-            }
-        ),
-    ]
-    filters: Annotated[
-        Any,
-        WithJsonSchema({"anyOf": [{"type": "object", "maxProperties": 0}, {"type": "null"}]}),
-    ] = None
+    query: Query | Annotated[list[Query], Field(min_length=1, max_length=10)]
+    filters: Annotated[Any, WithJsonSchema({"type": "object", "maxProperties": 0})] = None
     max_num_results: Annotated[TopK, Strict()] | None = None
     ranking_options: RankingOptions | None = None
     rewrite_query: StrictBool | None = None

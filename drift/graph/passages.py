@@ -8,7 +8,7 @@ from datetime import UTC, date, datetime, time
 from functools import cache
 from typing import Any
 
-from drift.contracts.evidence import CommunityFound, EntityFound, Surroundings
+from drift.contracts.evidence import Surroundings
 from drift.core.deadline import Deadline
 from drift.graph.careful import CarefulReads
 from drift.graph.connection import Connection
@@ -20,7 +20,7 @@ from drift.graph.node_rows import score_threshold
 from drift.graph.parameters import BOUNDS as SEARCH_BOUNDS
 from drift.graph.parameters import stored_ids
 from drift.graph.reader import Neo4jReader
-from drift.graph.rows import communities, community_id, is_key, text_of
+from drift.graph.rows import communities, community_id
 from drift.model.graph import Vector, WholeEvidence, WholeQuery
 from drift.model.passages import MOST_PASSAGES, MOST_WITNESSES, Passage, Passages, PassagesQuery
 from drift.model.reading import AboutProject
@@ -32,8 +32,7 @@ BOUNDS: Mapping[str, int] = {
     "most_mentions": 200,
     "most_witnesses": MOST_WITNESSES,
     "longest_time": 40,
-}
-AROUND_BOUNDS: Mapping[str, int] = {
+    # Of what is around: entities and communities of a chunk, and of all of them.
     "mentions_each": 50,
     "most_entities": 30,
     "most_communities": 10,
@@ -104,34 +103,20 @@ class Neo4jPassages:
 
     async def around(self, query: PassagesQuery, deadline: Deadline) -> Surroundings:
         """Return what these chunks mention and are in; DeadlineError when the time is used up."""
-        values = {**AROUND_BOUNDS, "asked": _asked(query)}
+        values = {**BOUNDS, "asked": _asked(query)}
         with parts.round_trip():
             async with deadline.enforced():
                 text = _around(await self._probe_of(query.vector).schema())
                 [row] = (await self._reads.read(text, values, deadline)).records
-        return Surroundings(
-            entities=[
-                EntityFound(id=one["id"], title=text_of(one["title"]), chunk_ids=_keys(one))
-                for one in row["entities"]
-            ],
-            communities=[
-                CommunityFound(
-                    id=community_id(one["id"]), title=text_of(one["title"]), level=one["level"]
-                )
-                for one in row["communities"]
-                if is_key(one["id"])
-            ],
-        )
+        for one in row["communities"]:
+            one["id"] = community_id(one["id"])
+        return Surroundings.model_validate(row.data())
 
 
 def _asked(query: PassagesQuery) -> dict[str, Any]:
     ids = list(dict.fromkeys(query.chunk_ids))[:MOST_PASSAGES]
     chunks = [{"id": one, "ids": stored_ids(one)} for one in ids]
     return {"project_id": query.project_id, "chunks": chunks}
-
-
-def _keys(row: Mapping[str, Any]) -> list[str]:
-    return [str(one) for one in row["chunk_ids"] if is_key(one)]
 
 
 def _passage(row: Mapping[str, Any]) -> Passage:

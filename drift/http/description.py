@@ -95,8 +95,8 @@ def describe(routes: Sequence[Route]) -> dict[str, Any]:
 def _add(route: Route, api: FastAPI) -> None:
     """Tell FastAPI of a route, as of an endpoint with these parameters."""
     key_header = APIKeyHeader(name="x-functions-key", scheme_name="functionKey")
-    is_of_project = route.path.startswith(("projects/", "v1/vector_stores/"))
-    longest_id = 128 if is_of_project else MAX_ID_CHARACTERS
+    of_projects = ("projects/", "v1/vector_stores/")
+    longest_id = 128 if route.path.startswith(of_projects) else MAX_ID_CHARACTERS
     parameters = {
         "id": Annotated[str, _id(longest_id)] if "id}" in route.path else None,
         "query": Annotated[route.query, Query()] if route.query else None,

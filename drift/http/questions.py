@@ -33,10 +33,9 @@ async def retrieve(call: Call) -> Response:
 
     project = await call.project(request.project_id)
     service = await call.service()
-    start: Callable[..., Awaitable[asyncio.Task[Any]]] = (
-        service.start if request.answer else service.start_without_answer
+    return await _answer(
+        call, lambda stream: service.start(project, request, call.retrieval_id, stream)
     )
-    return await _answer(call, lambda stream: start(project, request, call.retrieval_id, stream))
 
 
 async def rag_query(call: Call) -> Response:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
@@ -14,11 +14,10 @@ from drift.auth.caller import Caller, Project, Right
 from drift.auth.claims import Claims
 from drift.auth.quotas import Quotas
 from drift.auth.ranges import readable_ranges
-from drift.contracts.answer import RetrieveResponse
-from drift.contracts.evidence import EvidenceAnswer, EvidenceResponse
+from drift.contracts.evidence import EvidenceResponse
 from drift.contracts.progress import channel_of
 from drift.contracts.rag import RagRequest, RagResponse
-from drift.contracts.request import ProjectRequest, RetrieveRequest
+from drift.contracts.request import RetrieveRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import NotConfiguredError, NotFoundError
 from drift.core.logs import bound, log
@@ -26,11 +25,11 @@ from drift.http.admission import Admission
 from drift.http.health import Health
 from drift.http.settings import Settings
 from drift.http.time_limits import READING_S
-from drift.http.whole_graph import WholeGraph
 from drift.model.health import GraphHealth, Readiness
 from drift.model.reading import PageQuery
 from drift.nodes.embedding_calls import EmbeddingCalls
 from drift.nodes.node_context import MAX_CONTEXT_TOKENS
+from drift.nodes.ports import LabelledNodes, NodeFinder, NodeStore
 from drift.nodes.query import RagRules, RagSearch
 from drift.nodes.reconciling import NodeReconciling
 from drift.nodes.writing import NodeWriting
@@ -46,9 +45,22 @@ if TYPE_CHECKING:  # it loads what reads documents
     from drift.indexing.indexer import Indexer
     from drift.indexing.readers import Readers
 
-_Answer = TypeVar("_Answer")
 _ONLY_SEARCHED = ("This service has a graph that is only searched.",)
 _NO_PROJECTS = ("GRAPH_SCHEMA must be default: the graphs of others have no projects.",)
+
+
+@dataclass(frozen=True, slots=True)
+class WholeGraph:
+    """What is done with a graph besides searching it; one of v1 has nothing to write.
+
+    `index` makes what writes the documents of a project, and tells the tokens that this takes.
+    """
+
+    reader: GraphReader
+    finder: NodeFinder
+    store: NodeStore | None = None
+    labelled: LabelledNodes | None = None
+    index: Callable[[str], Indexer] | None = None
 
 
 @dataclass(slots=True)
@@ -140,47 +152,27 @@ class Service:
         request: RetrieveRequest,
         retrieval_id: str,
         listener: Listener | None = None,
-    ) -> asyncio.Task[RetrieveResponse]:
-        """Start answering; errors as for `Admission.begin`, whose claim is the retrieval's id."""
+    ) -> asyncio.Task[Any]:
+        """Start making a RetrieveResponse, or an EvidenceAnswer for who wants no answer.
 
-        async def answer(
-            asked: ProjectRequest, progress: Progress, deadline: Deadline
-        ) -> RetrieveResponse:
-            slot = self.answers(project, asked.remembered_by) if self.answers else None
-            return await self._search.retrieve(asked, progress, deadline, listener, slot)
-
-        return await self._begin(project, request, retrieval_id, listener, answer)
-
-    async def start_without_answer(
-        self,
-        project: Project,
-        request: RetrieveRequest,
-        retrieval_id: str,
-        listener: Listener | None = None,
-    ) -> asyncio.Task[EvidenceAnswer]:
-        """Start finding the evidence alone; errors as for `start`."""
-        return await self._begin(project, request, retrieval_id, listener, self._evidence.answer)
-
-    async def _begin(
-        self,
-        project: Project,
-        request: RetrieveRequest,
-        retrieval_id: str,
-        listener: Listener | None,
-        search: Callable[[ProjectRequest, Progress, Deadline], Awaitable[_Answer]],
-    ) -> asyncio.Task[_Answer]:
+        Errors as for `Admission.begin`, whose claim is the retrieval's id.
+        """
         is_chosen, most_s = request.retrieval_id is not None, request.limits.max_seconds
 
-        async def answer() -> _Answer:
+        async def answer() -> object:
             with self._on_behalf_of(project, retrieval_id, most_s) as deadline:
                 about = {"query": request.query, "top_k": request.top_k}
                 log.info("retrieval_started", extra=about)
                 heard = listener.progress if listener else None
                 channel = channel_of(self.settings.channel_template, retrieval_id)
+                asked = request.within(project.id)
+                slot = self.answers(project, asked.remembered_by) if self.answers else None
                 async with Progress(
                     project.id, retrieval_id, self.sink, heard, channel
                 ) as progress:
-                    return await search(request.within(project.id), progress, deadline)
+                    if not asked.answer:
+                        return await self._evidence.answer(asked, progress, deadline)
+                    return await self._search.retrieve(asked, progress, deadline, listener, slot)
 
         return await self.admission.begin(
             project.caller,
@@ -226,7 +218,7 @@ class Service:
     async def start_evidence(
         self, project: Project, request: RetrieveRequest, retrieval_id: str, *, reranks: bool = True
     ) -> asyncio.Task[EvidenceResponse]:
-        """Start finding passages alone, for other programs; errors as for `Admission.begin`."""
+        """Start finding passages for another program; errors as for `Admission.begin`."""
 
         async def find() -> EvidenceResponse:
             with self._on_behalf_of(project, retrieval_id) as deadline:

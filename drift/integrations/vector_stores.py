@@ -6,44 +6,37 @@ import json
 
 from starlette.responses import Response
 
+from drift.contracts import vector_stores as shapes
 from drift.contracts.evidence import EvidenceResponse, PassageOut
 from drift.contracts.request import RetrieveRequest
-from drift.contracts.vector_stores import (
-    RankingOptions,
-    TextContent,
-    VectorStorePage,
-    VectorStoreResult,
-    VectorStoreSearch,
-)
 from drift.core.errors import DriftError, FieldProblem, InvalidRequestError
 from drift.http import http
 from drift.integrations import chat_completions
 
-_USUAL_RESULTS = 10
 _LONGEST_VALUE = 512
 """Characters of an attribute, by OpenAI's contract; a longer one is left out."""
 
 
-def question_of(request: VectorStoreSearch, project_id: str) -> RetrieveRequest:
+def question_of(request: shapes.VectorStoreSearch, project_id: str) -> RetrieveRequest:
     """Return what is asked of a project; InvalidRequestError where it cannot be."""
     if request.filters not in (None, {}):
         problem = FieldProblem("filters", "must be left out: there is no filter yet")
         raise InvalidRequestError((problem,))
-    top_k = request.max_num_results or _USUAL_RESULTS
-    body = {"query": request.query, "project_id": project_id, "top_k": top_k}
+    top_k = request.max_num_results or 10
+    body = {"query": _text(request), "project_id": project_id, "top_k": top_k}
     return http.parse(json.dumps(body).encode(), RetrieveRequest)
 
 
-def reranks(request: VectorStoreSearch) -> bool:
+def reranks(request: shapes.VectorStoreSearch) -> bool:
     """Tell whether a reranker may order what is found."""
-    return (request.ranking_options or RankingOptions()).ranker != "none"
+    return (request.ranking_options or shapes.RankingOptions()).ranker != "none"
 
 
-def page(request: VectorStoreSearch, found: EvidenceResponse) -> Response:
+def page(request: shapes.VectorStoreSearch, found: EvidenceResponse) -> Response:
     """Return the passages over the threshold, the best first."""
-    least = (request.ranking_options or RankingOptions()).score_threshold or 0.0
+    least = (request.ranking_options or shapes.RankingOptions()).score_threshold or 0.0
     near = [_result(passage) for passage in found.passages if passage.score >= least]
-    return http.read(VectorStorePage(search_query=[request.query], data=near))
+    return http.read(shapes.VectorStorePage(search_query=[_text(request)], data=near))
 
 
 def problem(error: DriftError, retrieval_id: str) -> Response:
@@ -51,10 +44,14 @@ def problem(error: DriftError, retrieval_id: str) -> Response:
     return chat_completions.problem(error, retrieval_id, {"project_id": "vector_store_id"})
 
 
-def _result(passage: PassageOut) -> VectorStoreResult:
+def _text(request: shapes.VectorStoreSearch) -> str:
+    return request.query if isinstance(request.query, str) else "\n".join(request.query)
+
+
+def _result(passage: PassageOut) -> shapes.VectorStoreResult:
     told = passage.model_dump(exclude={"text", "score", "document_id", "document_name", "via"})
     told |= {"via": ", ".join(passage.via)}
-    return VectorStoreResult(
+    return shapes.VectorStoreResult(
         file_id=passage.document_id,
         filename=passage.document_name,
         score=passage.score,
@@ -63,5 +60,5 @@ def _result(passage: PassageOut) -> VectorStoreResult:
             for name, value in told.items()
             if value not in ("", -1) and len(str(value)) <= _LONGEST_VALUE
         },
-        content=[TextContent(text=passage.text)],
+        content=[shapes.TextContent(text=passage.text)],
     )

@@ -201,7 +201,7 @@ class _Retrieval:
         tree = Tree()
         tree.take(look.node, look.evidence.chunks, look.counts)
         if self.request.depth != "quick" and self.scope.is_quick and not look.settles:
-            self.scope.end("max_followups")
+            self.scope.end("max_followups", 0)
         searched = Searched(self.depth("quick"), tree)
         if not tree.retrieved:
             return self.no_data(searched)

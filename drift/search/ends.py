@@ -22,16 +22,16 @@ AT_THE_END_S = 1.0
 def note_end(scope: Scope, followups: Followups) -> None:
     """Remember where the caller's own limits left questions unasked or unanswered."""
     if SKIPPED_DEADLINE in [node.state for node in followups.tree.nodes.values()]:
-        scope.end("max_seconds")
+        scope.end("max_seconds", scope.deadline.total_s)
     if not followups.queue.free_slots and not followups.queue.is_settled:
-        scope.end("max_followups")
+        scope.end("max_followups", scope.limits.max_followups)
 
 
 def found_in_time(scope: Scope, searched: Searched | None) -> Conclusion | None:
     """Return what follow-ups found, where the caller's own time is used up; None elsewhere."""
     if scope.deadline.remaining() >= AT_THE_END_S:
         return None
-    scope.end("max_seconds")
+    scope.end("max_seconds", scope.deadline.total_s)
     if searched is None or "max_seconds" not in scope.ended_by:
         return None
     return as_found(scope, searched.tree, searched.found)

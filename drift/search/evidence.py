@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from drift.answer.reference_lookup import ReferenceLookup
-from drift.answer.references import Known, label_of, page_of
+from drift.answer.references import Known, label_of
 from drift.answer.signals import similarity
 from drift.contracts.answer import NO_DATA_STATE
-from drift.contracts.evidence import EvidenceAnswer, EvidenceOut, EvidenceResponse, PassageOut
+from drift.contracts.evidence import EvidenceAnswer, EvidenceResponse, PassageOut, Surroundings
 from drift.contracts.progress import Phase
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError
-from drift.model.graph import Chunk, Vector
+from drift.model.graph import Chunk
 from drift.model.limits import Limits
 from drift.model.tree import Citation
 from drift.ports import Ports
@@ -24,8 +24,6 @@ from drift.search.prices import PriceTable, usage_of
 from drift.search.progress import Progress, name_list
 from drift.search.scope import Scope
 from drift.telemetry import parts
-
-_Scored = list[tuple[Chunk, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +36,7 @@ class EvidenceSearch:
     embedding_model: str = ""
 
     async def find(
-        self,
-        request: ProjectRequest,
-        retrieval_id: str,
-        deadline: Deadline,
-        *,
-        reranks: bool = True,
+        self, request: ProjectRequest, retrieval_id: str, deadline: Deadline, *, reranks: bool
     ) -> EvidenceResponse:
         """Return the passages nearest to a question, best first.
 
@@ -55,9 +48,8 @@ class EvidenceSearch:
         ports = self.ports if reranks else replace(self.ports, reranker=None)
         scope = Scope(ports, self.limits, request, deadline)
         with parts.retrieval(retrieval_id, request.project_id):
-            vector, chunks = await _nearest(scope)
-            found = await self._scored(scope, vector, chunks)
-        return EvidenceResponse(passages=[_passage(chunk, score) for chunk, score in found])
+            passages, _ = await self._found(scope)
+        return EvidenceResponse(passages=passages)
 
     async def answer(
         self, request: ProjectRequest, progress: Progress, deadline: Deadline
@@ -67,46 +59,37 @@ class EvidenceSearch:
         progress.report(Phase.INITIALIZING, "Starting the retrieval")
         try:
             with parts.retrieval(progress.retrieval_id, request.project_id) as whole:
-                with parts.phase(Phase.EXPANDING_QUERY) as part:
-                    vector, chunks = await _nearest(scope)
-                    ids = tuple(chunk.id for chunk in chunks)
-                    found, around = await asyncio.gather(
-                        self._scored(scope, vector, chunks),
-                        self._lookup.around(request, ids, vector, deadline),
-                    )
-                    part.add(chunks=len(found))
-                if not found:
-                    whole.outcome = NO_DATA_STATE
+                with parts.phase(Phase.EXPANDING_QUERY):
+                    passages, around = await self._found(scope)
+                answered = EvidenceAnswer(evidence=passages, **dict(around))
+                if not passages:
+                    answered.no_data_found, whole.outcome = True, NO_DATA_STATE
         except DriftError as error:
             progress.failed(error.detail)
             raise
 
-        names = name_list((chunk.document_name for chunk in chunks), bracketed=True)
-        progress.completed(f"Found {len(found)} passages", names)
-        return EvidenceAnswer(
-            evidence=[_evidence(*one, is_located=scope.located) for one in found],
-            entities=around.entities,
-            communities=around.communities,
-            no_data_found=None if found else True,
-            usage=usage_of(whole, self.prices) if "usage" in request.include else None,
-        )
+        names = name_list((one.document_name for one in passages), bracketed=True)
+        progress.completed(f"Found {len(passages)} passages", names)
+        if "usage" in request.include:
+            answered.usage = usage_of(whole, self.prices)
+        return answered
 
-    @property
-    def _lookup(self) -> ReferenceLookup:
-        return ReferenceLookup(self.ports, self.embedding_model)
+    async def _found(self, scope: Scope) -> tuple[list[PassageOut], Surroundings]:
+        """Return the best passages; for who wants no answer, also what is around them."""
+        request, deadline = scope.request, scope.deadline
+        async with deadline.enforced():
+            [vector] = await scope.embed([scope.question])
+            evidence = await scope.find(scope.question, vector)
 
-    async def _scored(self, scope: Scope, vector: Vector, chunks: Sequence[Chunk]) -> _Scored:
+        chunks = evidence.chunks[: request.top_k]
         ids = tuple(chunk.id for chunk in chunks)
-        known = await self._lookup.known(scope.request, ids, vector, scope.deadline)
-        return list(zip(chunks, scores(chunks, known), strict=True))
-
-
-async def _nearest(scope: Scope) -> tuple[Vector, tuple[Chunk, ...]]:
-    """Return the question's vector, and its best passages."""
-    async with scope.deadline.enforced():
-        [vector] = await scope.embed([scope.question])
-        evidence = await scope.find(scope.question, vector)
-    return vector, evidence.chunks[: scope.request.top_k]
+        lookup = ReferenceLookup(self.ports, self.embedding_model)
+        known, around = await asyncio.gather(
+            lookup.known(request, ids, vector, deadline),
+            lookup.around(request, () if request.answer else ids, vector, deadline),
+        )
+        passages = zip(chunks, scores(chunks, known), strict=True)
+        return [_passage(*one, is_located=scope.located) for one in passages], around
 
 
 def scores(chunks: Sequence[Chunk], known: Known) -> list[float]:
@@ -126,46 +109,23 @@ def falling(near: Sequence[float]) -> list[float]:
     return list(accumulate(reversed(near), max))[::-1]
 
 
-def _passage(chunk: Chunk, score: float) -> PassageOut:
-    return PassageOut(
-        chunk_id=chunk.id,
-        text=_text(chunk),
-        score=score,
-        document_id=chunk.document_id,
-        document_name=chunk.document_name,
-        label=label_of(_whole(chunk), chunk),
-        heading=chunk.heading,
-        page="" if chunk.page is None else str(chunk.page),
-        start=-1 if chunk.start is None else chunk.start,
-        source_uri=chunk.source_uri,
-        via=list(chunk.via),
-    )
-
-
-def _evidence(chunk: Chunk, score: float, *, is_located: bool) -> EvidenceOut:
-    told = EvidenceOut(
-        chunk_id=chunk.id,
-        document_id=chunk.document_id,
-        document_name=chunk.document_name,
-        text=_text(chunk),
-        score=score,
-        via=list(chunk.via),
-    )
-    if not is_located:
-        return told
+def _passage(chunk: Chunk, score: float, *, is_located: bool) -> PassageOut:
+    """Return a chunk as a passage, of which only what is known is set."""
     where = {
-        "label": label_of(_whole(chunk), chunk),
-        "page": page_of(_whole(chunk), chunk),
-        "heading": chunk.heading or None,
+        "label": label_of(Citation(chunk.id, chunk.text, chunk.document_name, at=0), chunk),
+        "heading": chunk.heading,
+        "page": "" if chunk.page is None else str(chunk.page),
         "start": chunk.start,
-        "source_uri": chunk.source_uri or None,
+        "source_uri": chunk.source_uri,
     }
-    return told.model_copy(update=where)
-
-
-def _whole(chunk: Chunk) -> Citation:
-    return Citation(chunk.id, chunk.text, chunk.document_name, at=0)
-
-
-def _text(chunk: Chunk) -> str:
-    return chunk.text.replace("\f", "\n")  # as long as before, so that places stay
+    return PassageOut.model_validate(
+        {
+            "chunk_id": chunk.id,
+            "text": chunk.text.replace("\f", "\n"),  # as long as before, so that places stay
+            "score": score,
+            "document_id": chunk.document_id,
+            "document_name": chunk.document_name,
+            "via": chunk.via,
+            **{name: one for name, one in where.items() if is_located and one not in ("", None)},
+        }
+    )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, NoReturn, TypeVar
+from typing import NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -109,14 +109,9 @@ class Scope:
         chat, most = self.ports.chat, self.limits.max_prompt_tokens
         return min(most, chat.longest_last) if isinstance(chat, BoundedChat) else most
 
-    def end(self, limit: Literal["max_seconds", "max_followups"]) -> None:
-        """Remember which limit ended the search, where it is the caller's and not the settings'."""
-        asked = self.request.limits
-        is_own = {
-            "max_seconds": asked.max_seconds == self.deadline.total_s,
-            "max_followups": asked.max_followups == self.limits.max_followups,
-        }
-        if is_own[limit]:
+    def end(self, limit: EndedBy, bound: float) -> None:
+        """Remember that a bound ended the search, where it is the caller's own."""
+        if getattr(self.request.limits, limit) == bound:
             self.ended_by.append(limit)
 
     @property

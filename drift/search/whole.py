@@ -137,7 +137,7 @@ async def look_at_whole(
         await asyncio.gather(*late, return_exceptions=True)
     if late:
         scope.lose("whole_unread", code="deadline")
-        scope.end("max_seconds")
+        scope.end("max_seconds", scope.deadline.total_s)
     looks = [look for task in tasks if task not in late and (look := task.result())]
     tree = Tree()
     for look in looks:

@@ -15,9 +15,8 @@ from mcp import Client, MCPError
 from drift.auth.caller import Caller, Grant
 from drift.auth.project_keys import hash_of
 from drift.core.deadline import Deadline
-from drift.http.service import Service
+from drift.http.service import Service, WholeGraph
 from drift.http.settings import load
-from drift.http.whole_graph import WholeGraph
 from drift.integrations.mcp_server import Asker, build_server
 from drift.model.calls import Embeddings
 from drift.model.graph import PrimerEvidence

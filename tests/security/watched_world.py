@@ -17,9 +17,8 @@ from drift.graph.writing.records import (
     EntityRecord,
     KnowledgeBatch,
 )
-from drift.http.service import Service
+from drift.http.service import Service, WholeGraph
 from drift.http.settings import load
-from drift.http.whole_graph import WholeGraph
 from drift.model.found_nodes import CHUNK, FoundNode
 from drift.model.health import Readiness
 from drift.ports import Ports

@@ -70,7 +70,7 @@ async def found(
     servers = Ports(graph, ScriptedChat({}), HashingEmbedder(), passages)
     sink = ListSink()
     service = fake_service(servers, sink)
-    answering = service.start_without_answer(allowed(), request(answer=False, **asked), "r")
+    answering = service.start(allowed(), request(answer=False, **asked), "r")
     read: dict[str, Any] = json.loads((await (await answering)).to_json())
     return read, sink
 
@@ -96,7 +96,7 @@ async def test_places_and_usage_are_told_to_who_asks() -> None:
     first, second = told["evidence"]
     assert {name: first[name] for name in ("label", "page", "heading", "start", "source_uri")} == {
         "label": "l.md:8",
-        "page": 3,
+        "page": "3",
         "heading": "Fog",
         "start": 40,
         "source_uri": "https://docs.example.com/l",
@@ -135,7 +135,7 @@ async def test_a_graph_that_fails_is_reported_and_raised() -> None:
     sink = ListSink()
     graph = StubGraph(PrimerEvidence(), GraphUnavailableError("gone"))  # type: ignore[arg-type]
     service = fake_service(Ports(graph, ScriptedChat({}), HashingEmbedder(), Around()), sink)
-    answering = await service.start_without_answer(allowed(), request(answer=False), "r")
+    answering = await service.start(allowed(), request(answer=False), "r")
     with pytest.raises(GraphUnavailableError):
         await answering
     assert sink.phases == ["initializing", "error"]

@@ -184,10 +184,10 @@ async def test_seconds_of_the_caller_shorten_the_deadline_and_never_lengthen_it(
     graph.followup = forever
     service = fake_service(ports(graph, ScriptedChat({})), DEADLINE_SEC="0.2")
     for most in (0.1, 900.0):
-        asked = request(depth="quick", limits={"max_seconds": most})
-        for start in (service.start, service.start_without_answer):
+        for answer in (True, False):
+            asked = request(depth="quick", answer=answer, limits={"max_seconds": most})
             with pytest.raises(DeadlineError):
-                await (await start(allowed(), asked, "r"))
+                await (await service.start(allowed(), asked, "r"))
     assert seen == [0.1, 0.1, 0.2, 0.2]
 
 

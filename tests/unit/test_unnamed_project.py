@@ -9,9 +9,8 @@ import pytest
 from drift.auth.caller import EVERYBODY, Caller, Grant, Right
 from drift.core.errors import DriftError
 from drift.http.dispatcher import Dispatcher
-from drift.http.service import Service
+from drift.http.service import Service, WholeGraph
 from drift.http.settings import load
-from drift.http.whole_graph import WholeGraph
 from drift.integrations.mcp_server import Asker
 from drift.local.hosts.local_host import build_dispatcher, serving
 from drift.model.graph import PrimerEvidence

@@ -55,9 +55,11 @@ CALL (chunks, generation) {{
     WHERE {s.is_entity("e")} AND {s.project_entity("e")}
     RETURN e LIMIT $mentions_each
   }}
-  WITH e, collect({s.node_id("ch")}) AS ids, {s.title("e")} AS title
-  ORDER BY size(ids) DESC, title, {s.node_id("e")} LIMIT $most_entities
-  RETURN collect({{id: toString({s.node_id("e")}), title: title, chunk_ids: ids}}) AS entities
+  WITH toStringOrNull({s.node_id("e")}) AS id, coalesce({s.title("e")}, '') AS title,
+    collect(toStringOrNull({s.node_id("ch")})) AS chunk_ids
+  WHERE id IS NOT NULL
+  WITH id, title, chunk_ids ORDER BY size(chunk_ids) DESC, title, id LIMIT $most_entities
+  RETURN collect({{id: id, title: title, chunk_ids: chunk_ids}}) AS entities
 }}
 CALL (chunks, generation) {{
   UNWIND chunks AS ch
@@ -70,7 +72,8 @@ CALL (chunks, generation) {{
   WITH c, count(*) AS held
   ORDER BY held DESC, {s.community_id("c")} LIMIT $most_communities
   RETURN collect({{
-    id: {s.community_id("c")}, title: c.title, level: toIntegerOrNull(c.level)
+    id: {s.community_id("c")}, title: coalesce(toStringOrNull(c.title), ''),
+    level: toIntegerOrNull(c.level)
   }}) AS communities
 }}
 RETURN entities, communities
