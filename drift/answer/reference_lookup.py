@@ -99,7 +99,7 @@ class ReferenceLookup:
         """Return what the graph has around these chunks; nothing where it fails."""
         if not chunk_ids or self.ports.passages is None:
             return Surroundings()
-        patience = Deadline.after(min(PATIENCE_S, deadline.require()), deadline.clock)
+        patience = Deadline.after(min(PATIENCE_S, deadline.remaining()), deadline.clock)
         query = PassagesQuery(request.project_id, chunk_ids, vector)
         found = await _within(patience, self.ports.passages.around(query, patience))
         return found or Surroundings()

@@ -189,9 +189,11 @@ def candidates(row: Mapping[str, Any]) -> Candidates:
 def named(row: Mapping[str, Any], linked: Collection[str]) -> list[Candidate]:
     """Return the candidates that the row of named documents tells of, some of them `linked`."""
     found = []
-    for one in (_candidate(one, (), None) for one in row["named"] if is_key(one["id"])):
-        via: Via = "link" if one.chunk.document_id in linked else "title"
-        found.append(replace(one, chunk=replace(one.chunk, via=(via,))))
+    for told in row["named"]:
+        if is_key(told["id"]):
+            one = _candidate(told, (), None)
+            via: Via = "link" if one.chunk.document_id in linked else "title"
+            found.append(replace(one, chunk=replace(one.chunk, via=(via,))))
     return found
 
 

@@ -26,7 +26,16 @@ from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.stack.neo4j.home import Memory
 from drift.local.stack.stack import Stack, StackOptions
 from tests.bench.command import Options, milliseconds, read_options, run, show, stack_of
-from tests.bench.graph_trials import READ, Trial, WatchedConnection, followup, nodes, primer, reads
+from tests.bench.graph_trials import (
+    READ,
+    Trial,
+    WatchedConnection,
+    evidence,
+    followup,
+    nodes,
+    primer,
+    reads,
+)
 from tests.bench.synthetic import TENANTS, Query, SyntheticProject, projects
 from tests.bench.synthetic_records import load
 
@@ -54,7 +63,7 @@ MAX_EXACT = 10_000
 """Chunks of a tenant up to which the follow-up is also measured with all of them scored."""
 USUAL_SIZE = 10_000
 """Chunks that growth is counted from."""
-OURS = ("primer", "followup")
+OURS = ("primer", "followup", "evidence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +163,7 @@ def _search_and_reads(
         limits["followup_exact"] = MAX_EXACT
 
     trials = [primer(graph, project), followup("followup", graph, connection, project)]
+    trials.append(evidence(graph, project))
     for name, limit in limits.items():
         one_way = Neo4jGraph(connection, names, exact_limit=limit)
         trials.append(followup(name, one_way, connection, project))
