@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from drift.auth.caller import Caller, Project
 from drift.contracts.answer import KeyFact, TraceNode
 from drift.contracts.attributes import FilterKey
+from drift.contracts.evidence import Surroundings
 from drift.contracts.filter import Filter
 from drift.contracts.progress import CHANNEL
 from drift.contracts.rag import SourceOut
@@ -84,6 +85,9 @@ class PassageReader(Protocol):
 
     async def passages(self, query: PassagesQuery, deadline: Deadline) -> Passages:
         """Return how near each is to the question, how old, and which documents say the same."""
+
+    async def around(self, query: PassagesQuery, deadline: Deadline) -> Surroundings:
+        """Return the entities that most of the chunks mention, and the communities they are in."""
 
 
 class GraphReader(Protocol):

@@ -17,17 +17,19 @@ from drift.contracts.chat_completions import (
 )
 from drift.contracts.dify import DifyError, DifyRequest, DifyResponse
 from drift.contracts.documents import IndexedOut, NewDocument
+from drift.contracts.evidence import EvidenceAnswer
 from drift.contracts.feedback import Feedback, FeedbackPage
 from drift.contracts.nodes import NewNode, NodeChange, NodeOut
 from drift.contracts.progress import Event
 from drift.contracts.rag import RagRequest, RagResponse
-from drift.contracts.reading import PageParameters, ProjectParameters, QuotaRead
+from drift.contracts.reading import PageParameters, Parameters, ProjectParameters, QuotaRead
 from drift.contracts.request import RetrieveRequest
+from drift.contracts.vector_stores import VectorStorePage, VectorStoreSearch
 from drift.http import documents, http, nodes, page, probes, protected_resource, questions, reading
 from drift.http.feedback import OF_PROJECT, give_feedback, read_feedback
 from drift.http.route import Call, Route
 from drift.integrations import chat_completions as chat
-from drift.integrations import dify, endpoints
+from drift.integrations import dify, endpoints, vector_stores
 
 
 async def openapi(_call: Call) -> Response:
@@ -60,7 +62,7 @@ ROUTES = (
         "POST",
         "retrieve",
         questions.retrieve,
-        RetrieveResponse,
+        RetrieveResponse | EvidenceAnswer,
         (*_WITH_BODY, 409),
         body=RetrieveRequest,
         events=(
@@ -99,6 +101,17 @@ ROUTES = (
         ChatModelList,
         _ASKING,
         problem=chat.problem,
+        error=ChatError,
+    ),
+    Route(
+        "POST",
+        "v1/vector_stores/{id}/search",
+        endpoints.vector_store_search,
+        VectorStorePage,
+        (*_WITH_BODY, 404),
+        query=Parameters,
+        body=VectorStoreSearch,
+        problem=vector_stores.problem,
         error=ChatError,
     ),
     Route(

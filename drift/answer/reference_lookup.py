@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import TypeVar
 
 from drift.answer.references import Known
+from drift.contracts.evidence import Surroundings
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import UpstreamError
@@ -85,6 +86,21 @@ class ReferenceLookup:
         fits = threshold and not is_local and threshold.fits(len(vector), self.model)
         passages = {passage.chunk_id: passage for passage in found.passages}
         return Known(passages, threshold if fits else None, now, unread)
+
+    async def around(
+        self,
+        request: ProjectRequest,
+        chunk_ids: tuple[str, ...],
+        vector: Vector,
+        deadline: Deadline,
+    ) -> Surroundings:
+        """Return what the graph has around these chunks; nothing where it fails."""
+        if not chunk_ids or self.ports.passages is None:
+            return Surroundings()
+        patience = Deadline.after(min(PATIENCE_S, deadline.remaining()), deadline.clock)
+        query = PassagesQuery(request.project_id, chunk_ids, vector)
+        found = await _within(patience, self.ports.passages.around(query, patience))
+        return found or Surroundings()
 
 
 async def _within(patience: Deadline, asking: Awaitable[Answer]) -> Answer | None:

@@ -11,6 +11,7 @@ from drift.contracts.answer import (
     CitationCountsOut,
     CitationOut,
     DepthOut,
+    EndedBy,
     KeyFact,
     ReferencesOut,
     RetrieveResponse,
@@ -71,6 +72,13 @@ def of_local_vectors(answered: RetrieveResponse) -> RetrieveResponse:
     said = f"{answered.residual_uncertainty} {note}".strip()
     trace = answered.trace and answered.trace.model_copy(update={"embedding": "local"})
     return answered.model_copy(update={"residual_uncertainty": said, "trace": trace})
+
+
+def cut_short(answered: RetrieveResponse, limit: EndedBy) -> RetrieveResponse:
+    """Return an answer that says which limit of its request ended the search."""
+    note = f"The limit {limit} of this request ended the search."
+    said = f"{answered.residual_uncertainty} {note}".strip()
+    return answered.model_copy(update={"residual_uncertainty": said, "ended_by": limit})
 
 
 def not_reranked(answered: RetrieveResponse) -> RetrieveResponse:

@@ -15,6 +15,8 @@ from drift.model.calls import PhaseUsage
 from drift.model.tree import Verdict
 
 NO_DATA_STATE = "no_data_found"
+EndedBy = Literal["max_seconds", "max_followups", "max_tokens"]
+"""A limit of the caller's own, by its name in the request."""
 
 
 def _unknown(value: object) -> bool:
@@ -193,7 +195,10 @@ class TraceOut(BaseModel):
 
 
 class RetrieveResponse(BaseModel):
-    """The answer; the last five fields appear only when they are set."""
+    """The answer; the last six fields appear only when they are set.
+
+    `ended_by` is the limit of the request that ended its search before the question was settled.
+    """
 
     final_answer: str
     key_facts: list[KeyFact]
@@ -203,10 +208,11 @@ class RetrieveResponse(BaseModel):
     usage: UsageOut | None = None
     trace: TraceOut | None = None
     references: ReferencesOut | None = None
+    ended_by: EndedBy | None = None
 
     def to_json(self) -> str:
         """Serialise to the contract's exact shape."""
-        optional = ("no_data_found", "verdict", "usage", "trace", "references")
+        optional = ("no_data_found", "verdict", "usage", "trace", "references", "ended_by")
         unset = {name for name in optional if getattr(self, name) is None}
         return self.model_dump_json(by_alias=True, exclude=unset)
 

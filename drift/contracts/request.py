@@ -66,11 +66,23 @@ def project_id_problem(value: str) -> str | None:
 TopK = Annotated[int, Field(ge=1, le=50), BeforeValidator(_whole_number)]
 
 
+class RequestLimits(Body):
+    """What a caller lets one request use at most; what the settings allow is not exceeded.
+
+    Seconds to the answer, follow-up questions (with 0 one look is all), and tokens of prompts and
+    replies of all calls to chat models. A call that has begun is read to its end.
+    """
+
+    max_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    max_followups: Annotated[int, Field(ge=0), BeforeValidator(_whole_number)] | None = None
+    max_tokens: Annotated[int, Field(ge=1), BeforeValidator(_whole_number)] | None = None
+
+
 class RetrieveRequest(Body):
     """A question to one project; unknown fields are refused.
 
     The project may be left out by a caller who may read exactly one, or where the setting
-    `RAG_PROJECT` names it.
+    `RAG_PROJECT` names it. Without an `answer` the evidence is found alone.
     """
 
     query: Query
@@ -82,6 +94,8 @@ class RetrieveRequest(Body):
     retrieval_id: Annotated[UUID, Field(strict=False)] | None = None
     # Of thousands of wrong items, the first is enough to say.
     include: Annotated[tuple[Include, ...], FailFast(), Field(strict=False)] = ()
+    answer: bool = True
+    limits: RequestLimits = Field(default_factory=RequestLimits)
 
     def within(self, project_id: str, allowed: Filter | None = None) -> ProjectRequest:
         """Return the same question to the project that it is about, of what is `allowed` there."""

@@ -257,6 +257,18 @@ class UnusableReplyError(DriftError):
         return f"The model gave no usable answer: {unusable.get(self.detail, self.detail)}."
 
 
+class OutOfTokensError(InvalidRequestError, UnusableReplyError):
+    """A call to the model was not begun: with it a request would need `least` tokens.
+
+    It loses a step as an unusable reply does. Where nothing was found yet the request is wrong.
+    """
+
+    def __init__(self, least: int, most: int) -> None:
+        """Keep what the caller can change."""
+        problem = f"must be at least {least} for the next call to the model, and is {most}"
+        super().__init__((FieldProblem("limits.max_tokens", problem),))
+
+
 class IngestError(DriftError):
     """A source cannot be read, or does not fit the graph that is there."""
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from neo4j import Record
 
+from drift.contracts.evidence import Surroundings
 from drift.core.deadline import Deadline
 from drift.graph.careful import CarefulReads
 from drift.graph.connection import Connection
@@ -22,7 +23,7 @@ from drift.graph.node_rows import score_threshold
 from drift.graph.parameters import BOUNDS as SEARCH_BOUNDS
 from drift.graph.parameters import stored_ids
 from drift.graph.reader import Neo4jReader
-from drift.graph.rows import communities
+from drift.graph.rows import communities, community_id
 from drift.model.allowed import Allowed
 from drift.model.graph import Vector, WholeEvidence, WholeQuery
 from drift.model.passages import MOST_PASSAGES, MOST_WITNESSES, Passage, Passages, PassagesQuery
@@ -35,6 +36,10 @@ BOUNDS: Mapping[str, int] = {
     "most_mentions": 200,
     "most_witnesses": MOST_WITNESSES,
     "longest_time": 40,
+    # Of what is around: entities and communities of a chunk, and of all of them.
+    "mentions_each": 50,
+    "most_entities": 30,
+    "most_communities": 10,
 }
 
 WHOLE_BOUNDS: Mapping[str, int] = {
@@ -46,6 +51,7 @@ WHOLE_BOUNDS: Mapping[str, int] = {
 }
 
 _text, _whole = cache(statement.passages), cache(whole_statement.whole)
+_around = cache(statement.around)
 
 
 class Neo4jPassages:
@@ -86,16 +92,12 @@ class Neo4jPassages:
 
     async def passages(self, query: PassagesQuery, deadline: Deadline) -> Passages:
         """Return what is known of these chunks; DeadlineError when the time is used up."""
-        ids = list(dict.fromkeys(query.chunk_ids))[:MOST_PASSAGES]
-        if not ids:
+        if not query.chunk_ids:
             return Passages()
 
         values = {
             **BOUNDS,
-            "asked": {
-                "project_id": query.project_id,
-                "chunks": [{"id": one, "ids": stored_ids(one)} for one in ids],
-            },
+            "asked": _asked(query),
             "vector": list(query.vector),
             "dimensions": len(query.vector),
         }
@@ -106,6 +108,16 @@ class Neo4jPassages:
         threshold = score_threshold(records[0]["threshold"]) if records else None
         found = (_passage(record) for record in records if record["is_there"])
         return Passages(tuple(found), threshold)
+
+    async def around(self, query: PassagesQuery, deadline: Deadline) -> Surroundings:
+        """Return what these chunks mention and are in; DeadlineError when the time is used up."""
+        values = {**BOUNDS, "asked": _asked(query)}
+        with parts.round_trip():
+            async with deadline.enforced():
+                [row] = await self._read(_around, query.vector, values, deadline)
+        for one in row["communities"]:
+            one["id"] = community_id(one["id"])
+        return Surroundings.model_validate(row.data())
 
     async def _read(
         self,
@@ -118,6 +130,12 @@ class Neo4jPassages:
         if allowed := self.reader.bound:
             schema, values = schema.filtered, allowed.bounding(values)
         return (await self._reads.read(text(schema), values, deadline)).records
+
+
+def _asked(query: PassagesQuery) -> dict[str, Any]:
+    ids = list(dict.fromkeys(query.chunk_ids))[:MOST_PASSAGES]
+    chunks = [{"id": one, "ids": stored_ids(one)} for one in ids]
+    return {"project_id": query.project_id, "chunks": chunks}
 
 
 def _passage(row: Mapping[str, Any]) -> Passage:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,6 +25,7 @@ from drift.model.graph import (
     FollowupQuery,
     Mention,
     Relationship,
+    Via,
     document_of,
 )
 
@@ -178,9 +179,15 @@ def candidates(row: Mapping[str, Any]) -> Candidates:
     )
 
 
-def named(row: Mapping[str, Any]) -> list[Candidate]:
-    """Return the candidates that the row of named documents tells of."""
-    return [_candidate(one, (), None) for one in row["named"] if is_key(one["id"])]
+def named(row: Mapping[str, Any], linked: Collection[str]) -> list[Candidate]:
+    """Return the candidates that the row of named documents tells of, some of them `linked`."""
+    found = []
+    for told in row["named"]:
+        if is_key(told["id"]):
+            one = _candidate(told, (), None)
+            via: Via = "link" if one.chunk.document_id in linked else "title"
+            found.append(replace(one, chunk=replace(one.chunk, via=(via,))))
+    return found
 
 
 def anchors_of_named(query: FollowupQuery, found: Candidates) -> list[str]:
@@ -211,8 +218,13 @@ def with_named(found: Candidates, further: Sequence[Candidate]) -> Candidates:
 def _candidate(
     row: Mapping[str, Any], mentions: Iterable[Mention], behind: Mapping[str, Any] | None
 ) -> Candidate:
+    legs: tuple[tuple[Via, object], ...] = (
+        ("vector", row.get("is_near")),
+        ("text", row["bm25"]),
+        ("walk", row["graph"]),
+    )
     return Candidate(
-        _chunk(row),
+        replace(_chunk(row), via=tuple(leg for leg, found in legs if found)),
         row["similarity"],
         row["bm25"],
         row["graph"],

@@ -96,7 +96,8 @@ def describe(routes: Sequence[Route]) -> dict[str, Any]:
 def _add(route: Route, api: FastAPI) -> None:
     """Tell FastAPI of a route, as of an endpoint with these parameters."""
     key_header = APIKeyHeader(name="x-functions-key", scheme_name="functionKey")
-    longest_id = 128 if route.path.startswith("projects/") else MAX_ID_CHARACTERS
+    of_projects = ("projects/", "v1/vector_stores/")
+    longest_id = 128 if route.path.startswith(of_projects) else MAX_ID_CHARACTERS
     parameters = {
         "id": Annotated[str, _id(longest_id)] if "id}" in route.path else None,
         "query": Annotated[route.query, Query()] if route.query else None,
@@ -213,6 +214,8 @@ def _rewritten(value: Any) -> Any:  # noqa: ANN401 - JSON
         del told["default"]
     if isinstance(told.get("pattern"), str):
         told["pattern"] = told["pattern"].replace(r"\u0000", r"\x00")  # not every reader knows \u
+    if isinstance(least := told.get("exclusiveMinimum"), int | float):
+        told |= {"minimum": least, "exclusiveMinimum": True}
     if "const" in told and not isinstance(told["const"], dict):  # a property may be called so
         told["enum"] = [told.pop("const")]
     if isinstance(value.get("anyOf"), list):

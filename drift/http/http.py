@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from starlette.responses import Response
 
 from drift.contracts.answer import FieldErrorOut, Problem, RetrieveResponse
+from drift.contracts.evidence import EvidenceAnswer
 from drift.contracts.rag import RagResponse
 from drift.contracts.request import MAX_BODY_BYTES
 from drift.core.errors import (
@@ -193,7 +194,7 @@ def _weight(weights: Mapping[str, float], media_type: str) -> float:
     return next((weights[name] for name in (media_type, family, "*/*") if name in weights), 0.0)
 
 
-def result(response: RetrieveResponse | RagResponse) -> Response:
+def result(response: RetrieveResponse | EvidenceAnswer | RagResponse) -> Response:
     """Return an answer as HTTP."""
     return Response(response.to_json(), media_type=JSON)
 

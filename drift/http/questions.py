@@ -24,7 +24,8 @@ Start = Callable[[EventStream | None], Awaitable[asyncio.Task[Any]]]
 async def retrieve(call: Call) -> Response:
     """Answer a question from a project's knowledge graph, with checked citations.
 
-    The answer, or `no_data_found`.
+    The answer, or `no_data_found`. With `answer: false` the evidence alone, without a call to a
+    chat model.
     """
     request: RetrieveRequest = call.body
     if request.retrieval_id is not None:

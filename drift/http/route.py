@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from types import UnionType
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -71,7 +72,7 @@ class Route:
     methods: str
     path: str
     handler: Handler
-    shape: type[BaseModel] | None = None
+    shape: type[BaseModel] | UnionType | None = None
     errors: tuple[int, ...] = ()
     events: tuple[Event, ...] = ()
     query: type[Parameters] | None = None

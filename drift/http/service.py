@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
@@ -14,7 +14,6 @@ from drift.auth.caller import Caller, Project, Right
 from drift.auth.claims import Claims
 from drift.auth.quotas import Quotas
 from drift.auth.ranges import readable_ranges
-from drift.contracts.answer import RetrieveResponse
 from drift.contracts.evidence import EvidenceResponse
 from drift.contracts.feedback import ScorableAnswer
 from drift.contracts.filter import Filter, combined
@@ -30,21 +29,16 @@ from drift.http.seen import Seen, WholeGraph
 from drift.http.settings import Settings
 from drift.http.time_limits import READING_S
 from drift.model.health import GraphHealth, Readiness
+from drift.model.limits import Limits
 from drift.model.reading import PageQuery
 from drift.nodes.embedding_calls import EmbeddingCalls
 from drift.nodes.node_context import MAX_CONTEXT_TOKENS
 from drift.nodes.query import RagRules, RagSearch
 from drift.nodes.reconciling import NodeReconciling
 from drift.nodes.writing import NodeWriting
-from drift.ports import (
-    AnswerSlot,
-    Embedder,
-    GraphReader,
-    Listener,
-    Ports,
-    ProgressSink,
-)
+from drift.ports import AnswerSlot, Embedder, GraphReader, Listener, Ports, ProgressSink
 from drift.search.drift import DriftSearch
+from drift.search.evidence import EvidenceSearch
 from drift.search.fallback import of_provider
 from drift.search.prices import PriceTable
 from drift.search.progress import Progress
@@ -85,7 +79,7 @@ class Service:
     admission: Admission = field(init=False)
     health: Health = field(init=False)
     _readers: Readers | None = field(init=False, default=None)
-    _search: DriftSearch = field(init=False)
+    _rules: tuple[Limits, PriceTable | None, str] = field(init=False)
     _rag: RagSearch = field(init=False)
 
     def __post_init__(self) -> None:
@@ -106,7 +100,7 @@ class Service:
             reranker=ports.reranker.health if ports.reranker else None,
         )
         embedding_model = settings.oai_embed_model_name
-        self._search = DriftSearch(ports, settings.limits, self.prices, embedding_model)
+        self._rules = (settings.limits, self.prices, embedding_model)
         is_set = "max_prompt_tokens" in settings.model_fields_set
         rules = RagRules(
             settings.searched_labels,
@@ -143,12 +137,15 @@ class Service:
         request: RetrieveRequest,
         retrieval_id: str,
         listener: Listener | None = None,
-    ) -> asyncio.Task[RetrieveResponse]:
-        """Start answering; errors as for `Admission.begin`, whose claim is the retrieval's id."""
-        is_chosen = request.retrieval_id is not None
+    ) -> asyncio.Task[Any]:
+        """Start making a RetrieveResponse, or an EvidenceAnswer for who wants no answer.
 
-        async def answer() -> RetrieveResponse:
-            with self._on_behalf_of(project, retrieval_id) as deadline:
+        Errors as for `Admission.begin`, whose claim is the retrieval's id.
+        """
+        is_chosen, most_s = request.retrieval_id is not None, request.limits.max_seconds
+
+        async def answer() -> object:
+            with self._on_behalf_of(project, retrieval_id, most_s) as deadline:
                 about = {"query": request.query, "top_k": request.top_k}
                 log.info("retrieval_started", extra=about)
                 heard = listener.progress if listener else None
@@ -159,7 +156,10 @@ class Service:
                 async with Progress(
                     project.id, retrieval_id, self.sink, heard, channel
                 ) as progress:
-                    search = self._search_over(seen.ports)
+                    if not asked.answer:
+                        evidence = EvidenceSearch(seen.ports, *self._rules)
+                        return await evidence.answer(asked, progress, deadline)
+                    search = DriftSearch(seen.ports, *self._rules)
                     answer = await search.retrieve(asked, progress, deadline, listener, slot)
                 if self.feedback:
                     scorable = ScorableAnswer.of(answer, retrieval_id, asked)
@@ -207,25 +207,22 @@ class Service:
     def _servers(self) -> Seen:
         return Seen(self.ports, self.graph)
 
-    def _search_over(self, ports: Ports) -> DriftSearch:
-        if ports is self.ports:
-            return self._search
-        model = self.settings.oai_embed_model_name
-        return DriftSearch(ports, self.settings.limits, self.prices, model)
-
     @contextmanager
-    def _on_behalf_of(self, project: Project, retrieval_id: str) -> Iterator[Deadline]:
+    def _on_behalf_of(
+        self, project: Project, retrieval_id: str, max_seconds: float | None = None
+    ) -> Iterator[Deadline]:
         """Name the request in the log lines of a block, and count its tokens for its caller."""
         about = {"retrieval_id": retrieval_id, "project_id": project.id}
-        deadline, words = Deadline.after(self.settings.deadline_sec), self.settings.log_questions
+        most, words = self.settings.deadline_sec, self.settings.log_questions
+        deadline = Deadline.after(min(most, max_seconds or most))
         named = bound(**about, caller=project.caller.name, words=words)
         with named, self.admission.counted(project.caller):
             yield deadline
 
     async def start_evidence(
-        self, project: Project, request: RetrieveRequest, retrieval_id: str
+        self, project: Project, request: RetrieveRequest, retrieval_id: str, *, reranks: bool = True
     ) -> asyncio.Task[EvidenceResponse]:
-        """Start finding passages without an answer; errors as for `Admission.begin`."""
+        """Start finding passages for another program; errors as for `Admission.begin`."""
 
         async def find() -> EvidenceResponse:
             with self._on_behalf_of(project, retrieval_id) as deadline:
@@ -233,8 +230,8 @@ class Service:
                 located = request.model_copy(update={"include": ("locations",)})
                 asked = located.within(project.id, project.filter)
                 seen = await self._servers.within(project.id, asked.filter, deadline)
-                search = self._search_over(seen.ports)
-                return await search.find_passages(asked, retrieval_id, deadline)
+                evidence = EvidenceSearch(seen.ports, *self._rules)
+                return await evidence.find(asked, retrieval_id, deadline, reranks=reranks)
 
         return await self.admission.begin(project.caller, find)
 

@@ -47,6 +47,7 @@ MAX_QUESTION_CHARACTERS = 1024 * 1024
 DEFAULT_DEPTH: Depth = "auto"
 DONE = b"data: [DONE]\n\n"
 _QUOTE_CHARACTERS = 200
+_SENT_AS = {"query": "messages", "project_id": "model"}
 
 
 def question_of(request: CompletionRequest) -> RetrieveRequest:
@@ -130,9 +131,14 @@ def completion(
     return Response(told.model_dump_json(), media_type=http.JSON)
 
 
-def problem(error: DriftError, retrieval_id: str) -> Response:
-    """Return an error in OpenAI's shape, with the status and headers of every route."""
-    response = http.problem(error, retrieval_id, _error(error))
+def problem(
+    error: DriftError, retrieval_id: str, sent_as: Mapping[str, str] = _SENT_AS
+) -> Response:
+    """Return an error in OpenAI's shape, with the status and headers of every route.
+
+    `sent_as` has the names of fields where a caller knows them by another.
+    """
+    response = http.problem(error, retrieval_id, _error(error, sent_as))
     if response.status_code == HTTPStatus.INTERNAL_SERVER_ERROR:
         # OpenAI's clients would repeat a search that failed
         response.headers["x-should-retry"] = "false"
@@ -145,15 +151,16 @@ def require_model(request: CompletionRequest, response: RetrieveResponse) -> Non
         raise NotFoundError(f"There is no model {request.model!r}: no project holds data under it.")
 
 
-def _error(error: DriftError) -> ChatError:
+def _error(error: DriftError, sent_as: Mapping[str, str] = _SENT_AS) -> ChatError:
     kinds = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
     fallback = "invalid_request_error" if error.status < 500 else "server_error"  # noqa: PLR2004 - HTTP's own
     field, detail = None, error.detail
     if isinstance(error, InvalidRequestError) and error.problems:
         field = error.problems[0].field.partition(".")[0]
-        field = {"query": "messages", "project_id": "model"}.get(field, field)
+        field = sent_as.get(field, field)
         detail = f"{field or 'The body'} {error.problems[0].message}."
-    code = "model_not_found" if isinstance(error, NotFoundError) else error.code
+    is_model = isinstance(error, NotFoundError) and sent_as is _SENT_AS
+    code = "model_not_found" if is_model else error.code
     kind = kinds.get(error.status, fallback)
     return ChatError(error=ChatErrorDetail(message=detail, type=kind, param=field, code=code))
 

@@ -11,13 +11,14 @@ from starlette.responses import Response
 
 from drift.contracts.chat_completions import CompletionRequest
 from drift.contracts.dify import DifyRequest
+from drift.contracts.vector_stores import VectorStoreSearch
 from drift.core.logs import bound
 from drift.http import asgi, protected_resource, reading
 from drift.http.questions import streamed, whole
 from drift.http.route import Call
 from drift.http.streaming import EventStream
 from drift.integrations import chat_completions as chat
-from drift.integrations import dify
+from drift.integrations import dify, vector_stores
 
 
 async def chat_completions(call: Call) -> Response:
@@ -49,6 +50,20 @@ async def chat_models(call: Call) -> Response:
     service = await call.service()
     await service.quotas.admit(call.caller)
     return chat.models(await reading.project_ids(call.caller, service.reads()))
+
+
+async def vector_store_search(call: Call) -> Response:
+    """Find passages, as the search of a vector store in OpenAI's API does.
+
+    The passages, an entry each, so that a file may have several. Errors have OpenAI's shape.
+    """
+    asked: VectorStoreSearch = call.body
+    request = vector_stores.question_of(asked, call.id)
+    project = await call.project(request.project_id)
+    service = await call.service()
+    reranks = vector_stores.reranks(asked)
+    finding = await service.start_evidence(project, request, call.retrieval_id, reranks=reranks)
+    return await whole(call, finding, partial(vector_stores.page, asked))
 
 
 async def dify_retrieval(call: Call) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from drift.core.hyperlinks import Link
@@ -11,6 +11,10 @@ from drift.core.hyperlinks import Link
 CommunityId = int | str
 """A community's own key, in its native type: an integer in GraphRAG data, a string elsewhere."""
 Vector = tuple[float, ...]
+
+Via = Literal["vector", "text", "walk", "title", "link", "next"]
+"""How a search came to a chunk: a leg of its own, the title of its document in the question, a link
+or a title in another chunk, or the short chunk before it."""
 
 MAX_SAMPLES = 5
 """Candidates that a primer shows whole; they hold most of what a question's first answers cite."""
@@ -33,7 +37,8 @@ class Chunk:
     its `page`, a number or a label, and begins at character `start` of the document's text, from 0.
     `source_uri` is where the document is from, and `document_id` its id. `first_line` is the line
     of the document's file at which the chunk begins, from 1, and `links` those of which the text
-    has the words alone. What the graph does not say is None, or empty.
+    has the words alone. What the graph does not say is None, or empty. `via` says how the search
+    came to it, and is no part of what it is.
     """
 
     id: str
@@ -49,6 +54,7 @@ class Chunk:
     first_line: int | None = None
     document_id: str = ""
     links: tuple[Link, ...] = ()
+    via: tuple[Via, ...] = field(default=(), compare=False)
 
 
 def document_of(chunk: Chunk) -> str:

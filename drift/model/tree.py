@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from drift.core.errors import DriftError, OutOfTokensError
 from drift.model.graph import Beside, Chunk, CommunityId, Position
 
 Verdict = Literal["answered", "partly", "not_found"]
@@ -124,6 +125,12 @@ class FollowupState:
         """Return it as callers read it, `skipped: deadline`."""
         return f"{self.kind}: {self.reason}" if self.reason else self.kind
 
+    @classmethod
+    def failed_by(cls, error: DriftError) -> FollowupState:
+        """Return the end of a question whose evidence could not be searched or read."""
+        is_refused = isinstance(error, OutOfTokensError)
+        return SKIPPED_TOKENS if is_refused else cls("failed", error.code)
+
     @property
     def is_cut_short(self) -> bool:
         """True where a failure or the deadline left the question unanswered."""
@@ -140,6 +147,8 @@ SKIPPED_UNPROVEN = FollowupState("skipped", "unproven")
 """Proposed by an answer that cites nothing, or is about somebody else."""
 SKIPPED_BUDGET = FollowupState("skipped", "budget")
 SKIPPED_DEADLINE = FollowupState("skipped", "deadline")
+SKIPPED_TOKENS = FollowupState("skipped", "tokens")
+"""The caller's own tokens leave room for the last call alone."""
 
 
 @dataclass(frozen=True, slots=True)

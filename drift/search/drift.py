@@ -6,7 +6,7 @@ another depth than `drift` one look comes before all that, and may be all (docs/
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from drift.answer.conclusion import Conclusion
@@ -15,6 +15,7 @@ from drift.answer.references import build_references, cited_chunks
 from drift.answer.response import (
     Searched,
     build_response,
+    cut_short,
     not_reranked,
     nothing_found,
     of_local_vectors,
@@ -22,12 +23,11 @@ from drift.answer.response import (
 )
 from drift.answer.streaming import Telling
 from drift.contracts.answer import NO_DATA_STATE, DepthOut, RetrieveResponse
-from drift.contracts.evidence import EvidenceResponse
 from drift.contracts.progress import Phase
 from drift.contracts.replies import PrimerReply
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
-from drift.core.errors import DriftError, ModelUnavailableError, UnusableReplyError, UpstreamError
+from drift.core.errors import DriftError, UnusableReplyError, UpstreamError
 from drift.evidence import citations
 from drift.model.graph import LocalVector, PrimerEvidence, Vector
 from drift.model.limits import Limits
@@ -35,19 +35,15 @@ from drift.model.tree import Tree
 from drift.ports import AnswerSlot, Listener, Ports
 from drift.prompting.elements import Handles, RequestHandles
 from drift.search.aggregator import aggregate
-from drift.search.evidence import find_passages
+from drift.search.ends import found_in_time, note_end, standing
 from drift.search.followups import Followups
-from drift.search.prices import PriceTable
+from drift.search.prices import PriceTable, usage_of
 from drift.search.primer import Primer
 from drift.search.progress import Progress, name_list
-from drift.search.quick import ABOUT_WHOLE, UNKNOWN_NAME, Look, look_once, unusable
+from drift.search.quick import ABOUT_WHOLE, Look, look_once, unusable
 from drift.search.scope import UNRERANKED, Scope
 from drift.search.whole import look_at_whole
 from drift.telemetry import parts
-
-ONE_LOOK_STANDS = (
-    "A failure ended the search behind one look at the documents; what that found stands."
-)
 
 
 class DriftSearch:
@@ -83,8 +79,7 @@ class DriftSearch:
         Raises:
             UpstreamError: when the graph or the model failed, or nothing was found in time.
         """
-        limits = self._limits.within(self._ports.chat.longest_prompt)
-        scope = Scope(self._ports, limits, request, deadline)
+        scope = Scope.within(self._ports, self._limits, request, deadline)
         retrieval = _Retrieval(scope, progress, Telling(listener), self._lookup)
         try:
             with parts.retrieval(progress.retrieval_id, request.project_id) as whole:
@@ -108,19 +103,9 @@ class DriftSearch:
             raise
 
         if "usage" in request.include:
-            response.usage = whole.usage()
+            response.usage = usage_of(whole, self._prices)
             response.usage.from_cache = retrieval.is_recalled
-            if self._prices:
-                response.usage.cost = self._prices.cost(whole.spending)
         return response
-
-    async def find_passages(
-        self, request: ProjectRequest, retrieval_id: str, deadline: Deadline
-    ) -> EvidenceResponse:
-        """Return the passages nearest to a question, and no answer; errors as for `retrieve`."""
-        scope = Scope(self._ports, self._limits, request, deadline)
-        with parts.retrieval(retrieval_id, request.project_id):
-            return await find_passages(scope, self._lookup)
 
 
 @dataclass(slots=True)
@@ -134,6 +119,7 @@ class _Retrieval:
     is_whole: bool = False
     is_recalled: bool = False
     look: Look | None = None
+    searched: Searched | None = None
 
     @property
     def request(self) -> ProjectRequest:
@@ -153,8 +139,8 @@ class _Retrieval:
         with parts.phase(Phase.EXPANDING_QUERY):
             look = self.look = await self.look_first()
             is_whole = look is not None and look.open == ABOUT_WHOLE
-            is_quick = self.request.depth == "quick"
-            if look and not is_whole and (is_quick or look.open in {"", UNKNOWN_NAME}):
+            is_quick = self.scope.is_quick
+            if look and not is_whole and (is_quick or look.settles):
                 return await self.answer_by(look)
             primer = Primer(self.scope, self.progress, look)
             vector, has_topics = ((), False) if is_whole else await primer.embed()
@@ -182,39 +168,40 @@ class _Retrieval:
         with parts.phase(Phase.EXECUTING_FOLLOWUP) as part:
             followups = self.followups(found, handles, look)
             tree = await followups.run(proposals)
+            note_end(self.scope, followups)
             part.critical_path_s = tree.longest_chain_s()
             part.add(chunks=len(tree.retrieved))
             parts.count_followups(part, (node.state for node in tree.nodes.values()), tree.counts)
             followups.require_answers()
 
+        searched = self.searched = Searched(self.depth("drift"), tree, first, found)
         names = name_list(citations.document_names(tree.citations()), bracketed=False)
         self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together", names)
         with parts.phase(Phase.AGGREGATING_RESULTS) as part:
             concluded = await aggregate(self.scope, self.telling, tree, found)
             part.add(facts=len(concluded.statements))
-            searched = Searched(self.depth("drift"), tree, first, found)
             return await self.respond(concluded, searched)
 
     # ------------------------------------------------------------------------------------ one look
     async def look_first(self) -> Look | None:
         """Return the findings of one look; None where the whole search is asked for."""
-        if self.request.depth == "drift":
+        if self.request.depth == "drift" and not self.scope.is_quick:
             return None
 
         self.progress.report(Phase.EXPANDING_QUERY, "Looking whether one look answers it")
         # A first look is told only once it is known to be the answer.
-        telling = self.telling if self.request.depth == "quick" else Telling()
+        telling = self.telling if self.scope.is_quick else Telling()
         try:
             return await look_once(self.scope, telling)
         except UnusableReplyError as error:
-            if self.request.depth == "quick":
-                raise ModelUnavailableError(error.sentence) from error
             return unusable(self.scope, error)
 
     async def answer_by(self, look: Look) -> RetrieveResponse:
         """Answer with the findings of one look."""
         tree = Tree()
         tree.take(look.node, look.evidence.chunks, look.counts)
+        if self.request.depth != "quick" and self.scope.is_quick and not look.settles:
+            self.scope.end("max_followups", 0)
         searched = Searched(self.depth("quick"), tree)
         if not tree.retrieved:
             return self.no_data(searched)
@@ -236,19 +223,24 @@ class _Retrieval:
         self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together")
         with parts.phase(Phase.AGGREGATING_RESULTS):
             made = read.conclusion or await aggregate(self.scope, self.telling, tree, found)
-            depth = self.depth("quick" if self.request.depth == "quick" else "drift")
+            depth = self.depth("quick" if self.scope.is_quick else "drift")
             return await self.respond(read.told_of(made), Searched(depth, tree, first, found))
 
     async def answer_in_spite_of(self, error: DriftError) -> RetrieveResponse:
-        """Answer with the findings of one look, or raise the failure of the search behind it."""
+        """Answer with what was found before a failure, or raise that.
+
+        What follow-ups found stands only where the caller's own time is used up.
+        """
+        concluded = found_in_time(self.scope, self.searched)
+        if concluded and self.searched:
+            return await self.respond(concluded, self.searched)
+
         look = self.look
         if look is None or not look.found:
             raise error
 
         self.scope.lose("deeper_failed", error, code=error.code)
-        found = look.conclusion
-        uncertain = replace(found, uncertainty=(*found.uncertainty, ONE_LOOK_STANDS))
-        return await self.answer_by(replace(look, conclusion=uncertain))
+        return await self.answer_by(standing(look))
 
     def depth(self, used: Literal["quick", "drift"]) -> DepthOut:
         reason = self.look.open if self.look else ""
@@ -272,9 +264,12 @@ class _Retrieval:
 
     async def respond(self, concluded: Conclusion, searched: Searched) -> RetrieveResponse:
         """Return the answer that is made of a conclusion, and tell it."""
-        cut_short = any(node.state.is_cut_short for node in searched.tree.nodes.values())
-        self.is_whole = not (self.scope.lost or cut_short)
+        is_cut = any(node.state.is_cut_short for node in searched.tree.nodes.values())
+        ended_by = self.scope.ended_by
+        self.is_whole = not (self.scope.lost or is_cut or ended_by)
         answered = build_response(concluded, searched, self.request.include)
+        if ended_by:
+            answered = cut_short(answered, ended_by[0])
         if "references" in self.request.include:
             self.telling.ended(answered.final_answer)
             vector = self.look.vector if self.look else ()

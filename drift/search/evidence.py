@@ -2,33 +2,94 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from drift.answer.reference_lookup import ReferenceLookup
 from drift.answer.references import Known, label_of
 from drift.answer.signals import similarity
-from drift.contracts.evidence import EvidenceResponse, PassageOut
+from drift.contracts.answer import NO_DATA_STATE
+from drift.contracts.evidence import EvidenceAnswer, EvidenceResponse, PassageOut, Surroundings
+from drift.contracts.progress import Phase
+from drift.contracts.request import ProjectRequest
+from drift.core.deadline import Deadline
+from drift.core.errors import DriftError
 from drift.model.graph import Chunk
+from drift.model.limits import Limits
 from drift.model.tree import Citation
+from drift.ports import Ports
+from drift.search.prices import PriceTable, usage_of
+from drift.search.progress import Progress, name_list
 from drift.search.scope import Scope
+from drift.telemetry import parts
 
 
-async def find_passages(scope: Scope, lookup: ReferenceLookup) -> EvidenceResponse:
-    """Return the best passages for the question of a scope, best first.
+@dataclass(frozen=True, slots=True)
+class EvidenceSearch:
+    """Finds passages in one graph; it holds nothing about a request."""
 
-    Raises:
-        UpstreamError: the graph or the embedding model failed, or the time is used up.
-    """
-    async with scope.deadline.enforced():
-        [vector] = await scope.embed([scope.question])
-        evidence = await scope.find(scope.question, vector)
+    ports: Ports
+    limits: Limits
+    prices: PriceTable | None = None
+    embedding_model: str = ""
 
-    chunks = evidence.chunks[: scope.request.top_k]
-    ids = tuple(chunk.id for chunk in chunks)
-    known = await lookup.known(scope.request, ids, vector, scope.deadline)
-    passages = zip(chunks, scores(chunks, known), strict=True)
-    return EvidenceResponse(passages=[_passage(chunk, score) for chunk, score in passages])
+    async def find(
+        self, request: ProjectRequest, retrieval_id: str, deadline: Deadline, *, reranks: bool
+    ) -> EvidenceResponse:
+        """Return the passages nearest to a question, best first.
+
+        Where the settings name a reranker, it orders them if `reranks`.
+
+        Raises:
+            UpstreamError: the graph or the embedding model failed, or the time is used up.
+        """
+        ports = self.ports if reranks else replace(self.ports, reranker=None)
+        scope = Scope(ports, self.limits, request, deadline)
+        with parts.retrieval(retrieval_id, request.project_id):
+            passages, _ = await self._found(scope)
+        return EvidenceResponse(passages=passages)
+
+    async def answer(
+        self, request: ProjectRequest, progress: Progress, deadline: Deadline
+    ) -> EvidenceAnswer:
+        """Return the same as the answer to a request, with what is around; errors as for `find`."""
+        scope = Scope(self.ports, self.limits, request, deadline)
+        progress.report(Phase.INITIALIZING, "Starting the retrieval")
+        try:
+            with parts.retrieval(progress.retrieval_id, request.project_id) as whole:
+                with parts.phase(Phase.EXPANDING_QUERY):
+                    passages, around = await self._found(scope)
+                answered = EvidenceAnswer(evidence=passages, **dict(around))
+                if not passages:
+                    answered.no_data_found, whole.outcome = True, NO_DATA_STATE
+        except DriftError as error:
+            progress.failed(error.detail)
+            raise
+
+        names = name_list((one.document_name for one in passages), bracketed=True)
+        progress.completed(f"Found {len(passages)} passages", names)
+        if "usage" in request.include:
+            answered.usage = usage_of(whole, self.prices)
+        return answered
+
+    async def _found(self, scope: Scope) -> tuple[list[PassageOut], Surroundings]:
+        """Return the best passages; for who wants no answer, also what is around them."""
+        request, deadline = scope.request, scope.deadline
+        async with deadline.enforced():
+            [vector] = await scope.embed([scope.question])
+            evidence = await scope.find(scope.question, vector)
+
+        chunks = evidence.chunks[: request.top_k]
+        ids = tuple(chunk.id for chunk in chunks)
+        lookup = ReferenceLookup(self.ports, self.embedding_model)
+        known, around = await asyncio.gather(
+            lookup.known(request, ids, vector, deadline),
+            lookup.around(request, () if request.answer else ids, vector, deadline),
+        )
+        passages = zip(chunks, scores(chunks, known), strict=True)
+        return [_passage(*one, is_located=scope.located) for one in passages], around
 
 
 def scores(chunks: Sequence[Chunk], known: Known) -> list[float]:
@@ -48,17 +109,23 @@ def falling(near: Sequence[float]) -> list[float]:
     return list(accumulate(reversed(near), max))[::-1]
 
 
-def _passage(chunk: Chunk, score: float) -> PassageOut:
-    whole = Citation(chunk.id, chunk.text, chunk.document_name, at=0)
-    return PassageOut(
-        chunk_id=chunk.id,
-        text=chunk.text.replace("\f", "\n"),  # as long as before, so that places stay
-        score=score,
-        document_id=chunk.document_id,
-        document_name=chunk.document_name,
-        label=label_of(whole, chunk),
-        heading=chunk.heading,
-        page="" if chunk.page is None else str(chunk.page),
-        start=-1 if chunk.start is None else chunk.start,
-        source_uri=chunk.source_uri,
+def _passage(chunk: Chunk, score: float, *, is_located: bool) -> PassageOut:
+    """Return a chunk as a passage, of which only what is known is set."""
+    where = {
+        "label": label_of(Citation(chunk.id, chunk.text, chunk.document_name, at=0), chunk),
+        "heading": chunk.heading,
+        "page": "" if chunk.page is None else str(chunk.page),
+        "start": chunk.start,
+        "source_uri": chunk.source_uri,
+    }
+    return PassageOut.model_validate(
+        {
+            "chunk_id": chunk.id,
+            "text": chunk.text.replace("\f", "\n"),  # as long as before, so that places stay
+            "score": score,
+            "document_id": chunk.document_id,
+            "document_name": chunk.document_name,
+            "via": chunk.via,
+            **{name: one for name, one in where.items() if is_located and one not in ("", None)},
+        }
     )

@@ -277,7 +277,7 @@ class Followups:
         for question in questions:
             log.warning("followup_failed", exc_info=error, extra={"followup": question.id})
             self.failures.append(error)
-            self._end(Node(question, FollowupState("failed", error.code)))
+            self._end(Node(question, FollowupState.failed_by(error)))
 
     def _end(self, *nodes: Node) -> None:
         for node in nodes:

@@ -10,8 +10,9 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, StringConstraints, ValidationError, field_validator
 
-from drift.contracts.answer import CostOut
+from drift.contracts.answer import CostOut, UsageOut
 from drift.model.calls import ModelName, ModelUse, Spending
+from drift.telemetry.parts import Part
 
 MOST_CHARACTERS = 100_000
 Amount = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
@@ -97,6 +98,13 @@ class PriceTable:
         if name.reported and not self.is_own:
             asked = [one for one in asked if name.reported.startswith(f"{one}-")]
         return [name.reported, *asked]
+
+
+def usage_of(part: Part, prices: PriceTable | None) -> UsageOut:
+    """Return what an ended retrieval used, with its cost where there are prices."""
+    used = part.usage()
+    used.cost = prices.cost(part.spending) if prices else None
+    return used
 
 
 def read(text: str) -> Prices:

@@ -125,7 +125,7 @@ class Queue:
     known: list[Question] = field(default_factory=list)
     answered: list[Question] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
-    _is_settled: bool = False
+    is_settled: bool = False
     _waiting: list[_Waiting] = field(default_factory=list)
     _asked: set[int] = field(default_factory=set)
     # What was merged into another, or refused, stands for no question of its own.
@@ -163,7 +163,7 @@ class Queue:
         """Take in an answer from before the first follow-up: its question is not asked again."""
         if look.answer and look.answer.verdict == "answered":
             self.answered.append(look.question)
-            self._is_settled = is_settling(look.answer)
+            self.is_settled = is_settling(look.answer)
 
     def offer(self, proposals: Sequence[Proposal], parent: Node | None = None) -> list[Node]:
         """Take in proposals of an answer, or of the primer; return those that ended at once.
@@ -201,11 +201,11 @@ class Queue:
         if not answer:
             return []
         if is_settling(answer) and is_same_question(first.text, self.question):
-            self._is_settled = True
+            self.is_settled = True
 
         settled = self.offer(answer.followups, parent)
         leads_on = len(settled) < len(answer.followups) or self.is_hopeless(first)
-        is_over = self._is_settled or first.depth >= self.limits.max_passes
+        is_over = self.is_settled or first.depth >= self.limits.max_passes
         if leads_on or is_over or not is_in_vain(answer):
             return settled
 
@@ -226,7 +226,7 @@ class Queue:
         so far.
         """
         ended = self._give_hints(names_found(settled, self.question))
-        if self._is_settled:  # another pass is not needed
+        if self.is_settled:  # another pass is not needed
             ended += [Node(one.question, SKIPPED_ENOUGH) for one in self._waiting if one.parent]
             self._waiting = [one for one in self._waiting if not one.parent]
 
@@ -257,7 +257,7 @@ class Queue:
         if self.is_hopeless(question):
             return NO_EVIDENCE
 
-        is_over = question.parent is not None and self._is_settled
+        is_over = question.parent is not None and self.is_settled
         if is_over or question.depth > self.limits.max_passes:
             return SKIPPED_ENOUGH
 

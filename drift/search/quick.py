@@ -16,7 +16,7 @@ from drift.answer import conclusion
 from drift.answer.conclusion import Conclusion
 from drift.answer.streaming import GrowingAnswer, Telling
 from drift.contracts.final_replies import AggregateReply, QuickReply
-from drift.core.errors import UnusableReplyError
+from drift.core.errors import ModelUnavailableError, OutOfTokensError, UnusableReplyError
 from drift.evidence.answer_statements import joined
 from drift.evidence.citations import check_each, standing
 from drift.evidence.handles import without_handles
@@ -55,6 +55,11 @@ class Look:
     conclusion: Conclusion = field(default_factory=Conclusion)
     open: str = ""
     vector: Vector = ()
+
+    @property
+    def settles(self) -> bool:
+        """True when a further search would find no more."""
+        return self.open in {"", UNKNOWN_NAME}
 
     @property
     def found(self) -> bool:
@@ -102,7 +107,15 @@ async def _look_at_position(
 
 
 def unusable(scope: Scope, error: UnusableReplyError) -> Look:
-    """Return the look of a model whose reply cannot be used: nothing was found by it."""
+    """Return the look of a model whose reply cannot be used: nothing was found by it.
+
+    Raises:
+        ModelUnavailableError: one look is all; OutOfTokensError: it was not begun.
+    """
+    if isinstance(error, OutOfTokensError):
+        raise error
+    if scope.is_quick:
+        raise ModelUnavailableError(error.sentence) from error
     scope.lose("quick_unusable", reason=error.detail)
     return Look(Node(_asked(scope), NO_EVIDENCE), open="unusable_reply")
 

@@ -62,12 +62,13 @@ def ranked(
 def followed(best_first: Sequence[Chunk], found: Iterable[Candidate]) -> tuple[Chunk, ...]:
     """Return the chunks, each short one followed by the next of its document, with its score."""
     behind = {c.chunk.id: c.following for c in found if c.following}
+    via = {chunk.id: chunk.via for chunk in best_first}
     placed: dict[str, Chunk] = {}
     for chunk in best_first:
         placed.setdefault(chunk.id, chunk)
         if further := behind.get(chunk.id):
-            placed.setdefault(further.id, replace(further, score=chunk.score))
-
+            led = (*via.get(further.id, ()), "next")
+            placed.setdefault(further.id, replace(further, score=chunk.score, via=led))
     return tuple(placed.values())
 
 
@@ -80,7 +81,6 @@ def pin(best_first: Sequence[Chunk], pinned: Sequence[Chunk]) -> tuple[Chunk, ..
     wished = {c.id: replace(c, score=best.score) for c in pinned if c.id != best.id}
     first = tuple(wished.values())[:MAX_PINNED]
     taken = {chunk.id for chunk in first}
-
     return (best, *first, *(chunk for chunk in others if chunk.id not in taken))
 
 

@@ -6,11 +6,13 @@ Some errors cost one step alone. When every step failed, the most telling error 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from drift.contracts.answer import EndedBy
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import (
@@ -19,6 +21,7 @@ from drift.core.errors import (
     GraphUnavailableError,
     ModelMisconfiguredError,
     ModelUnavailableError,
+    OutOfTokensError,
     UnusableReplyError,
 )
 from drift.core.logs import log
@@ -38,6 +41,7 @@ from drift.model.limits import Limits
 from drift.model.reading import AboutProject
 from drift.ports import Ports
 from drift.prompting.budget import second_try
+from drift.search.bounded_chat import A_REPLY, LAST_CALL, BoundedChat
 from drift.search.ranking import ranked
 from drift.search.reranking import relevance
 
@@ -70,6 +74,45 @@ class Scope:
     """The types of the vectors of all searches."""
     lost: set[str] = field(default_factory=set)
     """Log events of failures that did not end the request: the answer may be less for them."""
+    ended_by: list[EndedBy] = field(default_factory=list)
+    """The caller's own limits that ended the search, the first one first."""
+
+    @classmethod
+    def within(
+        cls, ports: Ports, limits: Limits, request: ProjectRequest, deadline: Deadline
+    ) -> Scope:
+        """Return the scope of a request, within these bounds and those that its caller sets."""
+        asked, ended_by = request.limits, list[EndedBy]()
+        limits = limits.within(ports.chat.longest_prompt)
+        if asked.max_followups is not None:
+            most = min(limits.max_followups, asked.max_followups)
+            limits = replace(limits, max_followups=most)
+        if asked.max_tokens is not None:
+            is_one_call = request.depth == "quick" or not limits.max_followups
+            # Others make three calls at least: a plan, a follow-up, and the answer.
+            share = asked.max_tokens if is_one_call else asked.max_tokens // 3
+            limits = limits.within(share - A_REPLY)
+            reserved = 0 if is_one_call else min(LAST_CALL, asked.max_tokens // 4)
+            refused = partial(ended_by.append, "max_tokens")
+            bounded = BoundedChat(ports.chat, asked.max_tokens, reserved, refused)
+            ports = replace(ports, chat=bounded)
+        return cls(ports, limits, request, deadline, ended_by=ended_by)
+
+    @property
+    def is_quick(self) -> bool:
+        """True where one look is all."""
+        return self.request.depth == "quick" or not self.limits.max_followups
+
+    @property
+    def longest_last_prompt(self) -> int:
+        """The most tokens of the prompt that makes the answer of all findings."""
+        chat, most = self.ports.chat, self.limits.max_prompt_tokens
+        return min(most, chat.longest_last) if isinstance(chat, BoundedChat) else most
+
+    def end(self, limit: EndedBy, bound: float) -> None:
+        """Remember that a bound ended the search, where it is the caller's own."""
+        if getattr(self.request.limits, limit) == bound:
+            self.ended_by.append(limit)
 
     @property
     def question(self) -> str:
@@ -162,6 +205,8 @@ def raise_most_telling(failures: Sequence[DriftError]) -> NoReturn:
             raise failure
 
     first = failures[0]
+    if isinstance(first, OutOfTokensError):
+        raise first
     why = first.sentence if isinstance(first, UnusableReplyError) else first.detail
     raise ModelUnavailableError(why) from first
 

@@ -18,7 +18,7 @@ from drift.core import hyperlinks
 from drift.core.names import document_key, normalised_title, plain_text
 from drift.core.sentence_ends import split_sentences
 from drift.core.stop_words import ASKING_WORDS, STOP_WORDS
-from drift.model.graph import NAMELESS, Chunk, document_of
+from drift.model.graph import NAMELESS, Chunk, Via, document_of
 
 SEEDS = 3
 """The best chunks, whose texts lead on beside those of the documents that are named."""
@@ -50,8 +50,11 @@ def led_by_titles(question: str, best_first: Sequence[Chunk]) -> tuple[Chunk, ..
     best chunks name or link to.
     """
     links = _Links.among(question, best_first)
-    leading = {chunk.id: chunk for chunk in links.leading(best_first[:SEEDS])}
-    first = (replace(chunk, score=best_first[0].score) for chunk in leading.values())
+    leading = {chunk.id: (chunk, via) for chunk, via in links.leading(best_first[:SEEDS])}
+    first = (
+        replace(chunk, score=best_first[0].score, via=tuple(dict.fromkeys((*chunk.via, via))))
+        for chunk, via in leading.values()
+    )
     return (*first, *(chunk for chunk in best_first if chunk.id not in leading))
 
 
@@ -95,11 +98,11 @@ class _Links:
         rarity = {word: math.log(1 + (len(texts) + 0.5) / (counts[word] + 0.5)) for word in words}
         return cls(first, common, rare, titles, named, rarity)
 
-    def leading(self, best: Sequence[Chunk]) -> Iterator[Chunk]:
+    def leading(self, best: Sequence[Chunk]) -> Iterator[tuple[Chunk, Via]]:
         """Yield the chunks of documents named, then of those linked, the likeliest first."""
         named = [self.titled[key] for key in self.named]
         named = sorted(named, key=lambda chunk: -chunk.score)[:MOST_NAMED]
-        yield from named
+        yield from ((chunk, "title") for chunk in named)
 
         scores: dict[str, float] = {}
         own: dict[str, float] = {}
@@ -124,7 +127,7 @@ class _Links:
 
         further = [one for one in scores if self.first[one] not in (*named, *best)]
         for one in sorted(further, key=lambda one: (-scores[one], one))[:MOST_LINKED]:
-            yield self.first[one]
+            yield self.first[one], "link"
 
     def _meets(self, plain: str) -> float:
         held = self.words.keys() & _stems(plain)

@@ -121,7 +121,7 @@ async def look_at_whole(
 
     project = knowing.result()
     whole = Whole(project, finding.result(), own)
-    parts = list(whole.parts(1 if scope.request.depth == "quick" else MOST_LOOKS))
+    parts = list(whole.parts(1 if scope.is_quick else MOST_LOOKS))
     is_answer = len(parts) == 1
     tasks = [
         asyncio.create_task(
@@ -136,6 +136,7 @@ async def look_at_whole(
         await asyncio.gather(*late, return_exceptions=True)
     if late:
         scope.lose("whole_unread", code="deadline")
+        scope.end("max_seconds", scope.deadline.total_s)
     looks = [look for task in tasks if task not in late and (look := task.result())]
     tree = Tree()
     for look in looks:

@@ -135,13 +135,18 @@ def outcome_of(error: BaseException) -> str:
 
 @contextmanager
 def measured() -> Iterator[Cost]:
-    """Sum the cost of a block for our own account, without a span or a log line."""
-    part = Part({})
+    """Sum the cost of a block for our own account, without a span or a log line.
+
+    The part around it gets it too.
+    """
+    part, outer = Part({}), _current.get()
     token = _current.set(part)
     try:
         yield part.cost
     finally:
         _current.reset(token)
+        if outer is not None:
+            outer.receive(part)
 
 
 # ------------------------------------------------------------------------------- parts of a request

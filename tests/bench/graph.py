@@ -32,6 +32,7 @@ from tests.bench.graph_trials import (
     READ,
     Trial,
     WatchedConnection,
+    evidence,
     filtered,
     followup,
     nodes,
@@ -70,7 +71,7 @@ MAX_EXACT = 10_000
 """Chunks of a tenant up to which the follow-up is also measured with all of them scored."""
 USUAL_SIZE = 10_000
 """Chunks that growth is counted from."""
-OURS = ("primer", "followup")
+OURS = ("primer", "followup", "evidence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +173,7 @@ def _search_and_reads(
         limits["followup_exact"] = MAX_EXACT
 
     trials = [primer(graph, project), followup("followup", graph, connection, project)]
+    trials.append(evidence(graph, project))
     for name, limit in limits.items():
         one_way = Neo4jGraph(connection, names, exact_limit=limit)
         trials.append(followup(name, one_way, connection, project))

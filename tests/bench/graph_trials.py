@@ -11,13 +11,20 @@ import numpy as np
 
 from drift.auth.caller import EVERYBODY
 from drift.contracts.filter import Filter
+from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.graph import Neo4jGraph
+from drift.model.calls import ChatReply, Embeddings
 from drift.model.found_nodes import CHUNK, COMMUNITY, NodesQuery
 from drift.model.graph import FollowupQuery, PrimerQuery
+from drift.model.health import Readiness
+from drift.model.limits import Limits
 from drift.model.reading import PageQuery
 from drift.nodes.threshold import LEAST_TEXTS, pairs
+from drift.ports import Ports
+from drift.search.evidence import EvidenceSearch
+from drift.search.progress import Progress
 from tests.bench.synthetic import Query, SyntheticProject
 from tests.bench.synthetic_records import CHUNKS_A_DOCUMENT
 
@@ -151,6 +158,39 @@ def filtered(
         name = f"filtered {100 * share_of_all:g} %"
         trials += [Trial(name, ask, recall), Trial(f"{name}, documents alone", allowed)]
     return trials
+
+
+class Given:
+    """Embedder and chat model of a bench: the vector of a question that is there, and no answer."""
+
+    longest_prompt = None
+
+    def __init__(self, query: Query) -> None:
+        self.query = query
+
+    async def embed(self, _texts: Sequence[str], _deadline: Deadline) -> Embeddings:
+        return Embeddings((self.query.vector,))
+
+    async def complete(self, *_: Any) -> ChatReply:
+        raise NotImplementedError
+
+    async def health(self) -> Readiness:
+        return Readiness.ok()
+
+
+def evidence(graph: Neo4jGraph, project: SyntheticProject) -> Trial:
+    """Return the evidence alone, beyond the embedding: all of what /retrieve does for it."""
+
+    async def ask(query: Query) -> Sequence[Any]:
+        given = Given(query)
+        search = EvidenceSearch(Ports(graph, given, given, graph.passages()), Limits())
+        asked = ProjectRequest(
+            query=query.text, project_id=project.project_id, top_k=10, answer=False
+        )
+        async with Progress(project.project_id, "bench") as progress:
+            return (await search.answer(asked, progress, deadline())).evidence
+
+    return Trial("evidence", ask)
 
 
 def exact_communities(project: SyntheticProject, query: Query) -> list[tuple[int, int]]:

@@ -65,6 +65,7 @@ async def test_a_document_that_no_leg_finds_is_found_by_its_title_in_another(
     question = "Who is the mother of the director of the old mill?"
     found = await ask_followup(backend.store(), project, question, axis(0))
     assert [one.id for one in found.chunks[:2]] == ["mill", "ada"]
+    assert [one.via[-1] for one in found.chunks[:2]] == ["title", "link"]
 
     # Only so many titles are of use as name one document.
     again = [chunk("twin", "Somebody else.", axis(3), "d3")]
@@ -95,6 +96,7 @@ async def test_a_document_that_no_leg_finds_is_found_by_a_link_in_another(
 
     async def first() -> list[str]:
         found = await ask_followup(backend.store(), project, question, axis(0))
+        assert all("link" in one.via for one in found.chunks if one.id in {"ada", "maker"})
         return [one.id for one in found.chunks[:2]]
 
     assert sorted(await first()) == ["ada", "maker"]

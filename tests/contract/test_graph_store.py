@@ -140,6 +140,8 @@ async def test_words_find_what_the_vector_does_not_by_the_text_and_by_its_headin
         for question, expected in questions.items():
             found = await ask_followup(store, project, question, axis(0))
             assert {"word", "under"} & set(ids(found.chunks)) == expected
+            assert all(one.via == ("text",) for one in found.chunks if one.id in expected)
+            assert all("vector" in one.via for one in found.chunks if one.id in {"k000", "k001"})
 
 
 # --------------------------------------------------------------------------------- time and indexes

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
+from drift.contracts.evidence import Surroundings
 from drift.core.deadline import Deadline
 from drift.graph.writing.records import DocumentBatch
 from drift.local.ingest.pipeline import ingest
@@ -24,6 +25,7 @@ from tests.contract.graph_backends import (
     ask_followup,
     axis,
     chunk,
+    community,
     context,
     documents,
     entity,
@@ -196,3 +198,43 @@ async def test_a_converted_document_has_no_lines(
         int((tmp_path / name).stat().st_mtime_ns // 1_000_000) for name in ("a.html", "b.txt")
     }
     assert {one.updated_at for one in passages.values()} == changed
+
+
+async def test_what_more_of_the_chunks_share_comes_first_around_them(
+    backend: Backend, project: str
+) -> None:
+    chunks = [chunk(f"k{n}", f"text {n}", axis(n), f"d{n}") for n in range(4)]
+    entities = [
+        entity("e1", "Anchor", "k0"),
+        entity("e2", "Mill", "k0", "k1"),
+        entity("e3", "Wheel", "k3"),
+    ]
+    groups = [
+        community("g", 1, None, axis(0)),
+        community("one", 0, "g", axis(0), ("k0", "k1"), ("e2",)),
+        community("two", 0, "g", axis(1), ("k2",), ("e1",)),
+        community("far", 0, "g", axis(2), ("k3",), ("e3",)),
+    ]
+    await fill(backend, project, chunks, entities, communities=groups)
+    reader = backend.passages()
+    asked = PassagesQuery(project, ("k2", "k0", "k1", "absent", "k0"), ALPHA)
+    told = await reader.around(asked, Deadline.after(120))
+    assert [(one.id, one.title, sorted(one.chunk_ids)) for one in told.entities] == [
+        ("e2", "Mill", ["k0", "k1"]),
+        ("e1", "Anchor", ["k0"]),
+    ]
+    assert [(one.id, one.title, one.level) for one in told.communities] == [
+        ("one", "title one", 0),
+        ("two", "title two", 0),
+    ]
+    nowhere = PassagesQuery(f"{project}-absent", ("k0",), ALPHA)
+    assert await reader.around(nowhere, Deadline.after(120)) == Surroundings()
+
+
+async def test_what_is_around_is_bounded(backend: Backend, project: str) -> None:
+    names = [entity(f"e{n:03}", f"Name {n:03}", "k1") for n in range(90)]
+    await fill(backend, project, CHUNKS, names)
+    told = await backend.passages().around(
+        PassagesQuery(project, ("k1",), ALPHA), Deadline.after(120)
+    )
+    assert len(told.entities) == 30

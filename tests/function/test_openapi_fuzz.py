@@ -108,6 +108,8 @@ def complete(case: Case) -> None:
         case.body = {**case.body, "project_id": PROJECT}
     if isinstance(case.body, dict) and case.body.get("metadata_condition"):
         case.body = {**case.body, "metadata_condition": CONDITION}
+    if isinstance(case.body, dict):
+        case.body.pop("limits", None)  # of a second, or of ten tokens, no answer can be made
     if isinstance(case.body, dict) and "messages" in case.body:
         case.body = {**case.body, "messages": [{"role": "user", "content": "In fog?"}]}
     known = {parameter.name for parameter in case.operation.query}

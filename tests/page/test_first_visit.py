@@ -9,7 +9,7 @@ from drift.answer.response import caveats
 from drift.contracts.answer import SignalsOut
 from drift.evidence import verdict
 from drift.model.tree import SKIPPED_DEADLINE, FollowupState, Node, Question
-from drift.search import drift
+from drift.search import ends
 from tests.function.corpus import PROJECT, QUESTION
 from tests.page.browser import Visit
 from tests.page.conftest import Visits
@@ -50,7 +50,7 @@ def of_the_server() -> list[str]:
         *of_signals(), signals.ONLY_IN_PART, signals.NO_REFERENCE,
         signals.NOTHING_THERE, reference_lookup.NO_TIME, reference_lookup.NO_VECTOR,
         reference_lookup.NO_GRAPH, conclusion.FINDINGS_STAND, conclusion.NOT_PUT_TOGETHER,
-        drift.ONE_LOOK_STANDS, *reasons, *caveats(nodes, 2),
+        ends.ONE_LOOK_STANDS, *reasons, *caveats(nodes, 2),
     ]  # fmt: skip
 
 

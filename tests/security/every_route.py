@@ -16,6 +16,7 @@ ROUTES = (
     ("GET", "/.well-known/oauth-protected-resource/mcp"),
     ("POST", "/v1/chat/completions"),
     ("GET", "/v1/models"),
+    ("POST", f"/v1/vector_stores/{PROJECT}/search"),
     ("POST", "/dify/retrieval"),
     ("GET", "/openapi-3.0.json"),
     ("POST", "/api/nodes"),

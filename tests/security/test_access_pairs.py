@@ -134,12 +134,12 @@ class Pair:
 
     # ----------------------------------------------------------------------------------- questions
     async def questions(self) -> None:
-        """Ask, buffered and as a stream."""
+        """Ask, buffered and as a stream, also for the evidence alone."""
         named = {} if self.project is None else {"project_id": self.project}
-        for headers in (JSON, STREAM):
+        for headers, alone in ((JSON, {}), (STREAM, {}), (JSON, {"answer": False})):
             id_ = str(UUID(int=self.chance.getrandbits(128)))
             asked = {"query": QUESTION, "retrieval_id": id_, "include": ["trace"], **named}
-            body = json.dumps(asked).encode()
+            body = json.dumps(asked | alone).encode()
             answer = await self.ask("retrieve", "/retrieve", body, headers)
             if self.status == 200:
                 self._is_answered(answer, id_, streamed=headers is STREAM)
@@ -210,13 +210,16 @@ class Pair:
     async def programs(self) -> None:
         """Ask as chat programs and Dify do: a refusal has their shape, and reaches no server."""
         self.tried |= {"/v1/chat/completions", "/v1/models", "/dify/retrieval"}
+        self.tried.add("/v1/vector_stores/{id}/search")
         project = self.project or ""
+        store = f"/v1/vector_stores/{written(project)}/search"
         asked: dict[str, dict[str, Any]] = {
             "/v1/chat/completions": {
                 "model": f"{project}:drift",
                 "messages": [{"role": "user", "content": QUESTION}],
             },
             "/dify/retrieval": {"knowledge_id": project, "query": QUESTION},
+            store: {"query": QUESTION},
         }
         for path, body in asked.items():
             if self.project is None:
@@ -224,10 +227,11 @@ class Pair:
             self.world.forget()
             headers = {**self.who.headers, **JSON}
             answer = await call(self.url, "POST", path, headers, json.dumps(body).encode())
-            wanted = self.status if self.status != 200 or self.exists else 404
+            wanted = self.status if self.status != 200 or self.exists or path == store else 404
             assert answer.status == wanted, (self, path, answer.body)
             assert self.status == 200 or self.world.calls == [], (self, path)
-            assert (b"mark" in answer.body) is (wanted == 200), (self, path)
+            is_told = self.exists and wanted == 200
+            assert (b"mark" in answer.body) is is_told, (self, path)
             assert other_marks(self.meant, answer.body) == [], (self, path)
 
         self.world.forget()

@@ -124,7 +124,8 @@ CALL (chosen, legs, inside) {{
     CASE WHEN {comparable()} THEN {COSINE} ELSE leg.similarity END AS similarity
   WITH place, ch, {{
     {told(s)}, links: {s.links("ch")},
-    similarity: similarity, bm25: leg.text, graph: leg.graph, in_scope: place IN inside
+    similarity: similarity, is_near: leg.similarity IS NOT NULL, bm25: leg.text, graph: leg.graph,
+    in_scope: place IN inside
   }} AS row
   RETURN collect(CASE WHEN {still_there(s)} THEN row ELSE {{id: null}} END) AS candidates
 }}

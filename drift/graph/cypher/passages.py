@@ -32,6 +32,54 @@ RETURN threshold, asked.id AS id, {still_there(s)} AS is_there, similarity, name
 """
 
 
+# What more of the chunks share comes first: it is what the question is about.
+def around(s: Schema = DEFAULT) -> str:
+    """Return the statement that gives the `entities` that chunks mention, and their `communities`.
+
+    The chunks are those of `$asked.chunks`.
+    """
+    return f"""
+{visible(s)}
+CALL () {{
+  UNWIND $asked.chunks AS asked
+  CALL (asked) {{
+    {one_by_id(s, "ch", "__Chunk__", "asked")}
+  }}
+  RETURN collect(ch) AS chunks
+}}
+CALL (chunks, generation) {{
+  UNWIND chunks AS ch
+  CALL (ch, generation) {{
+    MATCH (ch){s.mentions}(e)
+    WITH DISTINCT e, generation
+    WHERE {s.is_entity("e")} AND {s.project_entity("e")}
+    RETURN e LIMIT $mentions_each
+  }}
+  WITH toStringOrNull({s.node_id("e")}) AS id, coalesce({s.title("e")}, '') AS title,
+    collect(toStringOrNull({s.node_id("ch")})) AS chunk_ids
+  WHERE id IS NOT NULL
+  WITH id, title, chunk_ids ORDER BY size(chunk_ids) DESC, title, id LIMIT $most_entities
+  RETURN collect({{id: id, title: title, chunk_ids: chunk_ids}}) AS entities
+}}
+CALL (chunks, generation) {{
+  UNWIND chunks AS ch
+  CALL (ch, generation) {{
+    MATCH (ch){s.member_of}(c)
+    WITH DISTINCT c, generation
+    WHERE c:{s.community} AND {s.project_community("c")}
+    RETURN c LIMIT $mentions_each
+  }}
+  WITH c, count(*) AS held
+  ORDER BY held DESC, {s.community_id("c")} LIMIT $most_communities
+  RETURN collect({{
+    id: {s.community_id("c")}, title: coalesce(toStringOrNull(c.title), ''),
+    level: toIntegerOrNull(c.level)
+  }}) AS communities
+}}
+RETURN entities, communities
+"""
+
+
 def _home(s: Schema) -> str:
     """Return the subquery that gives `home`: the document the chunk is named after; or null."""
     times = ", ".join(f"d.{name}" for name in TIMES)

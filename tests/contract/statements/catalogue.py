@@ -142,6 +142,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         )
     },
     "passages.passages": {"": (), "v1": (V1,)},
+    "passages.around": {"": (), "v1": (V1,)},
     "whole.whole": {"": (DEFAULT,), "v1": (V1,)},
     "said.filter_keys": {"": ()},
     "nodes.nearest_nodes": {

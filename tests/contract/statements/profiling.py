@@ -381,6 +381,7 @@ async def _read_passages(profiler: Profiler, schema: Schema) -> None:
     for vector in (VECTORS[0], ()):
         query = PassagesQuery(MINE, (*chunks, "absent"), vector)
         await reader.passages(query, Deadline.after(PATIENCE_S))
+        await reader.around(query, Deadline.after(PATIENCE_S))
     await reader.whole(WholeQuery(MINE, VECTORS[0]), Deadline.after(PATIENCE_S))
 
 
