@@ -21,7 +21,7 @@ from drift.contracts.nodes import NewNode, NodeChange, NodeOut
 from drift.contracts.progress import Event
 from drift.contracts.rag import RagRequest, RagResponse
 from drift.contracts.reading import ProjectParameters, QuotaRead
-from drift.contracts.request import RetrieveRequest
+from drift.contracts.request import MAX_QUESTION_BYTES, RetrieveRequest
 from drift.http import documents, http, nodes, page, probes, protected_resource, questions, reading
 from drift.http.route import Call, Route
 from drift.integrations import chat_completions as chat
@@ -61,6 +61,7 @@ ROUTES = (
         RetrieveResponse,
         (*_WITH_BODY, 409),
         body=RetrieveRequest,
+        most=MAX_QUESTION_BYTES,
         events=(
             Event.PROGRESS,
             Event.ANSWER_DELTA,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
-from drift.contracts.request import Depth, Query, TopK, plain_text
+from drift.contracts.request import Depth, History, Query, TopK, plain_text
 from drift.model.tree import Verdict
 
 Question = Annotated[Query, Field(description="The question, in full.")]
@@ -19,6 +19,13 @@ ProjectName = Annotated[
 HowFar = Annotated[
     Depth,
     Field(description="quick: one look; drift: with follow-ups; auto: quick, and more if needed."),
+]
+SaidBefore = Annotated[
+    History,
+    Field(
+        description="Messages before the question, the oldest first, where it refers to them; "
+        "better, write the question in full."
+    ),
 ]
 HowMany = Annotated[TopK, Field(description="How many passages at most.")]
 ChunkId = Annotated[

@@ -82,6 +82,7 @@ class Tools:
         question: shapes.Question,
         project: shapes.ProjectName = "",
         depth: shapes.HowFar = "auto",
+        history: shapes.SaidBefore = (),
     ) -> shapes.ToolAnswer:
         """Answer a question from a project's documents, with numbered, checked references.
 
@@ -91,7 +92,7 @@ class Tools:
         who = self._asker(ctx)
         asked = await who.project(project)
         include: tuple[Include, ...] = ("references", "verdict")
-        request = RetrieveRequest(query=question, depth=depth, include=include)
+        request = RetrieveRequest(query=question, depth=depth, include=include, history=history)
         # who does not follow gets an answer that nobody has to be told of while it grows
         is_followed = "progress_token" in (ctx.request_context.meta or {})
         heard = _Heard() if is_followed else None  # type: ignore[abstract]

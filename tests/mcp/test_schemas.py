@@ -54,10 +54,13 @@ async def test_arguments_are_plain_described_and_the_only_ones(tools: dict[str, 
         assert one.input_schema["type"] == "object"
         assert one.input_schema["additionalProperties"] is False
         for name, argument in one.input_schema["properties"].items():
-            assert argument["type"] in {"string", "integer"}, name
+            kinds = {"array"} if name == "history" else {"string", "integer"}
+            assert argument["type"] in kinds, name
             assert argument["description"], name
-    assert set(tools["retrieve"].input_schema["properties"]) == {"question", "project", "depth"}
-    assert tools["retrieve"].input_schema["properties"]["depth"]["default"] == "auto"
+    arguments = tools["retrieve"].input_schema["properties"]
+    assert set(arguments) == {"question", "project", "depth", "history"}
+    assert (arguments["depth"]["default"], arguments["history"]["default"]) == ("auto", [])
+    assert set(arguments["history"]["items"]["properties"]) == {"role", "content"}
 
 
 async def test_no_tool_writes_or_leaves_the_projects(tools: dict[str, Tool]) -> None:
