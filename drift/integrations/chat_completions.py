@@ -66,7 +66,7 @@ def question_of(request: CompletionRequest) -> RetrieveRequest:
         "query": text,
         "project_id": project or None,
         "depth": depth,
-        "include": ["references", "verdict", "usage"],
+        "include": ["references", "verdict", "usage", *["query"] * bool(history)],
         "history": [one.model_dump() for one in history],
     }
     return http.parse(json.dumps(body).encode(), RetrieveRequest)

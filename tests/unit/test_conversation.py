@@ -56,6 +56,7 @@ def test_a_chat_programs_earlier_messages_are_the_history_and_its_last_is_the_qu
         message("assistant", "Sin"),
     )
     assert asked.query == "Since when?"
+    assert "query" in asked.include
     assert [(one.role, one.content) for one in asked.history] == [
         ("user", "Who keeps it?"),
         ("assistant", "Ann."),
@@ -77,6 +78,7 @@ def test_a_chat_programs_earlier_messages_are_the_history_and_its_last_is_the_qu
 def test_no_conversation_before_a_question_is_refused(before: list[Any]) -> None:
     asked = said(*before, message("user", "Who?"))
     assert asked.query == "Who?"
+    assert ("query" in asked.include) == bool(asked.history)
     assert len(asked.history) <= MAX_MESSAGES
     assert sum(len(one.content) for one in asked.history) <= MAX_HISTORY_CHARACTERS
 

@@ -188,6 +188,11 @@ def test_the_stand_in_makes_a_question_that_can_be_used(one: dict[str, str]) -> 
         assert not fault_of(reply["question"], one["second"], said), reply
 
 
+@pytest.mark.parametrize("one", conversations(), ids=lambda one: one["id"])
+def test_the_question_that_a_conversation_means_can_be_used(one: dict[str, str]) -> None:
+    assert not fault_of(one["expects"], one["second"], (one["first"], one["first_answer"]))
+
+
 @pytest.mark.parametrize(
     ("second", "expected"),
     [
