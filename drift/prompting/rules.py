@@ -30,7 +30,7 @@ oldest first; `<question>` and `<question_again>` are what is asked now.
 
 - `stands_alone`: true when somebody who does not know the conversation understands the question,
   also when it is about something else than the conversation. False when it needs a name, a time or
-  a thing that was said before: "When was he born?", "And in 2024?", "Why?", "The second one?".
+  a thing that was said before: "Where does she work?", "And in 2024?", "Why?", "The second one?".
 - `question`: empty when it stands alone. Else the question as it would be asked alone, in its own
   language, with as many of its own words as possible.
   - In the place of "he", "there", "this book" or "the other one" stands the name that is meant.
