@@ -47,7 +47,7 @@ async def test_progress_says_what_is_searched_for(function: Caller) -> None:
 async def test_a_failing_model_costs_the_step_alone(
     function: Caller, model_server: ModelServerControl
 ) -> None:
-    rule: dict[str, Any] = {"fault": "status", "kind": "standalone_reply", "status": 400}
+    rule: dict[str, Any] = {"fault": "refusal", "kind": "standalone_reply"}
     model_server.fail(rule)
     include = ["query", "trace"]
     answer = await function.answer(depth="quick", history=HISTORY, include=include)
