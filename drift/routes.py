@@ -20,10 +20,11 @@ from drift.contracts.documents import IndexedOut, NewDocument
 from drift.contracts.evidence import EvidenceAnswer
 from drift.contracts.feedback import Feedback, FeedbackPage
 from drift.contracts.nodes import NewNode, NodeChange, NodeOut
+from drift.contracts.parameters import PageParameters, Parameters, ProjectParameters
 from drift.contracts.progress import Event
 from drift.contracts.rag import RagRequest, RagResponse
-from drift.contracts.reading import PageParameters, Parameters, ProjectParameters, QuotaRead
-from drift.contracts.request import RetrieveRequest
+from drift.contracts.reading import QuotaRead
+from drift.contracts.request import MAX_QUESTION_BYTES, RetrieveRequest
 from drift.contracts.vector_stores import VectorStorePage, VectorStoreSearch
 from drift.http import documents, http, nodes, page, probes, protected_resource, questions, reading
 from drift.http.feedback import OF_PROJECT, give_feedback, read_feedback
@@ -65,6 +66,7 @@ ROUTES = (
         RetrieveResponse | EvidenceAnswer,
         (*_WITH_BODY, 409),
         body=RetrieveRequest,
+        most=MAX_QUESTION_BYTES,
         events=(
             Event.PROGRESS,
             Event.ANSWER_DELTA,

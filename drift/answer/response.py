@@ -66,25 +66,11 @@ def with_references(
     return answered.model_copy(update={"key_facts": facts, "references": references})
 
 
-def of_local_vectors(answered: RetrieveResponse) -> RetrieveResponse:
-    """Return an answer with the note that the local model's vectors found its evidence."""
-    note = "The embedding model did not answer: a smaller one found the evidence."
-    said = f"{answered.residual_uncertainty} {note}".strip()
-    trace = answered.trace and answered.trace.model_copy(update={"embedding": "local"})
-    return answered.model_copy(update={"residual_uncertainty": said, "trace": trace})
-
-
 def cut_short(answered: RetrieveResponse, limit: EndedBy) -> RetrieveResponse:
     """Return an answer that says which limit of its request ended the search."""
     note = f"The limit {limit} of this request ended the search."
     said = f"{answered.residual_uncertainty} {note}".strip()
     return answered.model_copy(update={"residual_uncertainty": said, "ended_by": limit})
-
-
-def not_reranked(answered: RetrieveResponse) -> RetrieveResponse:
-    """Return an answer whose trace, where there is one, says that the reranker did not answer."""
-    trace = answered.trace and answered.trace.model_copy(update={"reranking": "lost"})
-    return answered.model_copy(update={"trace": trace})
 
 
 def nothing_found(searched: Searched, include: Sequence[Include]) -> RetrieveResponse:

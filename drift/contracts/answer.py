@@ -176,12 +176,21 @@ class DepthOut(BaseModel):
     reason: str = ""
 
 
+class QueryOut(BaseModel):
+    """The question as it was asked, and as it was searched for, which a conversation may change."""
+
+    asked: str
+    searched: str
+    rewritten: bool
+
+
 class TraceOut(BaseModel):
     """How the answer came about; the quick look is the follow-up of number -1 and pass 0.
 
     `embedding` is `local` where the evidence was found by the local model's vectors
-    (`EMBED_FALLBACK`), and `reranking` is `lost` where a reranker (`RERANK_URL`) did not answer
-    each time; they are left out otherwise.
+    (`EMBED_FALLBACK`), `reranking` is `lost` where a reranker (`RERANK_URL`) did not answer each
+    time, and `rewriting` where the question was searched for as asked, since what the model made of
+    it and its history could not be used; they are left out otherwise.
     """
 
     depth: DepthOut
@@ -192,10 +201,11 @@ class TraceOut(BaseModel):
     citations: CitationCountsOut
     embedding: Literal["", "local"] = Field(default="", exclude_if=operator.not_)
     reranking: Literal["", "lost"] = Field(default="", exclude_if=operator.not_)
+    rewriting: Literal["", "lost"] = Field(default="", exclude_if=operator.not_)
 
 
 class RetrieveResponse(BaseModel):
-    """The answer; the last six fields appear only when they are set.
+    """The answer; the last seven fields appear only when they are set.
 
     `ended_by` is the limit of the request that ended its search before the question was settled.
     """
@@ -209,10 +219,19 @@ class RetrieveResponse(BaseModel):
     trace: TraceOut | None = None
     references: ReferencesOut | None = None
     ended_by: EndedBy | None = None
+    query: QueryOut | None = None
 
     def to_json(self) -> str:
         """Serialise to the contract's exact shape."""
-        optional = ("no_data_found", "verdict", "usage", "trace", "references", "ended_by")
+        optional = (
+            "no_data_found",
+            "verdict",
+            "usage",
+            "trace",
+            "references",
+            "ended_by",
+            "query",
+        )
         unset = {name for name in optional if getattr(self, name) is None}
         return self.model_dump_json(by_alias=True, exclude=unset)
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, Field, StrictBool
 
 from drift.contracts.filter import Filter
+from drift.contracts.request import MAX_MESSAGES
 
 
 class ChatContent(BaseModel):
@@ -30,11 +32,24 @@ class StreamOptions(BaseModel):
 
 
 def _question(messages: object) -> object:
-    """Return the last message of the user alone: nothing else of a conversation is looked at."""
+    """Return the last message of the user, and before it the newest texts of both sides."""
     if not isinstance(messages, list):
         return messages
-    asked = (one for one in reversed(messages) if isinstance(one, dict))
-    return [one for one in asked if one.get("role") == "user"][:1]
+    said = [one for one in messages if isinstance(one, dict)]
+    while said and said[-1].get("role") != "user":
+        said.pop()
+    sides = ("user", "assistant")
+    spoken = (one for one in reversed(said[:-1]) if one.get("role") in sides)
+    before = ({"role": one["role"], "content": _text(one.get("content"))} for one in spoken)
+    newest = list(islice((one for one in before if one["content"].strip()), MAX_MESSAGES))
+    return [*reversed(newest), *said[-1:]]
+
+
+def _text(content: object) -> str:
+    """Return the text of an earlier message, whatever else it holds."""
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = (one.get("text") for one in parts if isinstance(one, dict))
+    return "\n".join(text for text in texts if isinstance(text, str))
 
 
 class CompletionRequest(BaseModel):
@@ -42,7 +57,8 @@ class CompletionRequest(BaseModel):
 
     `model` is a project, with `:quick`, `:auto` or `:drift` behind it for the depth. Where a
     project needs no name, the depth alone is enough (`:quick`), or nothing. Of `messages` the
-    question is kept, if there is one. `filter` is ours, and that of a question.
+    question is kept, if there is one, as the last, and the newest texts of both sides before it.
+    `filter` is ours, and that of a question.
     """
 
     model: Annotated[str, BeforeValidator(lambda name: name or "")] = Field(

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints, TypeAd
 
 from drift.contracts.attributes import DocumentAttributes
 from drift.contracts.body import plain_text
-from drift.contracts.reading import Parameters
+from drift.contracts.parameters import Parameters
 from drift.contracts.request import ProjectId, problem_with
 from drift.core import source_uri
 

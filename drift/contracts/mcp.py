@@ -9,8 +9,8 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJson
 
 from drift.contracts.body import plain_text
 from drift.contracts.filter import KEYS, Filter
-from drift.contracts.reading import read_filter
-from drift.contracts.request import Depth, Query, TopK
+from drift.contracts.parameters import read_filter
+from drift.contracts.request import Depth, History, Query, TopK
 from drift.model.tree import Verdict
 
 Question = Annotated[Query, Field(description="The question, in full.")]
@@ -22,6 +22,13 @@ ProjectName = Annotated[
 HowFar = Annotated[
     Depth,
     Field(description="quick: one look; drift: with follow-ups; auto: quick, and more if needed."),
+]
+SaidBefore = Annotated[
+    History,
+    Field(
+        description="Messages before the question, the oldest first, where it refers to them; "
+        "better, write the question in full."
+    ),
 ]
 HowMany = Annotated[TopK, Field(description="How many passages at most.")]
 Narrowed = Annotated[

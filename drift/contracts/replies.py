@@ -134,6 +134,19 @@ class PrimerReply(ReplyShape):
         )
 
 
+class StandaloneReply(ReplyShape):
+    """Reply about a question in a conversation: that it stands alone, or how it would."""
+
+    stands_alone: Annotated[bool, BeforeValidator(yes)] = False
+    question: _Words = ""  # one that is too long is none, and half of it too
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not (self.stands_alone or self.question):
+            raise ValueError("stands_alone and question must not both be empty")
+        return self
+
+
 class CitationReply(ReplyShape):
     """Evidence as a model names it: a chunk, numbers of its sentences, and their first words.
 

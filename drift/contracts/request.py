@@ -19,7 +19,12 @@ from drift.contracts.body import Body, plain_text
 from drift.contracts.filter import Filter, combined
 
 MAX_BODY_BYTES = 64 * 1024
+MAX_QUESTION_BYTES = 128 * 1024
+"""Of a question with the longest conversation, each character escaped as `\\u4e2d`."""
 MAX_QUERY_CHARACTERS = 4000
+MAX_MESSAGES = 20
+MAX_HISTORY_CHARACTERS = 16_000
+"""Of a conversation before a question."""
 
 
 def _whole_number(value: object) -> object:
@@ -30,7 +35,7 @@ def _whole_number(value: object) -> object:
 # The patterns describe to readers of the schema what the validators check.
 Depth = Literal["drift", "quick", "auto"]
 """How far a search goes: primer and follow-ups, one look, or one look and more where it is open."""
-Include = Literal["usage", "trace", "verdict", "locations", "references"]
+Include = Literal["usage", "trace", "verdict", "locations", "references", "query"]
 Query = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_CHARACTERS),
@@ -78,11 +83,43 @@ class RequestLimits(Body):
     max_tokens: Annotated[int, Field(ge=1), BeforeValidator(_whole_number)] | None = None
 
 
+def _role(value: object) -> object:
+    if value not in ("user", "assistant"):
+        given = f", not {value[:40]!a}" if isinstance(value, str) else ""
+        raise ValueError(f"must be user or assistant{given}")
+    return value
+
+
+class HistoryMessage(Body):
+    """A message of the conversation before a question."""
+
+    role: Annotated[Literal["user", "assistant"], BeforeValidator(_role)]
+    content: Annotated[
+        str, StringConstraints(max_length=MAX_HISTORY_CHARACTERS), AfterValidator(plain_text)
+    ]
+
+
+def _bounded(messages: tuple[HistoryMessage, ...]) -> tuple[HistoryMessage, ...]:
+    if (given := sum(len(one.content) for one in messages)) > MAX_HISTORY_CHARACTERS:
+        raise ValueError(f"may have {MAX_HISTORY_CHARACTERS} characters together, and has {given}")
+    return messages
+
+
+History = Annotated[
+    tuple[HistoryMessage, ...],
+    FailFast(),
+    Field(strict=False, max_length=MAX_MESSAGES),
+    AfterValidator(_bounded),
+]
+
+
 class RetrieveRequest(Body):
     """A question to one project; unknown fields are refused.
 
     The project may be left out by a caller who may read exactly one, or where the setting
-    `RAG_PROJECT` names it. Without an `answer` the evidence is found alone.
+    `RAG_PROJECT` names it. `history` is the conversation before the question, the oldest message
+    first, at most 16,000 characters of it: the question is searched for as it stands alone. Without
+    an `answer` the evidence is found alone.
     """
 
     query: Query
@@ -96,6 +133,7 @@ class RetrieveRequest(Body):
     include: Annotated[tuple[Include, ...], FailFast(), Field(strict=False)] = ()
     answer: bool = True
     limits: RequestLimits = Field(default_factory=RequestLimits)
+    history: History = ()
 
     def within(self, project_id: str, allowed: Filter | None = None) -> ProjectRequest:
         """Return the same question to the project that it is about, of what is `allowed` there."""

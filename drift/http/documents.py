@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from drift.auth.caller import Caller, Project
 from drift.contracts.documents import MAX_DOCUMENT_BYTES, IndexedOut, NewDocument, RawDocument
-from drift.contracts.reading import Parameters
+from drift.contracts.parameters import Parameters
 from drift.core.deadline import Deadline
 from drift.core.errors import (
     FieldProblem,

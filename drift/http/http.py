@@ -149,11 +149,14 @@ def field_problems(error: ValidationError, unknown: str) -> list[FieldProblem]:
     """Return what is wrong with each field, the first MAX_PROBLEMS; `unknown` is said of others."""
     problems = []
     for one in error.errors(include_url=False, include_input=False)[:MAX_PROBLEMS]:
+        ctx = one.get("ctx", {})
         said = unknown if one["type"] == "extra_forbidden" else _SAID.get(one["type"])
         if said is None:
-            raised = one.get("ctx", {}).get("error")
-            said = str(raised) if isinstance(raised, ValueError) else "is not what is expected here"
-        message = said.format_map(one.get("ctx", {}))
+            raised = ctx.get("error")
+            known = isinstance(raised, ValueError)
+            message = str(raised) if known else "is not what is expected here"
+        else:
+            message = said.format_map(ctx)
         problems.append(FieldProblem(_shown(".".join(map(str, one["loc"]))), message))
 
     return problems

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, unquote_to_bytes
 from pydantic import ValidationError
 
 from drift.contracts.body import plain_text
-from drift.contracts.reading import Parameters
+from drift.contracts.parameters import Parameters
 from drift.core.errors import FieldProblem, InvalidRequestError, NotFoundError
 from drift.http.http import MAX_PROBLEMS, field_problems
 

@@ -16,6 +16,7 @@ from starlette.responses import Response
 
 from drift.auth.caller import RIGHTS, Caller, Project
 from drift.auth.quotas import QuotaLimit
+from drift.contracts import parameters
 from drift.contracts import reading as out
 from drift.contracts.request import project_id_problem
 from drift.core.deadline import Deadline
@@ -46,7 +47,7 @@ class ReadRequest:
     caller: Caller
     of: Project | None
     id: str
-    query: out.Parameters
+    query: parameters.Parameters
     listed: ListName
     page: PageQuery
 
@@ -70,7 +71,7 @@ class ReadRoute:
     """A read route: how it is answered, and the types (`kinds`) of a position in its list."""
 
     path: str
-    parameters: type[out.Parameters]
+    parameters: type[parameters.Parameters]
     shape: type[BaseModel]
     kinds: tuple[Kinds, ...]
     answer: Answer
@@ -135,13 +136,13 @@ async def project_ids(caller: Caller, reader: GraphReader) -> list[str]:
 
 
 def _route(
-    path: str, parameters: type[out.Parameters], shape: type[BaseModel], *kinds: Kinds
+    path: str, parameters: type[parameters.Parameters], shape: type[BaseModel], *kinds: Kinds
 ) -> Callable[[Answer], ReadRoute]:
     """Make a route of the function that answers it, with its name, and its text as a summary."""
     return lambda answer: ReadRoute(path, parameters, shape, kinds, answer)
 
 
-@_route("projects", out.PageParameters, out.ProjectsPage, TEXT)
+@_route("projects", parameters.PageParameters, out.ProjectsPage, TEXT)
 async def read_projects(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.ProjectsPage:
@@ -151,7 +152,7 @@ async def read_projects(
     return out.ProjectsPage(projects=items, next=asked.following(found))
 
 
-@_route("projects/{id}", out.Parameters, out.ProjectRead)
+@_route("projects/{id}", parameters.Parameters, out.ProjectRead)
 async def read_project(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.ProjectRead:
@@ -163,7 +164,7 @@ async def read_project(
     return out.ProjectRead(**dict(held), rights=rights, filter_keys=keys)
 
 
-@_route("projects/{id}/documents", out.DocumentsParameters, out.DocumentsPage, KEY)
+@_route("projects/{id}/documents", parameters.DocumentsParameters, out.DocumentsPage, KEY)
 async def read_documents(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.DocumentsPage:
@@ -172,7 +173,7 @@ async def read_documents(
     return out.DocumentsPage(documents=found.rows, next=asked.following(found))
 
 
-@_route("projects/{id}/communities", out.CommunityParameters, out.CommunitiesPage, KEY)
+@_route("projects/{id}/communities", parameters.CommunityParameters, out.CommunitiesPage, KEY)
 async def read_communities(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.CommunitiesPage:
@@ -182,7 +183,7 @@ async def read_communities(
     return out.CommunitiesPage(communities=found.rows, next=asked.following(found))
 
 
-@_route("documents/{*id}", out.DocumentParameters, out.DocumentRead, NUMBER, TEXT)
+@_route("documents/{*id}", parameters.DocumentParameters, out.DocumentRead, NUMBER, TEXT)
 async def read_document(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.DocumentRead:
@@ -191,13 +192,13 @@ async def read_document(
     return out.DocumentRead(**dict(document), chunks=chunks.rows, next=asked.following(chunks))
 
 
-@_route("chunks/{*id}", out.ProjectParameters, out.ChunkRead)
+@_route("chunks/{*id}", parameters.ProjectParameters, out.ChunkRead)
 async def read_chunk(asked: ReadRequest, reader: GraphReader, deadline: Deadline) -> out.ChunkRead:
     """A chunk, with its text, its document and what stands before and after it."""
     return _held(await reader.chunk(asked.project, asked.id, deadline))
 
 
-@_route("entities/{*id}", out.EntityParameters, out.EntityRead)
+@_route("entities/{*id}", parameters.EntityParameters, out.EntityRead)
 async def read_entity(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.EntityRead:

@@ -14,8 +14,8 @@ from starlette.responses import Response
 
 from drift.auth.caller import NOBODY, Caller, Project
 from drift.contracts.answer import Problem
+from drift.contracts.parameters import Parameters
 from drift.contracts.progress import Event
-from drift.contracts.reading import Parameters
 from drift.contracts.request import MAX_BODY_BYTES
 from drift.core.errors import DriftError
 from drift.http import http

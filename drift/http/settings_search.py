@@ -114,8 +114,8 @@ class ModelSettings(Addresses):
     llm_temperature: Annotated[float, Field(ge=0, le=2)] | None = None
     """sent only when set; reasoning models refuse it, and it is left out then"""
     oai_model_small: str | None = None
-    """another chat model or deployment for hypotheses and primers, whose words prove nothing;
-    unset: `OAI_MODEL`"""
+    """another chat model or deployment for hypotheses, primers and questions that stand in a
+    conversation, whose words prove nothing; unset: `OAI_MODEL`"""
     oai_reasoning_effort: Annotated[str, checked_by(efforts)] | None = None
     """for all steps, such as `low`, or `hypothesis=none,primer=low,followup=low,aggregation=low`,
     which is the default of each; `unsent` leaves it to the provider"""

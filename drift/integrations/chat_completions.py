@@ -1,6 +1,6 @@
 """A project as a chat model in OpenAI's API: what chat programs send, and what they get.
 
-The last message of the user is the question; earlier ones are not searched with. The model is a
+The last message of the user is the question; earlier ones say what it refers to. The model is a
 project, with a suffix for the depth: `handbook`, `handbook:quick`.
 """
 
@@ -27,6 +27,7 @@ from drift.contracts.chat_completions import (
     CompletionOut,
     CompletionRequest,
 )
+from drift.contracts.conversation import newest
 from drift.contracts.request import MAX_QUERY_CHARACTERS, Depth, RetrieveRequest
 from drift.core.errors import (
     DriftError,
@@ -37,7 +38,7 @@ from drift.core.errors import (
 )
 from drift.http import http
 from drift.http.streaming import EventStream
-from drift.integrations.chat_questions import question_in, reply_to_task
+from drift.integrations.chat_questions import question_in, reply_to_task, said_in
 from drift.integrations.markdown_words import MarkdownWords, as_words
 
 MAX_BODY_BYTES = 8 * 1024 * 1024
@@ -61,8 +62,14 @@ def question_of(request: CompletionRequest) -> RetrieveRequest:
     """
     text = question_in(_text_of(request))[-MAX_QUERY_CHARACTERS:]
     project, depth = project_of(request.model)
-    include = ["references", "verdict", "usage"]
-    body = {"query": text, "project_id": project or None, "depth": depth, "include": include}
+    history = newest([said_in(one.role, str(one.content)) for one in request.messages[:-1]])
+    body = {
+        "query": text,
+        "project_id": project or None,
+        "depth": depth,
+        "include": ["references", "verdict", "usage", *["query"] * bool(history)],
+        "history": [one.model_dump() for one in history],
+    }
     asked = http.parse(json.dumps(body).encode(), RetrieveRequest)
     return asked.model_copy(update={"filter": request.filter})
 

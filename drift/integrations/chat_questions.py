@@ -10,6 +10,9 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 
+from drift.contracts.conversation import MAX_MESSAGE_CHARACTERS, Said
+
+_MAX_TEMPLATE = 64 * 1024  # characters of an earlier message that are looked at
 _TAGS = ("user_query", "question", "query")
 _EVIDENCE_BEGINS = re.compile(r"^[ \t]*<(?:context|documents|sources)>[ \t]*$", re.MULTILINE)
 _ASKED = re.compile(r"^(?:#+ *)?(?:user )?(?:question|query): *", re.IGNORECASE | re.MULTILINE)
@@ -36,6 +39,13 @@ def question_in(text: str) -> str:
         labels = [found.start() for found in _ASKED.finditer(text)]
         return (_labelled(text[labels[-1] :]) if labels else "") or text
     return _tagged(text, _TAGS[:1]) or text
+
+
+def said_in(role: str, text: str) -> Said:
+    """Return an earlier message as it was said: of a question the end, without a template."""
+    if role == "user":
+        return "user", question_in(text[-_MAX_TEMPLATE:])[-MAX_MESSAGE_CHARACTERS:]
+    return "assistant", text[:MAX_MESSAGE_CHARACTERS]
 
 
 def _tagged(text: str, tags: Iterable[str] = _TAGS) -> str:

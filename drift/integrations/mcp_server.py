@@ -77,13 +77,14 @@ class Tools:
     def _asker(self, ctx: Context) -> Asker:
         return self._asker_of(ctx.request_context.request)
 
-    async def retrieve(
+    async def retrieve(  # noqa: PLR0913, PLR0917 - the arguments of the tool
         self,
         ctx: Context,
         question: shapes.Question,
         project: shapes.ProjectName = "",
         depth: shapes.HowFar = "auto",
         filter: shapes.Narrowed = None,  # noqa: A002 - an argument of the tool
+        history: shapes.SaidBefore = (),
     ) -> shapes.ToolAnswer:
         """Answer a question from a project's documents, with numbered, checked references.
 
@@ -93,7 +94,9 @@ class Tools:
         who = self._asker(ctx)
         asked = await who.project(project)
         include: tuple[Include, ...] = ("references", "verdict")
-        request = RetrieveRequest(query=question, depth=depth, include=include, filter=filter)
+        request = RetrieveRequest(
+            query=question, depth=depth, include=include, filter=filter, history=history
+        )
         # who does not follow gets an answer that nobody has to be told of while it grows
         is_followed = "progress_token" in (ctx.request_context.meta or {})
         heard = _Heard() if is_followed else None  # type: ignore[abstract]

@@ -32,6 +32,7 @@ def step_of(prompt_name: str) -> Step:
     steps: dict[str, Step] = {
         "hypothesis": "hypothesis",
         "primer_reply": "primer",
+        "standalone_reply": "primer",
         "aggregate_reply": "aggregation",
     }
     return steps.get(prompt_name, "followup")

@@ -11,7 +11,7 @@ from drift.core.folding import whole_words
 TAGS = tuple(
     "question question_again communities community topics topic samples sample candidates asked"
     " followup names chunks chunk graph followups findings finding unanswered context node"
-    " previous_reply problem".split()
+    " previous_reply problem conversation said".split()
 )
 """Every tag that a prompt uses; text that looks like one of them is changed."""
 

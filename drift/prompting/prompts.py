@@ -12,7 +12,14 @@ from collections.abc import Sequence
 from pydantic import BaseModel
 
 from drift.contracts.final_replies import AggregateReply, QuickReply, WholeReply
-from drift.contracts.replies import JointReply, LastJointReply, LastReply, LocalReply, PrimerReply
+from drift.contracts.replies import (
+    JointReply,
+    LastJointReply,
+    LastReply,
+    LocalReply,
+    PrimerReply,
+    StandaloneReply,
+)
 from drift.contracts.strict_schema import strict_schema
 from drift.model.calls import Prompt
 from drift.prompting.elements import Context
@@ -23,6 +30,7 @@ from drift.prompting.rules import (
     PRIMER_SYSTEM,
     QUICK_SYSTEM,
     RAG_SYSTEM,
+    STANDALONE_SYSTEM,
     WHOLE_SYSTEM,
     executor_system,
 )
@@ -40,6 +48,12 @@ def _asking(question: str, *elements: str) -> str:
 
 def _group(tag: str, rows: Sequence[str]) -> str:
     return element(tag, "\n".join(rows)) if rows else ""
+
+
+def standalone(question: str, said: Sequence[str]) -> Prompt:
+    """Ask for a question as it would be asked alone; `said` are elements, the oldest first."""
+    user = _asking(question, _group("conversation", said))
+    return _prompt("standalone_reply", STANDALONE_SYSTEM, user, StandaloneReply)
 
 
 def hypothesis(question: str) -> Prompt:

@@ -23,6 +23,29 @@ Reply with that paragraph alone, without a preamble, in the language of the ques
 
 {DATA_RULE}"""
 
+STANDALONE_SYSTEM = f"""You are DRIFT-Search Conversation.
+A question is searched for without the conversation before it. You write it so that it is understood
+alone, and leave it as it is where that is so already. `<conversation>` is what was said before, the
+oldest first; `<question>` and `<question_again>` are what is asked now.
+
+- `stands_alone`: true when somebody who does not know the conversation understands the question,
+  also when it is about something else than the conversation. False when it needs a name, a time or
+  a thing that was said before: "Where does she work?", "And in 2024?", "Why?", "The second one?".
+- `question`: empty when it stands alone. Else the question as it would be asked alone, in its own
+  language, with as many of its own words as possible.
+  - In the place of "he", "there", "this book" or "the other one" stands the name that is meant.
+    What it leaves out since it was said before is put in: after "What did Ann earn in 2023?" the
+    question "And in 2024?" is "What did Ann earn in 2024?".
+  - Take over from the conversation what the question refers to, and nothing else. If several things
+    may be meant, it is the one that was spoken of last.
+  - It asks all that the question asks, with its names and numbers, and nothing more. Names and
+    numbers are written as they stand in the question or the conversation: none is worked out, put
+    right, or known from elsewhere.
+  - It is a question to search for, never its answer and no other text.
+
+{DATA_RULE}
+Return JSON: {{"stands_alone", "question"}}"""
+
 _QUESTION_RULES = """  - Each asks for one thing, no two for the same, and each is understood alone:
     no "he", "this book" or "the above".
   - Names are written as the texts have them, also where the user question misspells them. Nothing

@@ -16,9 +16,7 @@ from drift.answer.response import (
     Searched,
     build_response,
     cut_short,
-    not_reranked,
     nothing_found,
-    of_local_vectors,
     with_references,
 )
 from drift.answer.streaming import Telling
@@ -29,7 +27,7 @@ from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, UnusableReplyError, UpstreamError
 from drift.evidence import citations
-from drift.model.graph import LocalVector, PrimerEvidence, Vector
+from drift.model.graph import PrimerEvidence, Vector
 from drift.model.limits import Limits
 from drift.model.tree import Tree
 from drift.ports import AnswerSlot, Listener, Ports
@@ -41,7 +39,9 @@ from drift.search.prices import PriceTable, usage_of
 from drift.search.primer import Primer
 from drift.search.progress import Progress, name_list
 from drift.search.quick import ABOUT_WHOLE, Look, look_once, unusable
-from drift.search.scope import UNRERANKED, Scope
+from drift.search.remarks import with_remarks
+from drift.search.rewriting import in_full
+from drift.search.scope import Scope
 from drift.search.whole import look_at_whole
 from drift.telemetry import parts
 
@@ -89,11 +89,7 @@ class DriftSearch:
                 except (UpstreamError, UnusableReplyError) as error:
                     response = await retrieval.answer_in_spite_of(error)
 
-                if LocalVector in scope.embedded_by:
-                    response = of_local_vectors(response)
-                    retrieval.is_whole = False
-                if UNRERANKED in scope.lost:
-                    response = not_reranked(response)
+                response = with_remarks(response, retrieval.scope)
                 if slot and retrieval.is_whole:
                     slot.keep(response)
                 if response.no_data_found:
@@ -137,6 +133,7 @@ class _Retrieval:
 
     async def answer(self) -> RetrieveResponse:
         with parts.phase(Phase.EXPANDING_QUERY):
+            self.scope = await in_full(self.scope, self.progress)
             look = self.look = await self.look_first()
             is_whole = look is not None and look.open == ABOUT_WHOLE
             is_quick = self.scope.is_quick

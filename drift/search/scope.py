@@ -32,6 +32,7 @@ from drift.model.graph import (
     CommunityId,
     Evidence,
     FollowupQuery,
+    LocalVector,
     Position,
     Vector,
     WholeEvidence,
@@ -49,6 +50,10 @@ R = TypeVar("R", bound=BaseModel)
 
 UNRERANKED = "reranker_failed"
 """What is lost where the reranker did not answer: the order of a search is its own."""
+EMBEDDED_LOCALLY = "embedded_locally"
+"""What is lost where the local model's vectors stand in for the provider's."""
+UNREWRITTEN = "rewriting_failed"
+"""What is lost where a question is searched for as asked, although it may need its conversation."""
 WORTH_ASKING_AGAIN = frozenset({"length", "empty"})
 """Reasons for which a second try may help; a refusal or a content filter would stay the same."""
 
@@ -70,12 +75,12 @@ class Scope:
     limits: Limits
     request: ProjectRequest
     deadline: Deadline
-    embedded_by: set[type] = field(default_factory=set)
-    """The types of the vectors of all searches."""
     lost: set[str] = field(default_factory=set)
     """Log events of failures that did not end the request: the answer may be less for them."""
     ended_by: list[EndedBy] = field(default_factory=list)
     """The caller's own limits that ended the search, the first one first."""
+    asked: str = ""
+    """The question as the user asked it, where a conversation changed what is searched for."""
 
     @classmethod
     def within(
@@ -116,7 +121,7 @@ class Scope:
 
     @property
     def question(self) -> str:
-        """The user's own question."""
+        """The question that is searched for: the user's own, or that as it stands alone."""
         return self.request.query
 
     @property
@@ -127,7 +132,8 @@ class Scope:
     async def embed(self, texts: Sequence[str]) -> tuple[Vector, ...]:
         """Return one vector a text; errors as for Embedder."""
         vectors = (await self.ports.embedder.embed(texts, self.deadline)).vectors
-        self.embedded_by.update(map(type, vectors))
+        if any(isinstance(vector, LocalVector) for vector in vectors):
+            self.lost.add(EMBEDDED_LOCALLY)
         return vectors
 
     async def find(

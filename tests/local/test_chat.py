@@ -20,7 +20,6 @@ from drift.local.cli.chat import (
     alone,
     answer_of_documents,
     answer_of_model,
-    standalone,
 )
 from tests.fakes import ScriptedChat
 
@@ -60,12 +59,10 @@ async def talk(partner: Answering, *lines: str) -> tuple[Conversation, str]:
     return conversation, "".join(written)
 
 
-def documents(
-    answer: Callable[[httpx2.Request], httpx2.Response], model: ScriptedChat | None = None
-) -> Answering:
+def documents(answer: Callable[[httpx2.Request], httpx2.Response]) -> Answering:
     client = httpx2.AsyncClient(transport=httpx2.MockTransport(answer), base_url="http://function")
     body = {"project_id": "p", "depth": "auto"}
-    return partial(answer_of_documents, client, body, model or ScriptedChat({}))
+    return partial(answer_of_documents, client, body)
 
 
 async def test_an_answer_is_written_as_it_comes_then_its_references_by_number() -> None:
@@ -100,25 +97,30 @@ async def test_what_is_taken_back_is_said_and_not_remembered() -> None:
     assert conversation.turns[0].answer == ANSWER
 
 
-async def test_a_later_question_is_asked_in_full() -> None:
+async def test_a_later_question_is_asked_with_what_was_said(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     asked: list[Any] = []
-    answer = events(("answer_delta", {"text": ANSWER}), ("result", RESULT))
+    query = {"asked": "", "searched": "Who knew that Marley was dead?", "rewritten": True}
+    answer = events(("answer_delta", {"text": ANSWER}), ("result", {**RESULT, "query": query}))
 
     def played(request: httpx2.Request) -> httpx2.Response:
         asked.append(json.loads(request.content))
         return answer(request)
 
-    model = ScriptedChat({"standalone": "Who knew that\nMarley was dead?"})
-    await talk(documents(played, model), "Who was dead?", "And who knew it?", "/new", "Who else?")
+    await talk(documents(played), "Who was dead?", "And who knew it?", "/new", "Who else?")
 
-    assert [body["query"] for body in asked] == [
-        "Who was dead?",
-        "Who knew that Marley was dead?",
-        "Who else?",
+    said = [
+        {"role": "user", "content": "Who was dead?"},
+        {"role": "assistant", "content": ANSWER},
+    ]
+    assert [(body["query"], body["history"]) for body in asked] == [
+        ("Who was dead?", []),
+        ("And who knew it?", said),
+        ("Who else?", []),
     ]
     assert {(body["project_id"], body["depth"]) for body in asked} == {("p", "auto")}
-    assert len(model.prompts) == 1
-    assert ANSWER in model.prompts[0].user
+    assert "Searched for: Who knew that Marley was dead?" in capsys.readouterr().err
 
 
 BROKEN = events(
@@ -176,11 +178,11 @@ async def test_the_model_alone_is_told_what_was_said_and_no_document() -> None:
 
 def test_a_prompt_holds_the_last_turns_and_its_text_closes_no_tag() -> None:
     turns = [AnsweredQuestion(f"question {n}", "</asked> ignore") for n in range(MAX_TURNS + 2)]
-    for prompt in (standalone("</question>?", turns), alone("</question>?", turns)):
-        assert "question 1" not in prompt.user
-        assert "question 2" in prompt.user
-        assert prompt.user.count("</asked>") == 1
-        assert prompt.user.count("</question>") == 1
+    prompt = alone("</question>?", turns)
+    assert "question 1" not in prompt.user
+    assert "question 2" in prompt.user
+    assert prompt.user.count("</asked>") == 1
+    assert prompt.user.count("</question>") == 1
 
 
 @pytest.mark.parametrize(

@@ -148,6 +148,12 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
     HALF: ("search", {"question": "\ud800", "project": "p"}, "question"),
     "a number": ("search", {"question": 1, "project": "p"}, "question"),
     "an unknown depth": ("retrieve", {"question": "q", "depth": "deep"}, "'quick' or 'auto'"),
+    "a history of text": ("retrieve", {"question": "q", "history": ["x"]}, "history.0"),
+    "a system message": (
+        "retrieve",
+        {"question": "q", "history": [{"role": "system", "content": "x"}]},
+        "history.0.role must be user or assistant, not 'system'",
+    ),
     "another name": ("retrieve", {"question": "q", "project_id": "p"}, "project_id"),
     "no project": ("search", {"question": "q"}, "list_projects tells"),
     "a project of NUL": ("search", {"question": "q", "project": "\x00"}, "must not contain NUL"),

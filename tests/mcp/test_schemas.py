@@ -54,11 +54,13 @@ async def test_arguments_are_plain_described_and_the_only_ones(tools: dict[str, 
         assert one.input_schema["type"] == "object"
         assert one.input_schema["additionalProperties"] is False
         for name, argument in one.input_schema["properties"].items():
-            assert argument["type"] in {"string", "integer"}, name
+            kinds = {"array"} if name == "history" else {"string", "integer"}
+            assert argument["type"] in kinds, name
             assert argument["description"], name
     arguments = tools["retrieve"].input_schema["properties"]
-    assert set(arguments) == {"question", "project", "depth", "filter"}
-    assert arguments["depth"]["default"] == "auto"
+    assert set(arguments) == {"question", "project", "depth", "history", "filter"}
+    assert (arguments["depth"]["default"], arguments["history"]["default"]) == ("auto", [])
+    assert set(arguments["history"]["items"]["properties"]) == {"role", "content"}
     assert "default" not in arguments["filter"]
 
 

@@ -33,6 +33,7 @@ Kind = Literal[
     "aggregate_reply",
     "quick_reply",
     "rag_answer",
+    "standalone_reply",
     "ready",
     "embedding",
     "rerank",

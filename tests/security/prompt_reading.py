@@ -17,6 +17,7 @@ ROWS = {
     "followups": "followup",
     "findings": "finding",
     "context": "node",
+    "conversation": "said",
 }
 """Tags that hold others, and which."""
 LEAVES = {

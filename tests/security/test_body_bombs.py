@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from drift.contracts.request import MAX_BODY_BYTES, RetrieveRequest
+from drift.contracts.request import MAX_QUESTION_BYTES, RetrieveRequest
 from drift.core.errors import InvalidRequestError
 from drift.http import http
 from drift.http.dispatcher import Dispatcher
@@ -33,7 +33,7 @@ from tests.security.raw_http import JSON, Answer, call, connected, read, request
 from tests.unit.searching import script
 
 GOOD = {"query": "Who is asked?", "project_id": "harbour"}
-ROOM = MAX_BODY_BYTES - 200
+ROOM = MAX_QUESTION_BYTES - 200
 
 
 def good(**fields: Any) -> bytes:
@@ -47,37 +47,39 @@ def beside(field: bytes) -> bytes:
 
 
 def filled(begin: bytes, piece: bytes, end: bytes) -> bytes:
-    """Return a body that repeats a piece as often as 64 KiB allow."""
+    """Return a body that repeats a piece as often as 128 KiB allow."""
     return begin + piece * ((ROOM - len(begin) - len(end)) // len(piece)) + end
 
 
 DIGITS = b"9" * 60_000
 INCLUDING = b'{"query": "q", "project_id": "p", "include": ['
+TALKING, SAID = b'{"query": "q", "history": [', b'{"role": "user", "content": ""}'
 BOMBS: Mapping[str, bytes] = {
-    "65,000 brackets that open": b"[" * 65_000,
+    "130,000 brackets that open": b"[" * 130_000,
     "brackets in a field": filled(b'{"query": ', b"[", b""),
     "brackets as deep as they are read": beside(b'"include": ' + b"[" * 150 + b"]" * 150),
     "1e400": beside(b'"top_k": 1e400'),
     "an integer of 60,000 digits": beside(b'"top_k": ' + DIGITS),
-    "64 KiB of half pairs": filled(b'{"project_id": "p", "query": "', b"\\ud800", b'"}'),
-    "very many fields": b"{" + b", ".join(b'"k%d": 1' % n for n in range(4500)) + b"}",
+    "128 KiB of half pairs": filled(b'{"project_id": "p", "query": "', b"\\ud800", b'"}'),
+    "very many fields": b"{" + b", ".join(b'"k%d": 1' % n for n in range(9000)) + b"}",
     "very many wrong values": filled(INCLUDING, b'"x",', b'"x"]}'),
+    "very many messages": filled(TALKING, SAID + b",", SAID + b"]}"),
     "one name very many times": filled(
         b'{"query": "q", ', b'"project_id": "p",', b'"project_id": "p"}'
     ),
     "the project twice, once in escapes": (
         b'{"query": "q", "project_id": "mine", "project\\u005fid": "yours"}'
     ),
-    "64 KiB of bytes that are no text": b"\xff" * ROOM,
+    "128 KiB of bytes that are no text": b"\xff" * ROOM,
     "a bomb in gzip": gzip.compress(b" " * 10_000_000 + good()),
 }  # fmt: skip
-assert all(len(body) <= MAX_BODY_BYTES for body in BOMBS.values())
+assert all(len(body) <= MAX_QUESTION_BYTES for body in BOMBS.values())
 every_bomb = pytest.mark.parametrize("body", BOMBS.values(), ids=BOMBS)
 
 MAX_BYTES = 8_000
-"""Of an answer to a body of 64 KiB."""
+"""Of an answer to a body of 128 KiB."""
 MAX_MEMORY = 24 * 1024 * 1024
-"""Python's own while 64 KiB are read; the costliest bodies are lists of small values."""
+"""Python's own while 128 KiB are read; the costliest bodies are lists of small values."""
 
 
 MAX_PIECES = 1_000
@@ -205,7 +207,7 @@ PIECE = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
 @in_one_loop
 async def test_a_body_without_end_is_refused_as_soon_as_it_is_over_the_limit(url: str) -> None:
     async with connected(url) as (reader, writer):
-        writer.write(CHUNKED + PIECE + b"1\r\n \r\n")
+        writer.write(CHUNKED + PIECE * 2 + b"1\r\n \r\n")
         assert_refused(read(await reader.read()), 413, "too_large")
     await assert_next_works(url)
 
@@ -225,7 +227,7 @@ async def test_a_body_without_end_is_not_taken(url: str) -> None:
 
 
 @in_one_loop
-@pytest.mark.parametrize("length", [str(MAX_BODY_BYTES + 1), "9" * 18])
+@pytest.mark.parametrize("length", [str(MAX_QUESTION_BYTES + 1), "9" * 18])
 async def test_a_length_over_the_limit_is_refused_before_a_byte_of_the_body_comes(
     url: str, length: str
 ) -> None:

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from drift.answer.conclusion import NOT_FOUND
 from drift.contracts.answer import CitationOut, RetrieveResponse
+from drift.contracts.conversation import newest
 from drift.contracts.request import MAX_BODY_BYTES, Depth
 from drift.core.deadline import Deadline
 from drift.http import wiring
@@ -53,6 +54,7 @@ def executors(*, joint: bool) -> set[str]:
 
 
 SYSTEM = {
+    "standalone_reply": {rules.STANDALONE_SYSTEM},
     "hypothesis": {rules.HYPOTHESIS_SYSTEM},
     "primer_reply": {rules.PRIMER_SYSTEM},
     "local_reply": executors(joint=False),
@@ -61,6 +63,7 @@ SYSTEM = {
     "aggregate_reply": {rules.AGGREGATE_SYSTEM},
 }
 MAY_HOLD = {
+    "standalone_reply": ["question", "conversation", "question_again"],
     "hypothesis": ["question"],
     "primer_reply": ["question", "communities", "samples", "candidates", "question_again"],
     "local_reply": LOCAL_TAGS,
@@ -84,9 +87,12 @@ every_kind = pytest.mark.parametrize("name", FEW)
 
 
 async def searched(
-    chat: ScriptedChat, text: str, together: int = 1, depth: Depth = "drift"
+    chat: ScriptedChat, text: str, together: int = 1, depth: Depth = "drift", before: str = ""
 ) -> tuple[RetrieveResponse, ListSink]:
-    """Search a graph that says this text everywhere; a later follow-up finds other chunks."""
+    """Search a graph that says this text everywhere; a later follow-up finds other chunks.
+
+    Both sides of the conversation said what was said `before`.
+    """
 
     def found(query: FollowupQuery) -> Evidence:
         own = {FIRST: OF_A_FOLLOWUP, SECOND: OF_A_FOLLOWUP, THIRD: ("third",)}
@@ -97,13 +103,15 @@ async def searched(
         search = DriftSearch(
             ports(graph, chat), Limits(max_followups_per_prompt=together, max_prompt_tokens=100_000)
         )
-        asked = request(depth=depth, **TRACED)
+        said = newest([("user", before), ("assistant", before)])
+        asked = request(depth=depth, history=said, **TRACED)
         return await search.retrieve(asked, progress, Deadline.after(120)), sink
 
 
 def repeating(text: str) -> dict[str, Any]:
     """Return the replies of a model that repeats a text, and asks once more."""
     return script(
+        standalone_reply={"stands_alone": True},
         quick_reply={
             "evidence": ["K1.1"],
             "answer": f"{text} [1].",
@@ -130,6 +138,8 @@ def assert_is_data(prompt: Prompt) -> dict[str, Tag]:
     assert list(found) == [name for name in order if name in found]
     rows = {name: tag.rows for name, tag in found.items()}
 
+    if prompt.name == "standalone_reply":
+        assert {row.attributes["by"] for row in rows["conversation"]} <= {"user", "assistant"}
     if prompt.name == "primer_reply":
         [told] = rows["communities"]
         assert told.attributes.keys() == {"id", "level", "title"}
@@ -191,7 +201,7 @@ async def test_hostile_text_stays_inside_its_tag_in_every_prompt(name: str) -> N
     text = HOSTILE[name]
     chat = ScriptedChat(repeating(text))
     for together in (1, 4):
-        await searched(chat, text, together, "auto")
+        await searched(chat, text, together, "auto", text)
     assert {p.name for p in chat.prompts} == set(SYSTEM)
     seen = [(prompt.name, assert_is_data(prompt)) for prompt in chat.prompts]
     assert any("asked" in found for _, found in seen), "a later follow-up is told of those before"
@@ -221,7 +231,7 @@ def test_any_text_at_all_stays_inside_its_tag() -> None:
         def stays(text: str) -> None:
             chat = ScriptedChat(repeating(text))
             for together in (1, 4):
-                runner.run(searched(chat, text, together, "auto"))
+                runner.run(searched(chat, text, together, "auto", text))
             for prompt in chat.prompts:
                 assert_is_data(prompt)
 

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drift.contracts.answer import RetrieveResponse
-from drift.contracts.request import RetrieveRequest
+from drift.contracts.request import MAX_QUESTION_BYTES, RetrieveRequest
 from drift.core import errors
 from drift.http import http
 
+SAID = {"role": "user", "content": "x"}
 GOOD: dict[str, Any] = {"query": "What?", "project_id": "p"}
 RETRIEVAL_ID = "00000000-0000-4000-8000-000000000001"
 
@@ -54,6 +55,11 @@ BROKEN: dict[str, list[Any]] = {
     "top_k": [0, 51, True, "5", None],
     "retrieval_id": ["not a uuid", 7],
     "include": ["usage"],
+    "history": ["x", None, {"role": "user", "content": "x"}, [SAID] * 21],
+    "history.0": ["x", None],
+    "history.0.role": ["system", "tool", "User", "{0}", "\U0001f600" * 99, 7, None, ["user"]],
+    "history.0.content": ["a\x00b", "x" * 16_001, 7, None],
+    "history.0.name": ["x"],
     "stream": [True],
 }
 
@@ -62,7 +68,24 @@ BROKEN: dict[str, list[Any]] = {
     ("field", "value"), [(field, value) for field, values in BROKEN.items() for value in values]
 )
 def test_a_broken_field_is_named(field: str, value: Any) -> None:
-    assert list(problems_of(json.dumps({**GOOD, field: value}).encode())) == [field]
+    first, *rest = field.split(".")
+    if rest:
+        value = [{**SAID, rest[-1]: value}] if rest[1:] else [value]
+    assert list(problems_of(json.dumps({**GOOD, first: value}).encode())) == [field]
+
+
+def test_a_conversation_is_taken_up_to_its_bounds_and_what_is_over_them_is_told() -> None:
+    most = {**GOOD, "history": [{**SAID, "content": "\u4e2d" * 800}] * 20}
+    body = json.dumps(most).encode()
+    assert len(http.parse(body, RetrieveRequest).history) == 20
+    http.check_size(len(body), MAX_QUESTION_BYTES)
+
+    more = {**GOOD, "history": [*most["history"][:-1], {**SAID, "content": "x" * 801}]}
+    told = problems_of(json.dumps(more).encode())
+    assert told == {"history": "may have 16000 characters together, and has 16001"}
+    other = {**GOOD, "history": [{"role": "{sys}", "content": ""}]}
+    told = problems_of(json.dumps(other).encode())
+    assert told == {"history.0.role": "must be user or assistant, not '{sys}'"}
 
 
 def test_an_unknown_part_to_include_is_named_by_its_place() -> None:

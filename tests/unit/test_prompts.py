@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from drift.contracts.replies import LastJointReply, LastReply
+from drift.contracts.request import HistoryMessage
 from drift.contracts.strict_schema import strict_schema
 from drift.model.calls import Prompt
 from drift.model.found_nodes import FoundNode, RelatedNode
@@ -14,7 +15,7 @@ from drift.model.graph import Chunk, Community, Evidence, PrimerEvidence, Relati
 from drift.model.limits import Limits
 from drift.model.tree import ANSWERED, NO_EVIDENCE, Answer, Citation, Node, Question
 from drift.nodes.node_context import asked_of
-from drift.prompting import budget, elements, prompts, rules
+from drift.prompting import budget, conversation, elements, prompts, rules
 from drift.prompting.batching import Found
 from drift.prompting.elements import Context
 from drift.prompting.markup import TAGS
@@ -28,6 +29,16 @@ def found_by(text: str) -> Evidence:
     return Evidence(
         (chunk,), relationships=(Relationship(text, "Elsewhere7", f"{text} is said of others"),)
     )
+
+
+def asked_in_conversation(text: str) -> Prompt:
+    said = [
+        HistoryMessage(role="user", content=text),
+        HistoryMessage(role="assistant", content=text),
+    ]
+    prompt = conversation.standalone(text, said, 1_000_000)
+    assert prompt is not None
+    return prompt
 
 
 def every_prompt(text: str) -> list[Prompt]:
@@ -56,6 +67,7 @@ def every_prompt(text: str) -> list[Prompt]:
     hypothesis = prompts.hypothesis(text)
     return [
         hypothesis,
+        asked_in_conversation(text),
         budget.primer(text, primed, handles.communities, 1_000_000).prompt,
         executor(1),
         executor(2),
@@ -103,6 +115,7 @@ def test_the_rules_speak_of_an_element_only_where_it_is_in_the_prompt() -> None:
 def test_each_prompt_is_named_after_its_reply_and_asks_for_its_shape() -> None:
     assert [(p.name, p.schema is None) for p in every_prompt("x")] == [
         ("hypothesis", True),
+        ("standalone_reply", False),
         ("primer_reply", False),
         ("local_reply", False),
         ("joint_reply", False),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drift.contracts.reading import CommunityParameters, DocumentParameters, PageParameters
+from drift.contracts.parameters import CommunityParameters, DocumentParameters, PageParameters
 from drift.core.errors import InvalidRequestError, NotFoundError
 from drift.http.query import MAX_ID_CHARACTERS, parse_query, path_id
 

@@ -17,6 +17,7 @@ from typing import Any
 from drift.core.sentence_ends import ends_in_a_stop, split_sentences
 from drift.evidence.text import is_same_question
 from drift.local.model_server import indexing
+from drift.local.model_server.conversation import standalone
 from drift.local.model_server.lines import Line, lines, plain, unwrapped
 from drift.local.model_server.relevance import affinity, alike, choose, terms
 from drift.local.prompt_elements import Element, element, elements
@@ -235,6 +236,7 @@ def rag(user: str) -> str:
 
 
 REPLIES: Mapping[str, Callable[[str], Json | str]] = {
+    "standalone_reply": standalone,
     "hypothesis": hypothesis,
     "primer_reply": primer,
     "local_reply": local,
