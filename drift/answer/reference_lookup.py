@@ -95,7 +95,7 @@ class ReferenceLookup:
         deadline: Deadline,
     ) -> Surroundings:
         """Return what the graph has around these chunks; nothing where it fails."""
-        if not chunk_ids or self.ports.passages is None:
+        if not chunk_ids:
             return Surroundings()
         patience = Deadline.after(min(PATIENCE_S, deadline.remaining()), deadline.clock)
         query = PassagesQuery(request.project_id, chunk_ids, vector)

@@ -63,13 +63,9 @@ def question_of(request: CompletionRequest) -> RetrieveRequest:
     text = question_in(_text_of(request))[-MAX_QUERY_CHARACTERS:]
     project, depth = project_of(request.model)
     history = newest([said_in(one.role, str(one.content)) for one in request.messages[:-1]])
-    body = {
-        "query": text,
-        "project_id": project or None,
-        "depth": depth,
-        "include": ["references", "verdict", "usage", *["query"] * bool(history)],
-        "history": [one.model_dump() for one in history],
-    }
+    include = ["references", "verdict", "usage", *["query"] * bool(history)]
+    named = {"query": text, "project_id": project or None, "depth": depth, "include": include}
+    body = {**named, "history": [one.model_dump() for one in history]}
     asked = http.parse(json.dumps(body).encode(), RetrieveRequest)
     return asked.model_copy(update={"filter": request.filter})
 

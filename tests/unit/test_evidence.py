@@ -125,10 +125,9 @@ async def test_top_k_is_the_number_of_passages() -> None:
 
 
 async def test_what_is_around_is_lost_where_it_cannot_be_read_and_the_evidence_is_not() -> None:
-    for passages in (Around(GraphUnavailableError("gone")), None):
-        told, _ = await found(passages)
-        assert len(told["evidence"]) == 2
-        assert told["entities"] == told["communities"] == []
+    told, _ = await found(Around(GraphUnavailableError("gone")))
+    assert len(told["evidence"]) == 2
+    assert told["entities"] == told["communities"] == []
 
 
 async def test_a_graph_that_fails_is_reported_and_raised() -> None:
