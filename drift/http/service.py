@@ -24,7 +24,9 @@ from drift.core.errors import NotConfiguredError, NotFoundError
 from drift.core.logs import bound, log
 from drift.http.admission import Admission
 from drift.http.health import Health
+from drift.http.joining import Joining
 from drift.http.settings import Settings
+from drift.http.shared_runs import SharedRuns
 from drift.http.time_limits import READING_S
 from drift.model.health import GraphHealth, Readiness
 from drift.model.reading import PageQuery
@@ -87,6 +89,7 @@ class Service:
     prices: PriceTable | None = None
     quotas: Quotas = field(default_factory=Quotas)
     claims: Claims = field(default_factory=Claims)
+    shared: SharedRuns | None = None
     answers: Callable[[Project, BaseModel], AnswerSlot] | None = None
     embedding_model: Embedder | None = None
     fallback: Callable[[], Awaitable[GraphHealth]] | None = None
@@ -95,6 +98,7 @@ class Service:
     closers: Sequence[Callable[[], Awaitable[None]]] = ()
     read_file: ReadFile | None = None
     admission: Admission = field(init=False)
+    joining: Joining = field(init=False)
     health: Health = field(init=False)
     _readers: Readers | None = field(init=False, default=None)
     _search: DriftSearch = field(init=False)
@@ -105,6 +109,7 @@ class Service:
         settings, ports = self.settings, self.ports
         self.embedding_model = self.embedding_model or ports.embedder
         self.admission = Admission(settings.max_inflight, self.quotas)
+        self.joining = Joining(self.admission, self.shared)
         self.health = Health(
             settings,
             graph=ports.graph.health,
@@ -282,5 +287,6 @@ class Service:
         """Close the clients. The platform never asks for it, so nothing depends on it."""
         if self._readers is not None:
             self._readers.close()
+        await self.joining.close()
         for close in self.closers:
             await close()
