@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Protocol
 
 from drift.auth.claims import in_use
@@ -74,13 +75,13 @@ class SharedRuns:
             part = _part(stream.token, number)
             if events and await self._values.put(part, b"".join(events), 2 * KEPT_S):
                 told, number = told + len(events), number + 1
-            kept_s = KEPT_S if stream.is_answered else self._lease_s
-            held = await self._values.hold(_head(key), head, kept_s)
+            stays = stream.is_answered and told == len(stream.events)
+            held = await self._values.hold(_head(key), head, KEPT_S if stays else self._lease_s)
             if held not in {None, head} or is_over:
                 break
             await asyncio.sleep(PAUSE_S)
 
-        if held == head and not stream.is_answered:
+        if held == head and not stays:
             await self.release(key)
 
     async def follow(self, key: str, stream: EventStream) -> None:
@@ -95,7 +96,7 @@ class SharedRuns:
             # The head is read first: a last part stands before its head goes.
             found = await self._values.get([_head(key), *names])
             head, *parts = found or [None]
-            told = [part for part in parts if part]
+            told = [part for part in takewhile(bool, parts) if part]  # none behind a gap
             if told:
                 stream.take(b"".join(told))
                 number += len(told)

@@ -44,11 +44,14 @@ class Values:
     def __init__(self) -> None:
         self.held: dict[str, bytes] = {}
         self.is_there = True
+        self.takes_parts = True
 
     async def hold(self, key: str, value: bytes, seconds: float) -> bytes | None:  # noqa: ARG002 - kept
         return self.held.setdefault(key, value) if self.is_there else None
 
     async def put(self, key: str, value: bytes, seconds: float) -> bool:
+        if key.startswith("events:") and not self.takes_parts:
+            return False
         if self.is_there:
             self.held[key] = value
             if not seconds:
@@ -304,6 +307,19 @@ async def test_without_the_shared_values_each_process_runs_and_who_follows_ends(
         assert (await following.whole()).status_code == 503
     assert third.runs == 1
     assert (await first.answered())[0] == 200
+
+
+async def test_an_answer_that_could_not_be_copied_is_not_waited_for() -> None:
+    values = Values()
+    values.takes_parts = False
+    first, second = Process(values), Process(values)
+    await first.join()
+    stream = await second.join()
+    first.may_go_on.set()
+    async with asyncio.timeout(10 * LEASE_S):
+        assert (await stream.whole()).status_code == 503
+    assert (await second.answered())[0] == 200
+    assert (first.runs, second.runs) == (1, 1)
 
 
 async def test_who_follows_is_told_that_its_own_process_stops() -> None:
