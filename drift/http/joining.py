@@ -131,8 +131,7 @@ class Joining:
         """Give the ends of runs a moment to reach the other processes."""
         lives = [run.life for run in self._running.values() if run.life]
         with suppress(TimeoutError):
-            async with asyncio.timeout(1.0):
-                await asyncio.gather(*lives)
+            await asyncio.wait_for(asyncio.gather(*lives), 1.0)
 
 
 def key_of(request: Request, retrieval_id: UUID | None) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import suppress
@@ -154,9 +155,12 @@ class EventStream:
             self.cancel()
 
     def _place(self, last_id: str | None) -> int:
-        """Return how many events whoever has this one knows; 0 where it is none of this run."""
-        mark = f"\nid: {last_id}\n".encode()
-        return next((at for at, event in enumerate(self.events, 1) if mark in event), 0)
+        """Return how many events whoever has this one knows; 0 where it is none of this run.
+
+        Another process may not have copied it to this one yet.
+        """
+        known = re.fullmatch(f"{self.token}-([0-9]{{1,6}})", last_id or "")
+        return int(known[1]) if known else 0
 
     async def whole(self) -> Response:
         """Return as HTTP what the last event tells, once it is told."""

@@ -273,6 +273,8 @@ async def test_another_process_hears_the_same_while_it_runs_and_after() -> None:
     first.may_go_on.set()
     told += await all_of(events)
     assert told == await all_of(own.read())
+    last_id = told[1].split(b"\n")[1].decode().removeprefix("id: ")
+    assert (await all_of((await Process(values).join()).read(last_id)))[1:] == told[2:]
     await first.joining.close()
     third = Process(values)
     assert await third.answered() == await first.answered()
