@@ -5,6 +5,7 @@ Nobody but `Caller.project` makes a `Project`, and whatever reads or writes data
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -86,6 +87,18 @@ class Caller:
     name: str
     grants: tuple[Grant, ...] = ()
     quota: Quota = NO_QUOTA
+
+    @property
+    def reach(self) -> str:
+        """Return all that decides what the caller is shown, as text: who has another shares no run.
+
+        Whatever bounds a caller belongs in here.
+        """
+        granted = [
+            (one.pattern, sorted(one.rights), one.filter.model_dump_json() if one.filter else "")
+            for one in self.grants
+        ]
+        return json.dumps([self.name, sorted(granted)])
 
     def may(self, project_id: str, right: Right) -> bool:
         """Tell whether the caller has a right on a project, whether or not that exists."""

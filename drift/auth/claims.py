@@ -47,7 +47,7 @@ class Claims:
         """
         before = self._claims.get(retrieval_id)
         if before and before[0] != caller.name:
-            raise _taken()
+            raise in_use()
 
         self._claims[retrieval_id] = caller.name, self._clock() + seconds
 
@@ -60,10 +60,12 @@ class Claims:
         if is_chosen and not await claiming:
             if before is None:
                 self._claims.pop(retrieval_id, None)
-            raise _taken()
+            raise in_use()
 
 
-def _taken() -> ConflictError:
+def in_use() -> ConflictError:
+    """Return what is said of an id that stands for something else, whoever asked that."""
     return ConflictError(
-        "Another caller uses this retrieval_id: choose another one, a random UUID, or leave it out."
+        "This retrieval_id or Idempotency-Key stands for another request, or is another caller's: "
+        "choose another one, a random UUID, or leave it out."
     )

@@ -158,9 +158,9 @@ class StoppingError(DriftError):
     status = 503
     retry_after_s = 2
 
-    def __init__(self) -> None:
+    def __init__(self, detail: str = "The service is being stopped; ask again.") -> None:
         """Tell the caller to ask again."""
-        super().__init__("The service is being stopped; ask again.")
+        super().__init__(detail)
 
 
 class NotConfiguredError(DriftError):

@@ -49,18 +49,24 @@ class Admission:
         try:
             if claim:
                 await claim()
-            await self._quotas.admit(caller)
-            self._refuse_when_stopping()  # it may have begun meanwhile
-        except BaseException as error:
+            await self.count(caller)
+        except BaseException:
             self.in_flight -= 1
-            if isinstance(error, QuotaError):
-                parts.refused(QuotaError.code)
             raise
 
         task = asyncio.create_task(work())
         self._running.add(task)
         task.add_done_callback(self._free_slot)
         return task
+
+    async def count(self, caller: Caller) -> None:
+        """Count a request of the caller; QuotaError and StoppingError as for `begin`."""
+        try:
+            await self._quotas.admit(caller)
+        except QuotaError:
+            parts.refused(QuotaError.code)
+            raise
+        self._refuse_when_stopping()  # it may have begun meanwhile
 
     @contextmanager
     def counted(self, caller: Caller) -> Iterator[None]:

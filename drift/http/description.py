@@ -26,7 +26,10 @@ from drift.http.route import Route
 EXAMPLES: Mapping[str, Mapping[str, Any]] = json.loads(
     Path(__file__).with_name("examples.json").read_text()
 )
-"""Parameters, body and answer of each route, by its name; tests send them and compare."""
+"""Parameters, body and answer of each route, by its name; tests send them and compare.
+
+Headers stand there as they are described.
+"""
 
 _ERRORS = {
     400: "The request breaks the contract (`invalid_request`): its body is not JSON, or a field or "
@@ -36,9 +39,10 @@ _ERRORS = {
     403: "The project is not among those of the caller (`forbidden`), whether it exists or not.",
     404: "The project holds nothing under this id, whoever else does, or a setting hides the route "
     "(`not_found`).",
-    409: "Another caller uses this `retrieval_id`, or the node's id is known, is one of "
-    "ingestion's own, or is being changed by others, or the document is of another source "
-    "(`conflict`); or an ingest holds the project (`project_held`, with Retry-After).",
+    409: "This `retrieval_id` stands for another request or is another caller's, or the node's id "
+    "is known, is one of ingestion's own, or is being changed by others, or the document is of "
+    "another source (`conflict`); or an ingest holds the project (`project_held`, with "
+    "Retry-After).",
     413: "The body is over 64 KiB, 128 KiB of a question to `/retrieve`, 1 MiB of a document or "
     "8 MiB of a chat (`too_large`).",
     415: "The content type is not one that the route reads (`unsupported_media_type`).",
@@ -175,7 +179,8 @@ def _complete(operation: dict[str, Any]) -> None:
         if status < "400" and "answer" in shown:
             content[JSON]["example"] = shown["answer"]
 
-    for parameter in operation.get("parameters", ()):
+    operation.setdefault("parameters", []).extend(shown.get("headers", ()))
+    for parameter in operation["parameters"]:
         _complete_parameter(parameter, shown)
 
     if "requestBody" in operation and "body" in shown:

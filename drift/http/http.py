@@ -270,7 +270,7 @@ def log_failure(
     return error if isinstance(error, DriftError) else internal_error()
 
 
-def event(name: str, data: str | bytes) -> bytes:
+def event(name: str, data: str | bytes, event_id: str) -> bytes:
     """Return one server-sent event; `data` is JSON on one line."""
     body = data.encode() if isinstance(data, str) else data
-    return b"event: " + name.encode() + b"\ndata: " + body + b"\n\n"
+    return f"event: {name}\nid: {event_id}\ndata: ".encode() + body + b"\n\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, TypeVar
 
 from starlette.responses import Response, StreamingResponse
@@ -12,13 +12,11 @@ from drift.contracts.rag import RagRequest
 from drift.contracts.request import RetrieveRequest
 from drift.http import http
 from drift.http.asgi import CLIENT_GONE, disconnected
+from drift.http.joining import key_of
 from drift.http.route import Call
-from drift.http.streaming import EventStream
+from drift.http.streaming import EventStream, Start
 
 T = TypeVar("T")
-
-Start = Callable[[EventStream | None], Awaitable[asyncio.Task[Any]]]
-"""Starts answering a question; the stream, where there is one, is told how far it is."""
 
 
 async def retrieve(call: Call) -> Response:
@@ -28,14 +26,26 @@ async def retrieve(call: Call) -> Response:
     chat model.
     """
     request: RetrieveRequest = call.body
-    if request.retrieval_id is not None:
-        call.retrieval_id = str(request.retrieval_id)
-
+    chosen, headers = request.retrieval_id, call.request.headers
+    if chosen is not None:
+        call.retrieval_id = str(chosen)
+    key = key_of(call.request, chosen)
     project = await call.project(request.project_id)
     service = await call.service()
-    return await _answer(
-        call, lambda stream: service.start(project, request, call.retrieval_id, stream)
-    )
+    if key is not None:
+        chosen = service.joining.id_of(project, key)
+        call.retrieval_id = str(chosen)
+    asked = request.model_copy(update={"retrieval_id": chosen})
+
+    def start(stream: EventStream | None) -> Awaitable[asyncio.Task[Any]]:
+        return service.start(project, asked, call.retrieval_id, stream)
+
+    if chosen is None:
+        return await _answer(call, start)
+    run = await service.joining.join(project, asked, start)
+    if _wants_stream(call):
+        return _as_events(run.read(headers.get("last-event-id")))
+    return await whole(call, asyncio.create_task(run.whole()), lambda response: response)
 
 
 async def rag_query(call: Call) -> Response:
@@ -54,7 +64,7 @@ async def rag_query(call: Call) -> Response:
 
 async def _answer(call: Call, start: Start) -> Response:
     """Start answering, and give the answer as the caller wants it."""
-    if http.wants_stream(",".join(call.request.headers.getlist("accept"))):
+    if _wants_stream(call):
         return await streamed(call, EventStream(call.retrieval_id), start)
     return await whole(call, await start(None), http.result)
 
@@ -63,8 +73,16 @@ async def streamed(call: Call, stream: EventStream, start: Start) -> Response:
     """Return the answer as events; a client that leaves ends it."""
     stream.follow(await start(stream))
     call.at_end = stream.cancel
+    return _as_events(stream.read())
+
+
+def _wants_stream(call: Call) -> bool:
+    return http.wants_stream(",".join(call.request.headers.getlist("accept")))
+
+
+def _as_events(events: AsyncIterator[bytes]) -> Response:
     headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
-    return StreamingResponse(stream.events(), media_type=http.EVENT_STREAM, headers=headers)
+    return StreamingResponse(events, media_type=http.EVENT_STREAM, headers=headers)
 
 
 async def whole(

@@ -25,8 +25,10 @@ from drift.core.errors import NotConfiguredError, NotFoundError
 from drift.core.logs import bound, log
 from drift.http.admission import Admission
 from drift.http.health import Health
+from drift.http.joining import Joining
 from drift.http.seen import Seen, WholeGraph
 from drift.http.settings import Settings
+from drift.http.shared_runs import SharedRuns
 from drift.http.time_limits import READING_S
 from drift.model.health import GraphHealth, Readiness
 from drift.model.limits import Limits
@@ -68,6 +70,7 @@ class Service:
     prices: PriceTable | None = None
     quotas: Quotas = field(default_factory=Quotas)
     claims: Claims = field(default_factory=Claims)
+    shared: SharedRuns | None = None
     answers: Callable[[Project, BaseModel], AnswerSlot] | None = None
     embedding_model: Embedder | None = None
     fallback: Callable[[], Awaitable[GraphHealth]] | None = None
@@ -77,6 +80,7 @@ class Service:
     read_file: ReadFile | None = None
     feedback: RedisFeedback | None = None
     admission: Admission = field(init=False)
+    joining: Joining = field(init=False)
     health: Health = field(init=False)
     _readers: Readers | None = field(init=False, default=None)
     _rules: tuple[Limits, PriceTable | None, str] = field(init=False)
@@ -87,6 +91,7 @@ class Service:
         settings, ports = self.settings, self.ports
         self.embedding_model = self.embedding_model or ports.embedder
         self.admission = Admission(settings.max_inflight, self.quotas)
+        self.joining = Joining(self.admission, self.shared)
         self.health = Health(
             settings,
             graph=ports.graph.health,
@@ -287,5 +292,6 @@ class Service:
         """Close the clients. The platform never asks for it, so nothing depends on it."""
         if self._readers is not None:
             self._readers.close()
+        await self.joining.close()
         for close in self.closers:
             await close()

@@ -7,7 +7,6 @@ them ask no model.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from functools import partial
@@ -29,10 +28,12 @@ from drift.http.seen import WholeGraph
 from drift.http.service import Service
 from drift.http.settings import Settings
 from drift.http.settings_search import efforts, embedding_prefixes, lengths
+from drift.http.shared_runs import SharedRuns
 from drift.llm.local_embedder import LocalEmbedder
 from drift.llm.options import ChatOptions
 from drift.llm.retry import RetryPolicy
 from drift.ports import Embedder, Ports, VectorStore
+from drift.redis import seal
 from drift.redis.answer_cache import LOCAL_BYTES, CachedAnswer
 from drift.redis.claims import RedisClaims
 from drift.redis.counter import RedisCounter
@@ -41,6 +42,7 @@ from drift.redis.entries import CacheEntries, RedisEntries
 from drift.redis.feedback import RedisFeedback
 from drift.redis.progress import RedisProgress
 from drift.redis.server import REDIS_SCOPE, RedisServer
+from drift.redis.shared_values import RedisValues
 from drift.search import fallback, prices
 from drift.search.prices import PriceTable
 
@@ -58,8 +60,11 @@ def build_service(settings: Settings) -> Service:
     """Return a service that opens nothing yet."""
     chat, model = build_models(settings)
     redis = build_redis(settings)
-    secret = _secret_of_entries(settings) if redis and settings.cache == "on" else None
-    entries = RedisEntries(redis, secret) if redis and secret else None
+    secret = seal.secret_of(settings.neo4j_password.get_secret_value()) if redis else b""
+    # Another release has other prompts.
+    answered_by = json.dumps([__version__, settings.of_answers], sort_keys=True)
+    entries = RedisEntries(redis, secret) if redis and settings.cache == "on" else None
+    values = RedisValues(redis, secret, answered_by) if redis else None
     sink = RedisProgress(redis) if redis else None
     # In mode `function` everybody is one caller.
     claims = RedisClaims(redis) if redis and settings.auth_mode != "function" else None
@@ -83,10 +88,8 @@ def build_service(settings: Settings) -> Service:
         index = partial(build_indexer, settings, graph, model.of_passages)
     whole = WholeGraph(graph.reader(), graph.finder(), own, own, index)
     if settings.cache == "on" and settings.cache_answers:
-        shared = RedisEntries(redis, secret, "answer") if redis and secret else None
+        shared = RedisEntries(redis, secret, "answer") if redis else None
         kept = CacheEntries(shared, LOCAL_BYTES)
-        # Another release has other prompts.
-        answered_by = json.dumps([__version__, settings.of_answers], sort_keys=True)
         answers = partial(CachedAnswer, whole.reader, answered_by, kept)
         closers = (shared.close, *closers) if shared else closers
 
@@ -98,13 +101,14 @@ def build_service(settings: Settings) -> Service:
         prices=build_prices(settings),
         quotas=Quotas(RedisCounter(redis) if redis else None),
         claims=Claims(claims),
+        shared=SharedRuns(values) if values else None,
         answers=answers,
         embedding_model=model.of_passages,
         fallback=local,
         vectors=graph.copy.health if graph.copy else None,
-        caches=tuple(one.health for one in (entries, shared, claims) if one),
+        caches=tuple(one.health for one in (entries, shared, claims, values) if one),
         closers=closers,
-        feedback=RedisFeedback(redis, settings.feedback_days) if redis and secret else None,
+        feedback=RedisFeedback(redis, settings.feedback_days) if entries and redis else None,
     )
 
 
@@ -122,15 +126,6 @@ def cached(model: Embedder, settings: Settings, entries: RedisEntries | None) ->
     )
 
     return CachedEmbedder(model, space, CacheEntries(entries))
-
-
-def _secret_of_entries(settings: Settings) -> bytes:
-    """Return what the service's processes alone know, and whoever else uses Redis does not.
-
-    It is made of the graph's password, slowly: marks of entries must not help to guess that.
-    """
-    password = settings.neo4j_password.get_secret_value().encode()
-    return hashlib.scrypt(password, salt=b"drift cache entries", n=2**14, r=8, p=1, dklen=32)
 
 
 def build_prices(settings: Settings) -> PriceTable:

@@ -271,11 +271,11 @@ class ChatStream(EventStream):
         options = self._request.stream_options
         if options and options.include_usage:
             self._put({**self._chunk(), "choices": [], "usage": _usage(result).model_dump()})
-        self._events.put_nowait(DONE)
+        self._add(DONE)
 
     def _fail(self, error: DriftError) -> None:
         self._put(_error(error).model_dump())
-        self._events.put_nowait(DONE)
+        self._add(DONE)
 
     def _chunk(self) -> dict[str, Any]:
         return {
@@ -296,4 +296,4 @@ class ChatStream(EventStream):
         self._put({**self._chunk(), "choices": [choice], **more})
 
     def _put(self, body: Mapping[str, Any]) -> None:
-        self._events.put_nowait(b"data: " + json.dumps(body).encode() + b"\n\n")
+        self._add(b"data: " + json.dumps(body).encode() + b"\n\n")

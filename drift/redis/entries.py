@@ -6,7 +6,6 @@ A look-up waits a moment at most, and nobody waits for a write.
 from __future__ import annotations
 
 import asyncio
-import hmac
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
@@ -18,6 +17,7 @@ from redis.exceptions import InvalidResponse
 
 from drift.core.circuit_breaker import CircuitBreaker
 from drift.model.health import Readiness
+from drift.redis.seal import Seal
 from drift.redis.server import RedisServer, noted
 
 KEPT_S = 86_400
@@ -102,7 +102,7 @@ class RedisEntries:
         self._server = server
         self._wait_s = wait_s
         self._what = what
-        self._secret = secret
+        self._seal = Seal(secret)
         self._reading = CircuitBreaker(f"{what}_cache", clock, doing="reading")
         self._writing = CircuitBreaker(f"{what}_cache", clock, doing="writing")
         self._running: set[asyncio.Task[Any]] = set()
@@ -166,11 +166,12 @@ class RedisEntries:
     async def _read(self, keys: Sequence[str]) -> dict[str, bytes] | None:
         async with noted(self._reading, GIVE_UP_S, _FORBIDDEN):
             # One command a key: a cluster refuses one for keys of several slots.
-            replies = await self._server.ask(*(("MGET", self._named(key)) for key in keys))
+            replies = await self._server.ask(*(("MGET", self._seal.name(key)) for key in keys))
             if not all(isinstance(reply, list) and len(reply) == 1 for reply in replies):
                 raise InvalidResponse("No answer to MGET.")
             opened = {
-                key: self._opened(key, stored) for key, (stored,) in zip(keys, replies, strict=True)
+                key: self._seal.open(key, stored)
+                for key, (stored,) in zip(keys, replies, strict=True)
             }
             return {key: entry for key, entry in opened.items() if entry is not None}
 
@@ -180,24 +181,8 @@ class RedisEntries:
         async with noted(self._writing, GIVE_UP_S, _FORBIDDEN):
             await self._server.ask(
                 *(
-                    ("SET", self._named(key), self._sealed(key, entry), "EX", KEPT_S)
+                    ("SET", self._seal.name(key), self._seal.close(key, entry), "EX", KEPT_S)
                     for key, entry in entries.items()
                 )
             )
             self._writing.succeed()
-
-    def _named(self, key: str) -> str:
-        return f"{key.partition(':')[0]}:{self._mark(b'key', key).hex()}"
-
-    def _sealed(self, key: str, entry: bytes) -> bytes:
-        return self._mark(b"entry", key, entry) + entry
-
-    def _opened(self, key: str, stored: object) -> bytes | None:
-        mark_bytes = 32
-        if not isinstance(stored, bytes):
-            return None
-        mark, entry = stored[:mark_bytes], stored[mark_bytes:]
-        return entry if hmac.compare_digest(mark, self._mark(b"entry", key, entry)) else None
-
-    def _mark(self, of: bytes, key: str, entry: bytes = b"") -> bytes:
-        return hmac.digest(self._secret, b"\n".join((of, key.encode(), entry)), "sha256")

@@ -77,8 +77,8 @@ async def test_a_sentence_is_late_by_the_models_own_clock() -> None:
 
     def answer(_: httpx2.Request) -> httpx2.Response:
         told = ["Marley was dead.", " Nobody knew it."]
-        deltas = [http.event("answer_delta", json.dumps({"text": text})) for text in told]
-        events = b"".join([http.OPEN, *deltas, http.event("result", "{}")])
+        deltas = [http.event("answer_delta", json.dumps({"text": text}), "r-1") for text in told]
+        events = b"".join([http.OPEN, *deltas, http.event("result", "{}", "r-2")])
         return httpx2.Response(200, content=events, headers={"content-type": "text/event-stream"})
 
     def noted(request: httpx2.Request) -> httpx2.Response:

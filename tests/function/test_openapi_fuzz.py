@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
 import pytest
 import requests
@@ -98,7 +99,7 @@ def complete(case: Case) -> None:
     Whoever may use every project has to name one, a cursor is a word that the service made, and a
     filter in a query is a text with JSON in it. What each name of Dify's may be compared with is
     said in words. One message of a chat is the user's. Streams, which its body asks for, have tests
-    of their own.
+    of their own. An id stands for one body alone, and its header for the same id.
     """
     if isinstance(case.body, dict):
         case.body.pop("stream", None)
@@ -110,6 +111,9 @@ def complete(case: Case) -> None:
         case.body = {**case.body, "metadata_condition": CONDITION}
     if isinstance(case.body, dict):
         case.body.pop("limits", None)  # of a second, or of ten tokens, no answer can be made
+    if isinstance(case.body, dict) and case.body.get("retrieval_id"):
+        case.body = {**case.body, "retrieval_id": str(uuid4())}
+    (case.headers or {}).pop("Idempotency-Key", None)
     if isinstance(case.body, dict) and "messages" in case.body:
         case.body = {**case.body, "messages": [{"role": "user", "content": "In fog?"}]}
     known = {parameter.name for parameter in case.operation.query}

@@ -46,7 +46,7 @@ RESULT = {
 
 
 def events(*named: tuple[str, Any]) -> Callable[[httpx2.Request], httpx2.Response]:
-    body = b"".join([http.OPEN, *(http.event(name, json.dumps(data)) for name, data in named)])
+    body = b"".join([http.OPEN, *(http.event(name, json.dumps(data), "1") for name, data in named)])
     return lambda _: httpx2.Response(200, content=body)
 
 

@@ -232,8 +232,10 @@ def test_every_error_has_its_status_code_and_headers(
 
 
 def test_an_event_is_one_name_and_one_line_of_data() -> None:
-    assert http.event("progress", '{"a":1}') == b'event: progress\ndata: {"a":1}\n\n'
+    assert http.event("progress", '{"a":1}', "r-1") == (
+        b'event: progress\nid: r-1\ndata: {"a":1}\n\n'
+    )
     response = RetrieveResponse(
         final_answer="one\ntwo\r\u2028three", key_facts=[], residual_uncertainty=""
     )
-    assert http.event("result", response.to_json()).count(b"\n") == 3
+    assert http.event("result", response.to_json(), "r-1").count(b"\n") == 4

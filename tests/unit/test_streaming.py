@@ -23,7 +23,7 @@ async def answered(stream: EventStream, error: BaseException | None = None) -> R
 
 
 async def collected(stream: EventStream) -> list[bytes]:
-    return [item async for item in stream.events()]
+    return [item async for item in stream.read()]
 
 
 def names(items: list[bytes]) -> list[str]:
@@ -36,7 +36,7 @@ async def test_progress_comes_as_it_happens_and_the_result_last() -> None:
     items = await collected(stream)
     assert items[0] == b": open\n\n"
     assert names(items) == [": open", "event: progress", "event: progress", "event: result"]
-    assert items[-1] == http.event("result", ANSWER.to_json())
+    assert items[-1] == http.event("result", ANSWER.to_json(), f"{stream.token}-3")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ async def test_a_silent_request_beats_until_it_speaks() -> None:
         return ANSWER
 
     stream.follow(asyncio.create_task(slow()))
-    events = stream.events()
+    events = stream.read()
     assert [await anext(events) for _ in range(3)] == [b": open\n\n", b": beat\n\n", b": beat\n\n"]
     go_on.set()
     rest = [item async for item in events]

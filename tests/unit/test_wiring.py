@@ -325,8 +325,8 @@ def test_what_is_kept_in_redis_is_marked_with_a_secret_of_the_service() -> None:
         assert isinstance(built.ports.embedder, CachedEmbedder)
         entries = built.ports.embedder.entries.shared
         assert isinstance(entries, RedisEntries)
-        assert entries._secret
-        return entries._secret
+        assert entries._seal.secret
+        return entries._seal.secret
 
     assert secret() == secret(OAI_KEY="other", REDIS_URL="redis://127.0.0.1:8")
     assert secret() != secret(NEO4J_PASSWORD="other")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shlex
 from collections.abc import AsyncIterator
@@ -26,6 +27,7 @@ from drift.redis.counter import RedisCounter
 from drift.redis.feedback import RedisFeedback
 from drift.redis.progress import RedisProgress
 from drift.redis.server import RedisServer
+from drift.redis.shared_values import RedisValues
 from tests.wire.redis_entries import entries_at, keep, new_key
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -56,7 +58,7 @@ async def users(valkey: ValkeyServer) -> AsyncIterator[dict[str, str]]:
 
 
 @pytest.mark.parametrize("document", ["access.md", "progress.md"])
-async def test_the_function_may_claim_ids_and_keep_embeddings(
+async def test_the_function_may_claim_ids_share_runs_and_keep_embeddings(
     valkey: ValkeyServer, document: str
 ) -> None:
     key = new_key()
@@ -65,6 +67,15 @@ async def test_the_function_may_claim_ids_and_keep_embeddings(
         shared = RedisClaims(server)
         await Claims(shared).take(str(uuid4()), Caller("ada"), 100, is_chosen=True)
         assert (await shared.health()).is_ok
+        values, other = RedisValues(server, b"secret"), RedisValues(server, b"secret", "settings")
+        assert [await values.hold(key, one, 10) for one in (b"1", b"2", b"1")] == [b"1"] * 3
+        assert await other.hold(key, b"2", 10) == b"2"
+        assert await values.put(f"{key}:1", b"event", 10)
+        assert await values.get([key, f"{key}:1", f"{key}:2"]) == [b"1", b"event", None]
+        assert await values.put(key, b"", 0)
+        await asyncio.sleep(0.05)
+        assert await values.hold(key, b"2", 10) == b"2"
+        assert (await values.health()).is_ok
         await server.close()
         async with entries_at(urls["drift-function"]) as entries:
             await keep(entries, **{key: b"x"})
@@ -117,6 +128,9 @@ async def test_an_id_is_claimed_in_the_process_where_the_user_may_not(
         shared = RedisClaims(server)
         await Claims(shared).take(str(uuid4()), Caller("ada"), 100, is_chosen=True)
         assert "docs/access.md" in str(await shared.health())
+        values = RedisValues(server, b"secret")
+        assert await values.hold("key", b"1", 10) is None
+        assert "docs/access.md" in str(await values.health())
         await server.close()
 
 

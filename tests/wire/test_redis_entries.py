@@ -24,7 +24,7 @@ async def test_an_entry_lives_for_a_day_and_no_text_leads_to_it(valkey: ValkeySe
     async with entries_at(valkey.url) as entries, Redis.from_url(valkey.url, protocol=2) as admin:
         await keep(entries, **{key: b"body"})
         assert await entries.get([key, new_key()]) == {key: b"body"}
-        stored = entries._named(key)
+        stored = entries._seal.name(key)
         assert stored.startswith("embed:")
         assert KEPT_S - 60 < await admin.ttl(stored) <= KEPT_S
         assert await admin.exists(key) == 0
@@ -42,11 +42,11 @@ async def test_what_others_write_over_an_entry_is_a_miss_and_is_replaced(
         await keep(others, **{a: b"forged"})
         assert await entries.get([a]) == {}
         await keep(entries, **{a: b"of a", b: b"of b"})
-        place = entries._named(a)
+        place = entries._seal.name(a)
         stored = await admin.get(place)
         for bad in (
-            await admin.get(entries._named(b)),
-            others._sealed(a, b"of a"),
+            await admin.get(entries._seal.name(b)),
+            others._seal.close(a, b"of a"),
             stored[:-1] + bytes([stored[-1] ^ 1]),
             stored[32:],
             stored[:31],
