@@ -182,7 +182,7 @@ async def test_a_service_has_what_the_settings_say() -> None:
     read, _ = reading({**LOCAL, **limits})
     built = await ServiceProvider(read).get()
     assert (built.admission.most, built.settings.deadline_sec) == (7, 9)
-    assert built._search._limits == Limits(3, 4, 6, 2, 5000, "never")
+    assert built._rules[0] == Limits(3, 4, 6, 2, 5000, "never")
     assert built.sink is not None
     read, _ = reading({k: v for k, v in LOCAL.items() if k != "REDIS_URL"})
     assert (await ServiceProvider(read).get()).sink is None
