@@ -99,6 +99,13 @@ ROUTES = (
         problem=chat.problem,
         error=ChatError,
     ),
+    *(
+        Route("POST", path, handler, problem=chat.no_such_route, is_described=False)
+        for path, handler in (
+            ("v1/embeddings", endpoints.chat_embeddings),
+            ("v1/responses", endpoints.chat_responses),
+        )
+    ),
     Route(
         "POST",
         "dify/retrieval",

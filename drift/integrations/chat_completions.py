@@ -46,6 +46,7 @@ MAX_QUESTION_CHARACTERS = 1024 * 1024
 """What the last message may have: a question, and what a program puts around it."""
 DEFAULT_DEPTH: Depth = "auto"
 DONE = b"data: [DONE]\n\n"
+THERE_IS = "of OpenAI's API there are POST /v1/chat/completions and GET /v1/models."
 _QUOTE_CHARACTERS = 200
 
 
@@ -136,6 +137,21 @@ def problem(error: DriftError, retrieval_id: str) -> Response:
         # OpenAI's clients would repeat a search that failed
         response.headers["x-should-retry"] = "false"
     return response
+
+
+def told_unused(request: CompletionRequest, response: Response) -> Response:
+    """Say in an answer what of its request was not used, so that nobody believes it was obeyed."""
+    if request.unused:
+        response.headers["x-drift-unused"] = ", ".join(request.unused)
+    return response
+
+
+def no_such_route(error: DriftError, retrieval_id: str) -> Response:
+    """Return that OpenAI has a path and this service has not, as OpenAI says it of its own."""
+    told = _error(error)
+    if isinstance(error, NotFoundError):
+        told.error.code = "unknown_url"
+    return http.problem(error, retrieval_id, told)
 
 
 def require_model(request: CompletionRequest, response: RetrieveResponse) -> None:
