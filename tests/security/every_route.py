@@ -16,6 +16,8 @@ ROUTES = (
     ("GET", "/.well-known/oauth-protected-resource/mcp"),
     ("POST", "/v1/chat/completions"),
     ("GET", "/v1/models"),
+    ("POST", "/v1/embeddings"),
+    ("POST", "/v1/responses"),
     ("POST", "/dify/retrieval"),
     ("GET", "/openapi-3.0.json"),
     ("POST", "/api/nodes"),

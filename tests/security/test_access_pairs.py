@@ -49,6 +49,8 @@ ABOUT_NO_PROJECT = {
     "/openapi.yaml",
     "/openapi-3.0.json",
     "/usage",
+    "/v1/embeddings",
+    "/v1/responses",
     "/.well-known/oauth-protected-resource/mcp",
 }
 SINGLE = {
