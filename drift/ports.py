@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -108,6 +108,11 @@ class GraphReader(Protocol):
 
     async def projects(self, caller: Caller, page: PageQuery, deadline: Deadline) -> Page[str]:
         """Return a page of the ids that the caller may read; short, also while more follow."""
+
+    async def sizes(
+        self, project_ids: Sequence[str], deadline: Deadline
+    ) -> Mapping[str, tuple[int, int]]:
+        """Return the documents and chunks of projects, of those where that is quickly counted."""
 
     async def overview(self, project: Project, deadline: Deadline) -> ProjectOut:
         """Return the counts of a project."""

@@ -30,7 +30,7 @@ from drift.http import documents, http, nodes, page, probes, protected_resource,
 from drift.http.feedback import OF_PROJECT, give_feedback, read_feedback
 from drift.http.route import Call, Route
 from drift.integrations import chat_completions as chat
-from drift.integrations import dify, endpoints, vector_stores
+from drift.integrations import chat_errors, dify, endpoints, vector_stores
 
 
 async def openapi(_call: Call) -> Response:
@@ -93,7 +93,7 @@ ROUTES = (
         (*_WITH_BODY, 404),
         body=CompletionRequest,
         most=chat.MAX_BODY_BYTES,
-        problem=chat.problem,
+        problem=chat_errors.problem,
         error=ChatError,
     ),
     Route(
@@ -102,8 +102,15 @@ ROUTES = (
         endpoints.chat_models,
         ChatModelList,
         _ASKING,
-        problem=chat.problem,
+        problem=chat_errors.problem,
         error=ChatError,
+    ),
+    *(
+        Route("POST", path, handler, problem=chat_errors.no_such_route, is_described=False)
+        for path, handler in (
+            ("v1/embeddings", endpoints.chat_embeddings),
+            ("v1/responses", endpoints.chat_responses),
+        )
     ),
     Route(
         "POST",

@@ -53,6 +53,13 @@ class FakeReader:
         shown = found[: page.limit]
         return Page(tuple(shown), (next_id(shown[-1]),) if len(found) > page.limit else None)
 
+    async def sizes(
+        self, project_ids: Sequence[str], deadline: Deadline
+    ) -> Mapping[str, tuple[int, int]]:
+        self._answer(deadline)
+        held = {id_: self.held[id_] for id_ in project_ids if id_ in self.held}
+        return {k: (len(v.documents), len(v.chunks)) for k, v in held.items() if v.documents}
+
     async def overview(self, project: Project, deadline: Deadline) -> ProjectOut:
         held = self._of(project, deadline)
         kinds = ("documents", "chunks", "entities", "communities")

@@ -6,8 +6,9 @@ import asyncio
 import math
 import time
 from collections import defaultdict, deque
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
@@ -55,9 +56,13 @@ class QuotaCounter(Protocol):
 # ---------------------------------------------------------------------------------------- the rule
 @dataclass(frozen=True, slots=True)
 class QuotaLimit:
-    """One limit of a quota: how much of it is used, and when all of it is free at the latest."""
+    """One limit of a quota: how much of it is used, and when all of it is free at the latest.
+
+    After a refusal `free_in_s` are the seconds until a request has room.
+    """
 
     name: str
+    window_s: float
     most: int | None
     used: int
     free_in_s: float
@@ -65,25 +70,46 @@ class QuotaLimit:
 
 def limits(quota: Quota, counts: Counts) -> tuple[QuotaLimit, ...]:
     """Return every limit that a quota may have."""
+    requests, tokens, wait_s = counts.requests, counts.tokens, counts.wait_s or WINDOW_S
     return (
-        QuotaLimit("requests_per_minute", quota.requests_per_minute, counts.requests, WINDOW_S),
-        QuotaLimit("tokens_per_day", quota.tokens_per_day, counts.tokens, counts.day_left_s),
+        QuotaLimit("requests_per_minute", WINDOW_S, quota.requests_per_minute, requests, wait_s),
+        QuotaLimit("tokens_per_day", DAY_S, quota.tokens_per_day, tokens, counts.day_left_s),
     )
 
 
-async def admit(counter: QuotaCounter, name: str, quota: Quota) -> None:
+_counted: ContextVar[list[QuotaLimit]] = ContextVar("drift_quota_counted")
+
+
+@contextmanager
+def counting() -> Iterator[list[QuotaLimit]]:
+    """Give the limits as the last request of the block and its tasks found them; empty for none.
+
+    They are of the count that let it in or refused it, so nothing is asked for them.
+    """
+    found: list[QuotaLimit] = []
+    token = _counted.set(found)
+    try:
+        yield found
+    finally:
+        _counted.reset(token)
+
+
+async def admit(counter: QuotaCounter, name: str, quota: Quota, found: list[QuotaLimit]) -> None:
     """Count a request of a caller, or raise QuotaError where a limit is reached.
 
     Tokens are known only when a request has ended, so they are looked at before it is counted.
+    `found` becomes the limits at the last count.
     """
     most, most_tokens = quota.requests_per_minute, quota.tokens_per_day
     if most_tokens is not None:
         counts = await counter.count(name)
+        found[:] = limits(quota, counts)
         if counts.tokens >= most_tokens:
             raise _refusal("tokens_per_day", most_tokens, counts.day_left_s)
 
     if most is not None:
         counts = await counter.count(name, most=most)
+        found[:] = limits(quota, counts)
         if counts.wait_s > 0:
             raise _refusal("requests_per_minute", most, counts.wait_s)
 
@@ -165,14 +191,15 @@ class Quotas:
         if quota == NO_QUOTA:
             return
 
+        found = _counted.get([])
         try:
             try:
-                await self._ask(lambda shared: admit(shared, name, quota))
+                await self._ask(lambda shared: admit(shared, name, quota, found))
             except CountingError:
-                await admit(self._local, name, quota)
+                await admit(self._local, name, quota, found)
             else:
                 with suppress(QuotaError):
-                    await admit(self._local, name, quota)
+                    await admit(self._local, name, quota, [])
         except QuotaError as error:
             log.warning("quota_exceeded", extra={"caller": name, "limit": error.limit})
             raise

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from itertools import islice
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, Field, StrictBool
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    StrictBool,
+    model_validator,
+)
 
 from drift.contracts.filter import Filter
 from drift.contracts.request import MAX_MESSAGES
@@ -31,6 +41,12 @@ class StreamOptions(BaseModel):
     include_usage: StrictBool | None = None
 
 
+class ResponseFormat(BaseModel):
+    """How the answer is written: as text, the one form that its citations stand in."""
+
+    type: Literal["text"]
+
+
 def _question(messages: object) -> object:
     """Return the last message of the user, and before it the newest texts of both sides."""
     if not isinstance(messages, list):
@@ -53,7 +69,7 @@ def _text(content: object) -> str:
 
 
 class CompletionRequest(BaseModel):
-    """A conversation whose last message of the user is the question; other fields are ignored.
+    """A conversation whose last message of the user is the question; other fields are `unused`.
 
     `model` is a project, with `:quick`, `:auto` or `:drift` behind it for the depth. Where a
     project needs no name, the depth alone is enough (`:quick`), or nothing. Of `messages` the
@@ -72,6 +88,30 @@ class CompletionRequest(BaseModel):
     n: Literal[1] | None = None
     tool_choice: Literal["none", "auto"] | None = None
     filter: Filter | None = None
+    response_format: ResponseFormat | None = None
+    _unused: tuple[str, ...] = PrivateAttr(())
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """What of the body the answer does not depend on: fields, and roles as `messages.ROLE`."""
+        return self._unused
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _note_unused(cls, body: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:  # noqa: ANN401 - of a caller
+        read = handler(body)
+        read._unused = _unused_of(body, cls.model_fields)  # noqa: SLF001 - its own
+        return read
+
+
+def _unused_of(body: object, known: Collection[str]) -> tuple[str, ...]:
+    """Return names of the body as a header may have them, no more than 32."""
+    if not isinstance(body, dict):
+        return ()
+    roles = [one.get("role") for one in body["messages"] if isinstance(one, dict)]
+    names = [f"messages.{role}" for role in ("system", "developer") if role in roles]
+    names += [name for name, value in body.items() if name not in known and value is not None]
+    return tuple(one for one in names if re.fullmatch("[A-Za-z0-9_.-]{1,64}", one))[:32]
 
 
 class ChatAnswer(BaseModel):

@@ -20,14 +20,21 @@ from drift.model.reading import AboutProject
 
 # ----------------------------------------------------------------------------------------- answers
 
+
+def _unknown(value: object) -> bool:
+    return value is None
+
+
 Next = str | None
 """The cursor of the page behind this one; null where the list ends here."""
 
 
 class ProjectItem(BaseModel):
-    """A project that the caller may read."""
+    """A project that the caller may read, with its size where that is quickly counted."""
 
     id: str
+    documents: int | None = Field(default=None, exclude_if=_unknown)
+    chunks: int | None = Field(default=None, exclude_if=_unknown)
 
 
 class ProjectsPage(BaseModel):

@@ -46,6 +46,8 @@ MAX_RANGES = 200
 """Of ids, that one statement looks at."""
 LOOKED_AT = 1000
 """Edges of an entity, of either kind, that are looked at."""
+MOST_SIZED = 1000
+"""Documents of a project whose size a list tells."""
 MENTIONED = 50
 """Entities that are told of a chunk."""
 
@@ -54,6 +56,7 @@ _BOUNDS: Mapping[str, Any] = {
     "longest_uri": source_uri.MOST_CHARACTERS,
     "most_parents": 10,
     "looked_at": LOOKED_AT,
+    "most_sized": MOST_SIZED,
     "beginning": 200,  # characters of a chunk that mentions an entity
     "no_place": 2**62,  # where chunks without a place stand
     "most_named": MOST_NAMED,
@@ -109,6 +112,16 @@ class Neo4jReader:
         found = _page_of_ids([record["id"] for record in records], page.limit)
 
         return Page(found.rows, (left[0].first,)) if left and found.last is None else found
+
+    async def sizes(
+        self, project_ids: Sequence[str], deadline: Deadline
+    ) -> Mapping[str, tuple[int, int]]:
+        """Return the documents and chunks of those that have 1 to MOST_SIZED documents."""
+        if not self.schema.has_projects or not project_ids:
+            return {}
+        records = await self._read(lambda _: reading.SIZES, {"ids": list(project_ids)}, deadline)
+        counts = {record["id"]: (record["documents"], record["chunks"]) for record in records}
+        return {id_: both for id_, both in counts.items() if 0 < both[0] <= MOST_SIZED}
 
     async def overview(self, project: Project, deadline: Deadline) -> ProjectOut:
         """Return what the project holds, counted."""

@@ -67,8 +67,24 @@ _HEADERS = {
     "x-retrieval-id": {"required": True, "schema": {"type": "string", "format": "uuid"}},
     "retry-after": {"required": True, "schema": {"type": "integer"}},
     "location": {"required": True, "schema": {"type": "string"}},
+    "x-request-id": {
+        "description": "The caller's own, as it was sent, else the `x-retrieval-id`.",
+        "required": True,
+        "schema": {"type": "string"},
+    },
+    "ratelimit": {
+        "description": "What is left of a quota (IETF draft RateLimit header fields), where the "
+        "request was counted for one; beside it stands `ratelimit-policy`.",
+        "schema": {"type": "string"},
+    },
 }
-_MORE = {"201": ("location",), "429": ("retry-after",), "503": ("retry-after",)}
+_MORE = {
+    "200": ("ratelimit",),
+    "201": ("location", "ratelimit"),
+    "204": ("ratelimit",),
+    "429": ("retry-after", "ratelimit"),
+    "503": ("retry-after",),
+}
 
 
 @cache
@@ -135,6 +151,7 @@ def _add(route: Route, api: FastAPI) -> None:
             code: {"model": route.error, "description": _ERRORS[code]} for code in route.errors
         },
         dependencies=[] if route.is_open else [Security(key_header)],
+        deprecated=route.deprecated is not None or None,
     )
 
 
@@ -169,7 +186,8 @@ def _complete(operation: dict[str, Any]) -> None:
 
     for status, answer in responses.items():
         answer["headers"] = {
-            name: _HEADERS[name] for name in ("x-retrieval-id", *_MORE.get(status, ()))
+            name: _HEADERS[name]
+            for name in ("x-retrieval-id", "x-request-id", *_MORE.get(status, ()))
         }
         content = answer.get("content", {})
         if status >= "400" and content[JSON]["schema"]["$ref"].endswith("/Problem"):

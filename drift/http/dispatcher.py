@@ -10,8 +10,10 @@ from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
+from drift.auth import quotas
 from drift.core.errors import UnauthenticatedError
-from drift.http import http
+from drift.core.logs import bound
+from drift.http import answer_headers, http
 from drift.http.asgi import CLIENT_GONE, read_body
 from drift.http.auth import Authentication
 from drift.http.provider import ServiceProvider
@@ -37,10 +39,12 @@ class Dispatcher:
     ) -> Response:
         """Return the answer to a call, errors as well; `at_end` is called when it has been sent."""
         call = Call(request, self.authentication, self.provider)
-        with otel.invocation(context, request.headers):
+        named = bound(request_id=answer_headers.request_id(request.headers))
+        with otel.invocation(context, request.headers), named, quotas.counting() as limits:
             response = await self._guarded(route, call)
 
-        response.headers.setdefault("x-retrieval-id", call.retrieval_id)
+        answer_headers.name(response, request.headers, call.retrieval_id)
+        response.headers.update(answer_headers.quota(limits) | answer_headers.going(route))
 
         async def finish() -> None:
             call.at_end()

@@ -148,8 +148,18 @@ async def read_projects(
 ) -> out.ProjectsPage:
     """The projects that the caller may read."""
     found = await reader.projects(asked.caller, asked.page, deadline)
-    items = tuple(out.ProjectItem(id=id_) for id_ in found.rows)
-    return out.ProjectsPage(projects=items, next=asked.following(found))
+    whole = [id_ for id_ in found.rows if _reads_whole(asked.caller, id_)]
+    sizes = await reader.sizes(whole, deadline)
+    items = []
+    for id_ in found.rows:
+        documents, chunks = sizes.get(id_, (None, None))
+        items.append(out.ProjectItem(id=id_, documents=documents, chunks=chunks))
+    return out.ProjectsPage(projects=tuple(items), next=asked.following(found))
+
+
+def _reads_whole(caller: Caller, project_id: str) -> bool:
+    """Tell whether a caller reads all of a project: a count would tell of what it may not."""
+    return caller.project(project_id).filter is None
 
 
 @_route("projects/{id}", parameters.Parameters, out.ProjectRead)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from types import UnionType
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -64,6 +65,7 @@ class Route:
     Its handler's name is that of the function. A service is asked first whether it `opens` the
     route. A handler that `reads_body` reads and checks the body itself. `problem` makes the answer
     of an error. Whoever calls needs no credential where it `is_open`, because it holds no data.
+    One that is to go is `deprecated` since a time, and gone after `sunset`, both in UTC.
 
     The description's summary is the first sentence of the handler's docstring, and what it says of
     the answer the rest.
@@ -86,6 +88,8 @@ class Route:
     error: type[BaseModel] = Problem
     status: int = 200
     id: str = ""
+    deprecated: datetime | None = None
+    sunset: datetime | None = None
 
     @property
     def name(self) -> str:

@@ -10,7 +10,6 @@ import json
 import re
 import time
 from collections.abc import Mapping, Sequence
-from http import HTTPStatus
 from typing import Any, get_args
 
 from starlette.responses import Response
@@ -19,8 +18,6 @@ from drift.contracts.answer import KeyFact, ReferenceOut, RetrieveResponse, Trac
 from drift.contracts.chat_completions import (
     ChatAnswer,
     ChatChoice,
-    ChatError,
-    ChatErrorDetail,
     ChatModelList,
     ChatModelOut,
     ChatUsage,
@@ -38,6 +35,7 @@ from drift.core.errors import (
 )
 from drift.http import http
 from drift.http.streaming import EventStream
+from drift.integrations.chat_errors import told_as
 from drift.integrations.chat_questions import question_in, reply_to_task, said_in
 from drift.integrations.markdown_words import MarkdownWords, as_words
 
@@ -47,8 +45,8 @@ MAX_QUESTION_CHARACTERS = 1024 * 1024
 """What the last message may have: a question, and what a program puts around it."""
 DEFAULT_DEPTH: Depth = "auto"
 DONE = b"data: [DONE]\n\n"
+THERE_IS = "of OpenAI's API there are POST /v1/chat/completions and GET /v1/models."
 _QUOTE_CHARACTERS = 200
-_SENT_AS = {"query": "messages", "project_id": "model"}
 
 
 def question_of(request: CompletionRequest) -> RetrieveRequest:
@@ -134,17 +132,10 @@ def completion(
     return Response(told.model_dump_json(), media_type=http.JSON)
 
 
-def problem(
-    error: DriftError, retrieval_id: str, sent_as: Mapping[str, str] = _SENT_AS
-) -> Response:
-    """Return an error in OpenAI's shape, with the status and headers of every route.
-
-    `sent_as` has the names of fields where a caller knows them by another.
-    """
-    response = http.problem(error, retrieval_id, _error(error, sent_as))
-    if response.status_code == HTTPStatus.INTERNAL_SERVER_ERROR:
-        # OpenAI's clients would repeat a search that failed
-        response.headers["x-should-retry"] = "false"
+def told_unused(request: CompletionRequest, response: Response) -> Response:
+    """Say in an answer what of its request was not used, so that nobody believes it was obeyed."""
+    if request.unused:
+        response.headers["x-drift-unused"] = ", ".join(request.unused)
     return response
 
 
@@ -152,20 +143,6 @@ def require_model(request: CompletionRequest, response: RetrieveResponse) -> Non
     """Raise NotFoundError where nothing is held under a model's name."""
     if response.no_data_found and request.filter is None:
         raise NotFoundError(f"There is no model {request.model!r}: no project holds data under it.")
-
-
-def _error(error: DriftError, sent_as: Mapping[str, str] = _SENT_AS) -> ChatError:
-    kinds = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
-    fallback = "invalid_request_error" if error.status < 500 else "server_error"  # noqa: PLR2004 - HTTP's own
-    field, detail = None, error.detail
-    if isinstance(error, InvalidRequestError) and error.problems:
-        field = error.problems[0].field.partition(".")[0]
-        field = sent_as.get(field, field)
-        detail = f"{field or 'The body'} {error.problems[0].message}."
-    is_model = isinstance(error, NotFoundError) and sent_as is _SENT_AS
-    code = "model_not_found" if is_model else error.code
-    kind = kinds.get(error.status, fallback)
-    return ChatError(error=ChatErrorDetail(message=detail, type=kind, param=field, code=code))
 
 
 def _usage(response: RetrieveResponse) -> ChatUsage:
@@ -274,7 +251,7 @@ class ChatStream(EventStream):
         self._add(DONE)
 
     def _fail(self, error: DriftError) -> None:
-        self._put(_error(error).model_dump())
+        self._put(told_as(error).model_dump())
         self._add(DONE)
 
     def _chunk(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from starlette.responses import Response
 from drift.contracts.chat_completions import CompletionRequest
 from drift.contracts.dify import DifyRequest
 from drift.contracts.vector_stores import VectorStoreSearch
+from drift.core.errors import NotFoundError
 from drift.core.logs import bound
 from drift.http import asgi, protected_resource, reading
 from drift.http.questions import streamed, whole
@@ -38,8 +39,10 @@ async def chat_completions(call: Call) -> Response:
         return await service.start(project, request, call.retrieval_id, stream)
 
     if asked.stream:
-        return await streamed(call, chat.ChatStream(asked, call.retrieval_id), start)
-    return await whole(call, await start(None), partial(chat.completion, asked, call.retrieval_id))
+        stream = chat.ChatStream(asked, call.retrieval_id)
+        return chat.told_unused(asked, await streamed(call, stream, start))
+    respond = partial(chat.completion, asked, call.retrieval_id)
+    return chat.told_unused(asked, await whole(call, await start(None), respond))
 
 
 async def chat_models(call: Call) -> Response:
@@ -64,6 +67,16 @@ async def vector_store_search(call: Call) -> Response:
     reranks = vector_stores.reranks(asked)
     finding = await service.start_evidence(project, request, call.retrieval_id, reranks=reranks)
     return await whole(call, finding, partial(vector_stores.page, asked))
+
+
+async def chat_embeddings(_call: Call) -> Response:
+    """Say that this service embeds nothing for others."""
+    raise NotFoundError(f"This service makes no embeddings for others; {chat.THERE_IS}")
+
+
+async def chat_responses(_call: Call) -> Response:
+    """Say that this service has no Responses API."""
+    raise NotFoundError(f"This service has no Responses API; {chat.THERE_IS}")
 
 
 async def dify_retrieval(call: Call) -> Response:

@@ -11,7 +11,7 @@ from drift.contracts.evidence import EvidenceResponse, PassageOut
 from drift.contracts.request import RetrieveRequest
 from drift.core.errors import DriftError
 from drift.http import http
-from drift.integrations import chat_completions
+from drift.integrations import chat_errors
 
 _LONGEST_VALUE = 512
 """Characters of an attribute, by OpenAI's contract; a longer one is left out."""
@@ -39,7 +39,7 @@ def page(request: shapes.VectorStoreSearch, found: EvidenceResponse) -> Response
 
 def problem(error: DriftError, retrieval_id: str) -> Response:
     """Return an error in OpenAI's shape."""
-    return chat_completions.problem(error, retrieval_id, {"project_id": "vector_store_id"})
+    return chat_errors.problem(error, retrieval_id, {"project_id": "vector_store_id"})
 
 
 def _text(request: shapes.VectorStoreSearch) -> str:

@@ -6,9 +6,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any, TypeVar
 
+import pytest
+
 from drift.auth.caller import EVERYBODY, Caller, Grant, Project
 from drift.contracts.reading import DocumentName
 from drift.core.deadline import Deadline
+from drift.graph import reader as graph_reader
 from drift.graph.writing.records import (
     ChunkRecord,
     DocumentBatch,
@@ -305,6 +308,24 @@ async def test_only_projects_that_the_caller_may_read_are_listed(
             assert await all_pages(ask, limit) == sorted(found)
     writes = Caller("writer", (Grant(f"{project}*", frozenset({"write"})),))
     assert await reader.projects(writes, PageQuery(9), soon()) == Page()
+
+
+async def test_a_project_of_few_documents_has_a_size_as_it_says_of_itself(
+    backend: Backend, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(graph_reader, "MOST_SIZED", 2)
+    monkeypatch.setitem(graph_reader._BOUNDS, "most_sized", 2)
+    few, many = f"{project}-few", f"{project}-many"
+    for id_, documents in ((few, 2), (many, 3)):
+        chunks = [chunk(f"k{n}", f"text {n}", axis(n), f"d{n % documents}") for n in range(5)]
+        await fill(backend, id_, chunks)
+    reader = backend.reader()
+    itself = await reader.overview(of(few), soon())
+    assert await reader.sizes([many, few, f"{project}-none"], soon()) == {
+        few: (itself.documents, itself.chunks)
+    }
+    assert (itself.documents, itself.chunks) == (2, 5)
+    assert await reader.sizes([], soon()) == {}
 
 
 async def test_what_is_being_written_is_not_read(backend: Neo4jBackend, project: str) -> None:

@@ -20,6 +20,7 @@ from tests.model_server_fixture import ModelServerControl
 
 MODEL = f"{PROJECT}:quick"
 ASKED = [{"role": "user", "content": QUESTION}]
+JSON_OBJECT = {"type": "json_object"}
 PICTURE = f"data:image/png;base64,{'A' * 1_500_000}"
 TITLE_TASK = f"""### Task:
 Generate a concise, 3-5 word title with an emoji summarizing the chat history.
@@ -163,6 +164,7 @@ async def test_an_error_has_the_shape_of_that_api(function: Caller) -> None:
         (says([{"type": "image_url", "image_url": {}}]), 400, "invalid_request", "messages"),
         ({"n": 2}, 400, "invalid_request", "n"),
         ({"tool_choice": "required"}, 400, "invalid_request", "tool_choice"),
+        ({"response_format": JSON_OBJECT}, 400, "invalid_request", "response_format"),
         ({"model": None}, 400, "invalid_request", "model"),
         ({"stream": "perhaps"}, 400, "invalid_request", "stream"),
         ({"messages": "Why?"}, 400, "invalid_request", "messages"),
@@ -178,6 +180,23 @@ async def test_an_error_has_the_shape_of_that_api(function: Caller) -> None:
         assert error["message"]
         assert not re.search("pydantic|Input should|valid (string|list|dict)", error["message"])
         assert error["type"].endswith("_error")
+
+
+async def test_an_answer_and_a_stream_name_what_they_do_not_depend_on(function: Caller) -> None:
+    body = {"model": MODEL, "messages": [{"role": "system", "content": "Rhyme."}, *ASKED]}
+    for stream in (False, True):
+        sent = {**body, "stream": stream, "temperature": 1}
+        got = await function.client.post("/v1/chat/completions", json=sent)
+        assert got.headers["x-drift-unused"] == "messages.system, temperature"
+
+
+async def test_what_this_service_has_not_is_named_with_what_it_has(function: Caller) -> None:
+    async with client(function) as asking:
+        with pytest.raises(openai.NotFoundError, match="no Responses API") as responses:
+            await asking.responses.create(model=MODEL, input=QUESTION)
+        with pytest.raises(openai.NotFoundError, match="v1/chat/completions") as embeddings:
+            await asking.embeddings.create(model=MODEL, input=QUESTION)
+    assert {responses.value.code, embeddings.value.code} == {"unknown_url"}
 
 
 async def test_a_stream_of_an_unknown_model_ends_with_an_error(function: Caller) -> None:

@@ -33,13 +33,14 @@ async def ended(lines: Any, event: str = "retrieval_ended") -> list[dict[str, An
 async def test_every_line_of_a_call_names_its_retrieval_invocation_project_and_trace(
     function: Caller, lines: Any
 ) -> None:
-    headers = {"traceparent": PARENT}
+    headers = {"traceparent": PARENT, "x-request-id": "job 7"}
     body = {"query": QUESTION, "project_id": PROJECT}
     response = await function.client.post("/retrieve", json=body, headers=headers)
     assert response.status_code == 200
     [last] = await ended(lines)
     own = [line for line in lines() if "retrieval_id" in line]
     assert {line["retrieval_id"] for line in own} == {response.headers["x-retrieval-id"]}
+    assert {line["request_id"] for line in own} == {response.headers["x-request-id"]} == {"job 7"}
     assert {(line["project_id"], line["trace_id"], line["invocation_id"]) for line in own} == {
         (PROJECT, TRACE_ID, last["invocation_id"])
     }

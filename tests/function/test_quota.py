@@ -47,6 +47,7 @@ def assert_over(reply: httpx2.Response, limit: str, most_s: int) -> None:
     assert set(problem) == PROBLEM_FIELDS | {"limit"}
     assert (problem["code"], problem["limit"]) == ("quota_exceeded", limit)
     assert 1 <= int(reply.headers["retry-after"]) <= most_s
+    assert f'"{limit}";r=0;t={reply.headers["retry-after"]}' in reply.headers["ratelimit"]
 
 
 async def usage(caller: Caller) -> Mapping[str, Any]:

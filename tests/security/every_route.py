@@ -17,6 +17,8 @@ ROUTES = (
     ("POST", "/v1/chat/completions"),
     ("GET", "/v1/models"),
     ("POST", f"/v1/vector_stores/{PROJECT}/search"),
+    ("POST", "/v1/embeddings"),
+    ("POST", "/v1/responses"),
     ("POST", "/dify/retrieval"),
     ("GET", "/openapi-3.0.json"),
     ("POST", "/api/nodes"),

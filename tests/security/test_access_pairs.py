@@ -49,6 +49,8 @@ ABOUT_NO_PROJECT = {
     "/openapi.yaml",
     "/openapi-3.0.json",
     "/usage",
+    "/v1/embeddings",
+    "/v1/responses",
     "/.well-known/oauth-protected-resource/mcp",
 }
 SINGLE = {
@@ -297,7 +299,16 @@ class Pair:
             if status != 200:
                 assert self.world.calls == [], (self, target)
             elif target == "/projects":
-                readable = [{"id": id_} for id_ in sorted(set(EXISTING)) if self.who.may_read(id_)]
+                held = self.world.held
+                readable = [
+                    {
+                        "id": id_,
+                        "documents": len(held[id_].documents),
+                        "chunks": len(held[id_].chunks),
+                    }
+                    for id_ in sorted(set(EXISTING))
+                    if self.who.may_read(id_)
+                ]
                 assert answer.json() == {"projects": readable, "next": None}, self
 
     async def project_itself(self) -> None:

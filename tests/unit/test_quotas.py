@@ -59,7 +59,7 @@ async def test_each_limit_of_a_quota_refuses_and_is_told_and_keys_may_have_it(na
     counter, quota = LocalCounter(), Quota.model_validate({name: 1})
     await counter.count("x", most=1, tokens=1)
     with pytest.raises(QuotaError) as refused:
-        await admit(counter, "x", quota)
+        await admit(counter, "x", quota, [])
     assert refused.value.limit == name
     told = {limit.name: limit.most for limit in limits(quota, Counts())}
     assert told == {**dict.fromkeys(Quota.model_fields), name: 1}

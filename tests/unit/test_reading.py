@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -87,6 +88,27 @@ async def test_a_project_is_told_with_the_rights_of_its_caller(reader: FakeReade
         "next": None,
     }
     assert (await get(reader, reading.read_project, "/projects/empty", who))["rights"] == ["read"]
+
+
+async def test_a_list_of_projects_tells_their_sizes_where_they_are_known(
+    reader: FakeReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del reader.held["mine-b"]
+    whole = {"id": "mine", "documents": 2, "chunks": 2}
+    who = caller("mine", "named")
+    reader.held["named"] = Held()
+    assert (await get(reader, reading.read_projects, "/projects", who))["projects"] == [
+        whole,
+        {"id": "named"},
+    ]
+
+    # A grant that shows a part alone, as a filter will make it.
+    def part(caller: Caller, project_id: str) -> Any:
+        return SimpleNamespace(id=project_id, caller=caller, filter="of some documents")
+
+    monkeypatch.setattr(Caller, "project", part)
+    told = (await get(reader, reading.read_projects, "/projects", who))["projects"]
+    assert told == [{"id": "mine"}, {"id": "named"}]
 
 
 async def test_a_cursor_is_of_its_own_list_and_caller(reader: FakeReader) -> None:

@@ -41,6 +41,19 @@ RETURN collect(CASE WHEN fits THEN toStringOrNull(d.id) END) AS documents,
 """
 
 
+# Documents say how many chunks they have, so none is read; of one more than is told, no size is.
+SIZES = f"""
+UNWIND $asked.ids AS id
+CALL (id) {{
+  MATCH (d:__Document__){DEFAULT.seek("d", "__Document__")}
+  WHERE d.project_id = id AND {is_whole("d")}
+  WITH d LIMIT $most_sized + 1
+  RETURN count(d) AS documents, sum({DEFAULT.chunks_of("d")}) AS chunks
+}}
+RETURN id, documents, chunks
+"""
+
+
 def overview(s: Schema = DEFAULT) -> str:
     """Return the statement that counts what the project holds."""
     return f"""

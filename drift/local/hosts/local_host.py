@@ -20,8 +20,8 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from drift.core.errors import StoppingError
-from drift.http import at_import
+from drift.core.errors import NotFoundError, StoppingError
+from drift.http import answer_headers, at_import, http
 from drift.http.auth import Authentication
 from drift.http.dispatcher import Dispatcher
 from drift.http.page import PAGE
@@ -32,6 +32,7 @@ from drift.local.ingest.sent_files import read_sent
 from drift.routes import ROUTES
 
 _METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE"]
+_UNKNOWN = "There is nothing under this path; /openapi.yaml lists the routes."
 
 
 async def _to_page(_call: Call) -> Response:
@@ -60,7 +61,7 @@ def build_app(
 ) -> Starlette:
     """Return routes as one app; to other methods it says which there are.
 
-    The platform answers a method that no function has itself.
+    The platform answers what no function has itself: with 404, whether the path or the method.
     """
     by_path: dict[str, dict[str, Route]] = {}
     for route in routes:
@@ -71,7 +72,19 @@ def build_app(
         routing.Route(path, _endpoint(dispatcher, of_path), methods=_METHODS)
         for path, of_path in by_path.items()
     ]
-    return Starlette(routes=listed, middleware=[Middleware(AsWritten)])
+    return Starlette(
+        routes=listed, middleware=[Middleware(AsWritten)], exception_handlers={404: _nothing_here}
+    )
+
+
+async def _nothing_here(request: Request, _error: Exception) -> Response:
+    return _of_nobody(request, http.problem(NotFoundError(_UNKNOWN), str(uuid4())))
+
+
+def _of_nobody(request: Request, response: Response) -> Response:
+    """Name an answer that no route gives."""
+    answer_headers.name(response, request.headers, str(uuid4()))
+    return response
 
 
 def _endpoint(
@@ -83,7 +96,8 @@ def _endpoint(
         if route := by_method.get(request.method):
             context = SimpleNamespace(invocation_id=str(uuid4()))
             return await dispatcher.answer(route, request, context)
-        return Response(None, 204 if request.method == "OPTIONS" else 405, allowed)
+        status = 204 if request.method == "OPTIONS" else 405
+        return _of_nobody(request, Response(None, status, allowed))
 
     return call
 

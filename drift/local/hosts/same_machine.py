@@ -18,7 +18,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from drift.core.errors import ForeignHostError
-from drift.http import http
+from drift.http import answer_headers, http
 
 NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _HOST = re.compile(r"[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*")
@@ -38,8 +38,13 @@ class SameMachine:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 403 or hand on."""
-        error = self._objection(Headers(scope=scope)) if scope["type"] == "http" else None
-        app = self._app if error is None else http.problem(error, str(uuid4()))
+        app = self._app
+        if scope["type"] == "http":
+            headers = Headers(scope=scope)
+            if error := self._objection(headers):
+                id_ = str(uuid4())
+                app = refusal = http.problem(error, id_)
+                answer_headers.name(refusal, headers, id_)
         await app(scope, receive, send)
 
     def _objection(self, headers: Headers) -> ForeignHostError | None:

@@ -398,6 +398,7 @@ async def _look_around(profiler: Profiler, schema: Schema) -> None:
     if schema.has_projects:
         await reader.projects(EVERYBODY, PageQuery(1), deadline)
         await reader.filter_keys(mine, deadline)
+        await reader.sizes([MINE], deadline)
     for after in (None, ("c1",), (2,)):
         await reader.documents(mine, PageQuery(2, after), deadline)
         await reader.communities(mine, 0, PageQuery(2, after), deadline)
