@@ -244,7 +244,7 @@ def functions() -> dict[str, FunctionType]:
         if function.__module__ == module.__name__
         and not name.startswith("_")
         and not inspect.iscoroutinefunction(function)
-        and function is not node_search.nearest_of  # the body of a subquery
+        and function not in {node_search.nearest_of, said.said}  # parts of statements
     }
 
 
