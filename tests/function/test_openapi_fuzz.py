@@ -105,7 +105,8 @@ def complete(case: Case) -> None:
         case.body.pop("stream", None)
     if case.meta is None or case.meta.generation.mode is not GenerationMode.POSITIVE:
         return
-    if isinstance(case.body, dict) and case.body.get("project_id") is None:
+    names_one = case.path != "/feedback"  # whose project is that of the answer
+    if isinstance(case.body, dict) and case.body.get("project_id") is None and names_one:
         case.body = {**case.body, "project_id": PROJECT}
     if isinstance(case.body, dict) and case.body.get("metadata_condition"):
         case.body = {**case.body, "metadata_condition": CONDITION}
