@@ -95,7 +95,10 @@ class HistoryMessage(Body):
 
     role: Annotated[Literal["user", "assistant"], BeforeValidator(_role)]
     content: Annotated[
-        str, StringConstraints(max_length=MAX_HISTORY_CHARACTERS), AfterValidator(plain_text)
+        str,
+        StringConstraints(max_length=MAX_HISTORY_CHARACTERS),
+        AfterValidator(plain_text),
+        Field(json_schema_extra={"pattern": r"^[^\u0000]*$"}),
     ]
 
 
