@@ -86,8 +86,10 @@ def complete(case: Case) -> None:
         case.body.pop("stream", None)
     if case.meta is None or case.meta.generation.mode is not GenerationMode.POSITIVE:
         return
-    if isinstance(case.body, dict) and case.body.get("project_id") is None:
-        case.body = {**case.body, "project_id": PROJECT}
+    names = {"/v1/chat/completions": "model", "/dify/retrieval": "knowledge_id"}
+    name = names.get(case.path, "project_id")
+    if isinstance(case.body, dict) and not case.body.get(name):
+        case.body = {**case.body, name: PROJECT}
     if isinstance(case.body, dict) and case.body.get("retrieval_id"):
         case.body = {**case.body, "retrieval_id": str(uuid4())}
     (case.headers or {}).pop("Idempotency-Key", None)
