@@ -28,7 +28,7 @@ EXAMPLES: Mapping[str, Mapping[str, Any]] = json.loads(
 )
 """Parameters, body and answer of each route, by its name; tests send them and compare.
 
-Headers stand there as they are described.
+What more is described of a route stands there as it is.
 """
 
 _ERRORS = {
@@ -197,8 +197,8 @@ def _complete(operation: dict[str, Any]) -> None:
         if status < "400" and "answer" in shown:
             content[JSON]["example"] = shown["answer"]
 
-    operation.setdefault("parameters", []).extend(shown.get("headers", ()))
-    for parameter in operation["parameters"]:
+    operation |= shown.get("more", {})
+    for parameter in operation.get("parameters", ()):
         _complete_parameter(parameter, shown)
 
     if "requestBody" in operation and "body" in shown:

@@ -215,8 +215,7 @@ def test_a_stream_tells_the_words_of_the_whole_answer(size: int) -> None:
     for begins in range(0, len(text), size):
         stream.answer_delta(text[begins : begins + size])
     stream._finish(response)
-    while not stream._events.empty():
-        event = stream._events.get_nowait() or b""
+    for event in stream.events:
         if event.startswith(b"data: {"):
             told += json.loads(event[6:])["choices"][0]["delta"].get("content", "")
     whole = json.loads(completion(request, "id", response).body)
@@ -228,7 +227,7 @@ async def test_what_was_told_and_is_withdrawn_is_said() -> None:
     stream = ChatStream(CompletionRequest(model="m", messages=[{"role": "user"}]), "id")
     stream.answer_delta("It is so.")
     stream.answer_replaced("It is not so.")
-    told = [json.loads(stream._events.get_nowait()[6:]) for _ in range(3)]
+    told = [json.loads(event[6:]) for event in stream.events]
     said = [chunk["choices"][0]["delta"]["content"] for chunk in told]
     assert said[1] == "It is so."
     assert "withdrawn" in said[2]

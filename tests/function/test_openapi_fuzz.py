@@ -105,9 +105,10 @@ def complete(case: Case) -> None:
         case.body.pop("stream", None)
     if case.meta is None or case.meta.generation.mode is not GenerationMode.POSITIVE:
         return
-    names_one = case.path != "/feedback"  # whose project is that of the answer
-    if isinstance(case.body, dict) and case.body.get("project_id") is None and names_one:
-        case.body = {**case.body, "project_id": PROJECT}
+    names = {"/v1/chat/completions": "model", "/dify/retrieval": "knowledge_id", "/feedback": ""}
+    name = names.get(case.path, "project_id")  # a score's project is that of the answer
+    if isinstance(case.body, dict) and name and not case.body.get(name):
+        case.body = {**case.body, name: PROJECT}
     if isinstance(case.body, dict) and case.body.get("metadata_condition"):
         case.body = {**case.body, "metadata_condition": CONDITION}
     if isinstance(case.body, dict):
