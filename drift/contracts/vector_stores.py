@@ -8,6 +8,8 @@ from pydantic import BaseModel, Field, Strict, StrictBool, WithJsonSchema
 
 from drift.contracts.request import Query, TopK
 
+_NOTHING = {"type": "object", "maxProperties": 0}
+
 
 class RankingOptions(BaseModel):
     """Whether a reranker may order the passages (`none` for no), and how near they must be."""
@@ -24,7 +26,7 @@ class VectorStoreSearch(BaseModel):
     """
 
     query: Query | Annotated[list[Query], Field(min_length=1, max_length=10)]
-    filters: Annotated[Any, WithJsonSchema({"type": "object", "maxProperties": 0})] = None
+    filters: Annotated[dict[str, Any], WithJsonSchema(_NOTHING)] | None = None
     max_num_results: Annotated[TopK, Strict()] | None = None
     ranking_options: RankingOptions | None = None
     rewrite_query: StrictBool | None = None
@@ -43,7 +45,7 @@ class VectorStoreResult(BaseModel):
     file_id: str
     filename: str
     score: float
-    attributes: dict[str, str | float | bool]
+    attributes: dict[str, str | int | float | bool]
     content: list[TextContent]
 
 

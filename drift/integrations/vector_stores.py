@@ -19,7 +19,7 @@ _LONGEST_VALUE = 512
 
 def question_of(request: shapes.VectorStoreSearch, project_id: str) -> RetrieveRequest:
     """Return what is asked of a project; InvalidRequestError where it cannot be."""
-    if request.filters not in (None, {}):
+    if request.filters:
         problem = FieldProblem("filters", "must be left out: there is no filter yet")
         raise InvalidRequestError((problem,))
     top_k = request.max_num_results or 10
