@@ -33,6 +33,8 @@ from tests.model_server_fixture import ModelServerControl
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
+NAMED_BY = {"/v1/chat/completions": "model", "/dify/retrieval": "knowledge_id"}
+"""The field of a project in bodies that are another program's."""
 REFUSED = (404, 405)
 NO_KEYS = {"with-security-parameters": False}
 """The Functions host checks keys, in front of the function; tests/runtime has them."""
@@ -84,8 +86,9 @@ def complete(case: Case) -> None:
         case.body.pop("stream", None)
     if case.meta is None or case.meta.generation.mode is not GenerationMode.POSITIVE:
         return
-    if isinstance(case.body, dict) and case.body.get("project_id") is None:
-        case.body = {**case.body, "project_id": PROJECT}
+    name = NAMED_BY.get(case.path, "project_id")
+    if isinstance(case.body, dict) and not case.body.get(name):
+        case.body = {**case.body, name: PROJECT}
     if isinstance(case.body, dict):
         case.body.pop("limits", None)  # of a second, or of ten tokens, no answer can be made
     if isinstance(case.body, dict) and "messages" in case.body:
