@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, Strict, StrictBool, WithJsonSchema
+from pydantic import BaseModel, Field, Strict, StrictBool
 
 from drift.contracts.request import Query, TopK
-
-_NOTHING = {"type": "object", "maxProperties": 0}
 
 
 class RankingOptions(BaseModel):
@@ -26,7 +24,7 @@ class VectorStoreSearch(BaseModel):
     """
 
     query: Query | Annotated[list[Query], Field(min_length=1, max_length=10)]
-    filters: Annotated[dict[str, Any], WithJsonSchema(_NOTHING)] | None = None
+    filters: dict[str, Any] | None = Field(None, json_schema_extra={"maxProperties": 0})
     max_num_results: Annotated[TopK, Strict()] | None = None
     ranking_options: RankingOptions | None = None
     rewrite_query: StrictBool | None = None
