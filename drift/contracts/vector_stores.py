@@ -44,7 +44,7 @@ class VectorStoreResult(BaseModel):
     file_id: str
     filename: str
     score: float
-    attributes: dict[str, str | float | bool]
+    attributes: dict[str, str | int | float | bool]
     content: list[TextContent]
 
 

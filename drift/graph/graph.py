@@ -174,8 +174,7 @@ class Neo4jGraph:
                 try:
                     with parts.round_trip():
                         row = await self._row(probe, _named(inventory.schema), values, deadline)
-                    further = named(row, values["asked"]["linked"])
-                    found = with_named(found, further)
+                    found = with_named(found, named(row, values["asked"]["linked"]))
                 except GraphUnavailableError as error:
                     deadline.require()
                     log.warning("documents_unread", extra={"code": error.code}, exc_info=error)

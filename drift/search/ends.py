@@ -29,12 +29,11 @@ def note_end(scope: Scope, followups: Followups) -> None:
 
 def found_in_time(scope: Scope, searched: Searched | None) -> Conclusion | None:
     """Return what follow-ups found, where the caller's own time is used up; None elsewhere."""
-    if scope.deadline.remaining() >= AT_THE_END_S:
-        return None
-    scope.end("max_seconds", scope.deadline.total_s)
-    if searched is None or "max_seconds" not in scope.ended_by:
-        return None
-    return as_found(scope, searched.tree, searched.found)
+    if scope.deadline.remaining() < AT_THE_END_S:
+        scope.end("max_seconds", scope.deadline.total_s)
+        if searched and "max_seconds" in scope.ended_by:
+            return as_found(scope, searched.tree, searched.found)
+    return None
 
 
 def standing(look: Look) -> Look:

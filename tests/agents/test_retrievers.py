@@ -27,6 +27,7 @@ async def test_langchain_gets_documents_that_say_where_they_stand(
     assert best.id == best.metadata["chunk_id"]
     assert "North Quay" in best.page_content
     assert 0 < best.metadata["score"] <= 1
+    assert best.metadata["via"]
     assert best.metadata["document_name"]
     with pytest.raises(LookupError, match="await"):
         retriever.invoke(QUESTION)

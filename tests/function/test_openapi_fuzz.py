@@ -37,6 +37,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 FILTER = {"type": "ne", "key": "tag", "value": "draft"}
 CONDITION = {"conditions": [{"name": "tag", "comparison_operator": "is not", "value": "draft"}]}
+NAMED_BY = {"/v1/chat/completions": "model", "/dify/retrieval": "knowledge_id", "/feedback": ""}
+"""The field of a project in bodies that are another program's; a score's is that of the answer."""
 REFUSED = (404, 405)
 NO_KEYS = {"with-security-parameters": False}
 """The Functions host checks keys, in front of the function; tests/runtime has them."""
@@ -105,8 +107,7 @@ def complete(case: Case) -> None:
         case.body.pop("stream", None)
     if case.meta is None or case.meta.generation.mode is not GenerationMode.POSITIVE:
         return
-    names = {"/v1/chat/completions": "model", "/dify/retrieval": "knowledge_id", "/feedback": ""}
-    name = names.get(case.path, "project_id")  # a score's project is that of the answer
+    name = NAMED_BY.get(case.path, "project_id")
     if isinstance(case.body, dict) and name and not case.body.get(name):
         case.body = {**case.body, name: PROJECT}
     if isinstance(case.body, dict) and case.body.get("metadata_condition"):
@@ -163,7 +164,7 @@ def test_good_requests_are_answered_as_described_and_bad_ones_refused(case: Case
 
 @GOOD_QUESTIONS.parametrize()
 def test_answer_with_evidence_is_as_described(case: Case, url: str) -> None:
-    case.body = {**case.body, "project_id": PROJECT, "filter": FILTER}
+    case.body = {**case.body, "project_id": PROJECT, "filter": FILTER, "answer": True}
     answer = as_described(case, url).json()
     assert "no_data_found" not in answer
     asked = set(case.body.get("include", ()))
