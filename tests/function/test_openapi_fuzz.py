@@ -36,6 +36,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
 FILTER = {"type": "ne", "key": "tag", "value": "draft"}
 CONDITION = {"conditions": [{"name": "tag", "comparison_operator": "is not", "value": "draft"}]}
+NAMED_BY = {"/v1/chat/completions": "model", "/dify/retrieval": "knowledge_id"}
+"""The field of a project in bodies that are another program's."""
 REFUSED = (404, 405)
 NO_KEYS = {"with-security-parameters": False}
 """The Functions host checks keys, in front of the function; tests/runtime has them."""
@@ -104,8 +106,9 @@ def complete(case: Case) -> None:
         case.body.pop("stream", None)
     if case.meta is None or case.meta.generation.mode is not GenerationMode.POSITIVE:
         return
-    if isinstance(case.body, dict) and case.body.get("project_id") is None:
-        case.body = {**case.body, "project_id": PROJECT}
+    name = NAMED_BY.get(case.path, "project_id")
+    if isinstance(case.body, dict) and not case.body.get(name):
+        case.body = {**case.body, name: PROJECT}
     if isinstance(case.body, dict) and case.body.get("metadata_condition"):
         case.body = {**case.body, "metadata_condition": CONDITION}
     if isinstance(case.body, dict) and "messages" in case.body:
