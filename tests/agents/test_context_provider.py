@@ -47,6 +47,7 @@ PARTS: dict[str, dict[str, Any]] = {
     "hybrid": {"index_name": VECTORS, "fulltext_index_name": WORDS, "embedder": LocalEmbedder()},
     "fulltext": {"index_name": WORDS},
 }
+HR = {"type": "eq", "key": "tag", "value": "hr"}
 
 
 def by_words(filings: Filings, **config: Any) -> Neo4jContextProvider:
@@ -295,6 +296,7 @@ async def test_a_server_that_is_away_is_named() -> None:
     ("wrong", "told"),
     [
         ({"index_type": "vector"}, "requires embedder"),
+        (PARTS["fulltext"] | {"index_type": "fulltext", "filter": HR}, "takes no filter"),
         ({"index_type": "hybrid", "embedder": LocalEmbedder()}, ""),
         ({"index_type": "text2cypher"}, "requires llm"),
         ({"index_type": "drift"}, "requires project"),

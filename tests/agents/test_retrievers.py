@@ -33,6 +33,11 @@ async def test_langchain_gets_documents_that_say_where_they_stand(
         retriever.invoke(QUESTION)
     now = await asyncio.to_thread(retriever.invoke, QUESTION)
     assert [one.id for one in now] == [one.id for one in found]
+    document = best.metadata["document_id"]
+    other = {"type": "ne", "key": "document_id", "value": document}
+    filtered = await LangChainRetriever(project=PROJECT, filter=other).ainvoke(QUESTION)
+    assert document not in {one.metadata["document_id"] for one in filtered}
+    assert filtered
     await passages.close()
 
 
@@ -47,7 +52,8 @@ async def test_llama_index_gets_nodes_with_scores(
     from drift.integrations.llama_index import DriftRetriever  # noqa: PLC0415
 
     del environment, corpus
-    retriever = DriftRetriever(PROJECT, top_k=2)
+    everything = {"type": "ne", "key": "tag", "value": "absent"}
+    retriever = DriftRetriever(PROJECT, top_k=2, filter=everything)
     found = await retriever.aretrieve(QueryBundle(QUESTION))
     assert len(found) == 2
     assert "North Quay" in found[0].text

@@ -146,6 +146,12 @@ WRONG: dict[str, tuple[str, dict[str, Any], str]] = {
     "a long question": ("search", {"question": "x" * 4001, "project": "p"}, "question"),
     "NUL": ("search", {"question": "a\x00b", "project": "p"}, "must not contain NUL"),
     HALF: ("search", {"question": "\ud800", "project": "p"}, "question"),
+    "no JSON": ("search", {"question": "q", "project": "p", "filter": "{"}, "filter must be a"),
+    "a key that is none": (
+        "retrieve",
+        {"question": "q", "project": "p", "filter": '{"type": "eq", "key": "of", "value": "x"}'},
+        "filter must have a known `key`",
+    ),
     "a number": ("search", {"question": 1, "project": "p"}, "question"),
     "an unknown depth": ("retrieve", {"question": "q", "depth": "deep"}, "'quick' or 'auto'"),
     "a history of text": ("retrieve", {"question": "q", "history": ["x"]}, "history.0"),

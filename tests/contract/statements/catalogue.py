@@ -87,6 +87,7 @@ CLAUSES = {
 """Parts of statements, and names, that such a module takes from elsewhere."""
 
 SCHEMAS: dict[str, Schema] = {"default": DEFAULT, "v1": V1}
+WITHIN = DEFAULT.filtered
 KINDS = {
     f"{schema} {kind.label}": kind
     for schema, one in SCHEMAS.items()
@@ -117,18 +118,21 @@ def legs(schema: Schema, *, searches: bool = False) -> tuple[Leg, ...]:
 
 
 ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
-    "primer.primer": {"": (DEFAULT,), "v1": (V1,)},
+    "primer.primer": {"": (DEFAULT,), "filtered": (WITHIN,), "v1": (V1,)},
     "search.followup": {
         "": (None,),
         "searching": (NAMES.chunk,),
         "given": (GIVEN,),
+        "filtered": (None, WITHIN),
+        "filtered searching": (NAMES.chunk, WITHIN),
         "v1": (None, V1),
     },
-    "search.topics": {"": ()},
-    "search.positions": {"": (), "v1": (V1,)},
-    "search.named": {"": (), "v1": (V1,)},
+    "search.topics": {"": (), "filtered": (WITHIN,)},
+    "search.positions": {"": (), "filtered": (WITHIN,), "v1": (V1,)},
+    "search.named": {"": (), "filtered": (WITHIN,), "v1": (V1,)},
+    "reading.allowed": {"": ()},
     **{
-        f"reading.{name}": {"": (), "v1": (V1,)}
+        f"reading.{name}": {"": (), "filtered": (WITHIN,), "v1": (V1,)}
         for name in (
             "overview",
             "about",
@@ -141,14 +145,16 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
             "entity",
         )
     },
-    "passages.passages": {"": (), "v1": (V1,)},
-    "passages.around": {"": (), "v1": (V1,)},
-    "whole.whole": {"": (DEFAULT,), "v1": (V1,)},
-    "said.filter_keys": {"": ()},
+    "passages.passages": {"": (), "filtered": (WITHIN,), "v1": (V1,)},
+    "passages.around": {"": (), "filtered": (WITHIN,), "v1": (V1,)},
+    "whole.whole": {"": (DEFAULT,), "filtered": (WITHIN,), "v1": (V1,)},
+    "said.filter_keys": {"": (), "filtered": (WITHIN,)},
     "nodes.nearest_nodes": {
         "": (legs(DEFAULT),),
         "searching": (legs(DEFAULT, searches=True),),
         "given": (tuple(replace(leg, index=GIVEN) for leg in legs(DEFAULT)),),
+        "filtered": (legs(DEFAULT)[:1], WITHIN),
+        "filtered searching": (legs(DEFAULT, searches=True)[:1], WITHIN),
         "v1": (legs(V1), V1),
     },
     "nodes.cosines": {

@@ -18,6 +18,7 @@ import pytest
 from neo4j import AsyncManagedTransaction, EagerResult
 
 from drift.auth.caller import EVERYBODY
+from drift.contracts.filter import Filter
 from drift.core.deadline import Deadline
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph import inventory
@@ -153,6 +154,7 @@ async def measure(server: Neo4jServer) -> Measured:
         await Neo4jGraph(profiler, NAMES).primer(
             PrimerQuery("nobody", (), VECTORS[0], 1), Deadline.after(PATIENCE_S)
         )
+        await _read_within(profiler)
         await _read_other_forms(profiler)
         await _find_documents(profiler)
         await _follow(profiler)
@@ -333,6 +335,40 @@ async def _read(profiler: Profiler, schema: Schema, ways: tuple[Way, ...] = WAYS
         await store.topics(PrimerQuery(MINE, voters, VECTORS[0], 5), Deadline.after(PATIENCE_S))
 
 
+async def _read_within(profiler: Profiler) -> None:
+    """Read what a filter leaves: all but one document."""
+    deadline, mine, contents = Deadline.after(PATIENCE_S), EVERYBODY.project(MINE), pair(SIZE)[0]
+    documents, chunks = contents.documents.documents, contents.documents.chunks
+    reader, ids = Neo4jReader(profiler, DEFAULT), tuple(chunk.id for chunk in chunks[:30])
+    only = Filter(type="ne", key="document_id", value=documents[0].id)
+    allowed = await reader.allowed(MINE, only, deadline)
+    for limit in (None, 0):
+        store = Neo4jGraph(profiler, NAMES, "soft", limit).within(allowed)
+        await store.primer(PrimerQuery(MINE, ids, VECTORS[0], 8), deadline)
+        for question, targets in ASKED:
+            query = FollowupQuery(MINE, question, VECTORS[0], targets, WISH)
+            await store.followup(replace(query, position=Position("end")), deadline)
+        finder = Neo4jGraph(profiler, NAMES, exact_limit=limit).finder().within(allowed)
+        await finder.nearest_nodes(NodesQuery(MINE, VECTORS[0], ("__Chunk__",)), deadline)
+
+    await store.topics(PrimerQuery(MINE, ids, VECTORS[0], 5), deadline)
+    passages = Neo4jGraph(profiler, NAMES).passages().within(allowed)
+    await passages.passages(PassagesQuery(MINE, ids, VECTORS[0]), deadline)
+    await passages.around(PassagesQuery(MINE, ids, VECTORS[0]), deadline)
+    await passages.whole(WholeQuery(MINE, VECTORS[0]), deadline)
+    reader = reader.within(allowed)
+    await reader.overview(mine, deadline)
+    await reader.filter_keys(mine, deadline)
+    await reader.largest(mine, deadline)
+    await reader.about(MINE, deadline)
+    await reader.version(mine, deadline)
+    await reader.documents(mine, PageQuery(2), deadline)
+    await reader.communities(mine, 0, PageQuery(2), deadline)
+    await reader.document(mine, documents[1].id, PageQuery(2), deadline)
+    await reader.chunk(mine, ids[1], deadline)
+    await reader.entity(mine, contents.knowledge.entities[0].id, 5, deadline)
+
+
 async def _find_nodes(profiler: Profiler, schema: Schema) -> None:
     """Find nodes of every kind, near and nowhere, and sample them."""
     deadline = Deadline.after(PATIENCE_S)
@@ -416,8 +452,9 @@ async def _read_other_forms(profiler: Profiler) -> None:
 
     The adapter takes it where an index has no filter properties.
     """
-    for parameters in profiler.parameters[STATEMENTS["search.followup searching"]][::2]:
-        await profiler.read(STATEMENTS["search.followup"], parameters)
+    for name in ("search.followup", "search.followup filtered", "nodes.nearest_nodes filtered"):
+        for parameters in profiler.parameters[STATEMENTS[f"{name} searching"]][::2]:
+            await profiler.read(STATEMENTS[name], parameters)
 
 
 async def _grown(plain: Connection, profiler: Profiler) -> dict[str, list[tuple[int, int]]]:
