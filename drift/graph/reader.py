@@ -86,7 +86,7 @@ class Neo4jReader:
             said = "cannot be used here: the documents of this graph have no attributes"
             raise InvalidRequestError((FieldProblem("filter", said),))
         asked = {"project_id": project_id, "conditions": asked_for.conditions()}
-        [row] = await self._read(reading.allowed, asked, deadline)
+        [row] = await self._read(said.allowed, asked, deadline)
         return Allowed(dict.fromkeys(row["documents"], True), row["chunks"], row["of"])
 
     def within(self, allowed: Allowed) -> Neo4jReader:
@@ -119,7 +119,7 @@ class Neo4jReader:
         """Return the documents and chunks of those that have 1 to MOST_SIZED documents."""
         if not self.schema.has_projects or not project_ids:
             return {}
-        records = await self._read(lambda _: reading.SIZES, {"ids": list(project_ids)}, deadline)
+        records = await self._read(lambda _: said.SIZES, {"ids": list(project_ids)}, deadline)
         counts = {record["id"]: (record["documents"], record["chunks"]) for record in records}
         return {id_: both for id_, both in counts.items() if 0 < both[0] <= MOST_SIZED}
 

@@ -164,7 +164,7 @@ def test_good_requests_are_answered_as_described_and_bad_ones_refused(case: Case
 
 @GOOD_QUESTIONS.parametrize()
 def test_answer_with_evidence_is_as_described(case: Case, url: str) -> None:
-    case.body = {**case.body, "project_id": PROJECT, "filter": FILTER, "answer": True}
+    case.body = {**case.body, "project_id": PROJECT, "answer": True}
     answer = as_described(case, url).json()
     assert "no_data_found" not in answer
     asked = set(case.body.get("include", ()))

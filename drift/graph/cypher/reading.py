@@ -5,7 +5,6 @@ A list begins behind the keys of the last row of the page before, so that every 
 
 from __future__ import annotations
 
-from drift.graph.cypher.allowed import matches
 from drift.graph.cypher.finding import finding, is_whole
 from drift.graph.cypher.nearest import metadata, of_document, readable, still_there, uris, visible
 from drift.graph.cypher.said import said
@@ -27,30 +26,6 @@ UNION
   RETURN ch.project_id AS id LIMIT 1
 }}
 RETURN id ORDER BY id LIMIT $limit
-"""
-
-
-def allowed(s: Schema = DEFAULT) -> str:
-    """Return the statement that gives what a filter leaves: ids of documents, counts of chunks."""
-    return f"""
-MATCH (d:__Document__){s.seek("d", "__Document__")}
-WHERE {s.project_document("d")} AND {is_whole("d")}
-WITH d, {s.chunks_of("d")} AS held, {matches("d")} AS fits
-RETURN collect(CASE WHEN fits THEN toStringOrNull(d.id) END) AS documents,
-  sum(CASE WHEN fits THEN held ELSE 0 END) AS chunks, sum(held) AS of
-"""
-
-
-# Documents say how many chunks they have, so none is read; of one more than is told, no size is.
-SIZES = f"""
-UNWIND $asked.ids AS id
-CALL (id) {{
-  MATCH (d:__Document__){DEFAULT.seek("d", "__Document__")}
-  WHERE d.project_id = id AND {is_whole("d")}
-  WITH d LIMIT $most_sized + 1
-  RETURN count(d) AS documents, sum({DEFAULT.chunks_of("d")}) AS chunks
-}}
-RETURN id, documents, chunks
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from drift.graph.cypher.allowed import matches
 from drift.graph.cypher.expressions import milliseconds
 from drift.graph.cypher.finding import is_whole
 from drift.graph.cypher.schema import DEFAULT, Schema
@@ -40,4 +41,28 @@ WITH key, value WHERE {_is_short("value")}
 WITH key, value, count(*) AS documents ORDER BY documents DESC, key, toString(value)
 WITH key, collect({{value: value, documents: documents}}) AS found, sum(documents) AS said
 RETURN key, found[..10] AS values ORDER BY said DESC, key LIMIT 20
+"""
+
+
+def allowed(s: Schema = DEFAULT) -> str:
+    """Return the statement that gives what a filter leaves: ids of documents, counts of chunks."""
+    return f"""
+MATCH (d:__Document__){s.seek("d", "__Document__")}
+WHERE {s.project_document("d")} AND {is_whole("d")}
+WITH d, {s.chunks_of("d")} AS held, {matches("d")} AS fits
+RETURN collect(CASE WHEN fits THEN toStringOrNull(d.id) END) AS documents,
+  sum(CASE WHEN fits THEN held ELSE 0 END) AS chunks, sum(held) AS of
+"""
+
+
+# Documents say how many chunks they have, so none is read; of one more than is told, no size is.
+SIZES = f"""
+UNWIND $asked.ids AS id
+CALL (id) {{
+  MATCH (d:__Document__){DEFAULT.seek("d", "__Document__")}
+  WHERE d.project_id = id AND {is_whole("d")}
+  WITH d LIMIT $most_sized + 1
+  RETURN count(d) AS documents, sum({DEFAULT.chunks_of("d")}) AS chunks
+}}
+RETURN id, documents, chunks
 """

@@ -130,7 +130,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "search.topics": {"": (), "filtered": (WITHIN,)},
     "search.positions": {"": (), "filtered": (WITHIN,), "v1": (V1,)},
     "search.named": {"": (), "filtered": (WITHIN,), "v1": (V1,)},
-    "reading.allowed": {"": ()},
+    "said.allowed": {"": ()},
     **{
         f"reading.{name}": {"": (), "filtered": (WITHIN,), "v1": (V1,)}
         for name in (
