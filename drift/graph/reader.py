@@ -83,8 +83,8 @@ class Neo4jReader:
             InvalidRequestError: the graph is one of others, whose documents say nothing to ask for.
         """
         if not self.schema.has_projects:
-            said = "cannot be used here: the documents of this graph have no attributes"
-            raise InvalidRequestError((FieldProblem("filter", said),))
+            problem = "cannot be used here: the documents of this graph have no attributes"
+            raise InvalidRequestError((FieldProblem("filter", problem),))
         asked = {"project_id": project_id, "conditions": asked_for.conditions()}
         [row] = await self._read(said.allowed, asked, deadline)
         return Allowed(dict.fromkeys(row["documents"], True), row["chunks"], row["of"])

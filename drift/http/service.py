@@ -26,10 +26,10 @@ from drift.core.logs import bound, log
 from drift.http.admission import Admission
 from drift.http.health import Health
 from drift.http.joining import Joining
-from drift.http.seen import Seen, WholeGraph
 from drift.http.settings import Settings
 from drift.http.shared_runs import SharedRuns
 from drift.http.time_limits import READING_S
+from drift.http.visible import Visible, WholeGraph
 from drift.model.health import GraphHealth, Readiness
 from drift.model.limits import Limits
 from drift.model.reading import PageQuery
@@ -203,14 +203,14 @@ class Service:
 
         return await self.admission.begin(project.caller, answer)
 
-    async def seen(self, project: Project, asked: Filter | None, deadline: Deadline) -> Seen:
+    async def seen(self, project: Project, asked: Filter | None, deadline: Deadline) -> Visible:
         """Return the servers as a caller may use them for a project, and wants to."""
         both = combined("and", (project.filter, asked))
         return await self._servers.within(project.id, both, deadline)
 
     @property
-    def _servers(self) -> Seen:
-        return Seen(self.ports, self.graph)
+    def _servers(self) -> Visible:
+        return Visible(self.ports, self.graph)
 
     @contextmanager
     def _on_behalf_of(

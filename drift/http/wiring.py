@@ -24,11 +24,11 @@ from drift.graph.connection import Connection
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
 from drift.http.reranker import build_reranker
-from drift.http.seen import WholeGraph
 from drift.http.service import Service
 from drift.http.settings import Settings
 from drift.http.settings_search import efforts, embedding_prefixes, lengths
 from drift.http.shared_runs import SharedRuns
+from drift.http.visible import WholeGraph
 from drift.llm.local_embedder import LocalEmbedder
 from drift.llm.options import ChatOptions
 from drift.llm.retry import RetryPolicy

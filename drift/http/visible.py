@@ -30,13 +30,13 @@ class WholeGraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Visible:
     """What searches the graph, and what reads it."""
 
     ports: Ports
     graph: WholeGraph
 
-    async def within(self, project_id: str, allowed: Filter | None, deadline: Deadline) -> Seen:
+    async def within(self, project_id: str, allowed: Filter | None, deadline: Deadline) -> Visible:
         """Return the same servers, of which only what a filter leaves of a project is seen.
 
         Raises:
@@ -46,7 +46,7 @@ class Seen:
             return self
         ports, graph = self.ports, self.graph
         left = await graph.reader.allowed(project_id, allowed, deadline)
-        return Seen(
+        return Visible(
             replace(ports, graph=ports.graph.within(left), passages=ports.passages.within(left)),
             replace(graph, reader=graph.reader.within(left), finder=graph.finder.within(left)),
         )
