@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -146,7 +147,11 @@ SET d += row.properties
 SAID: dict[str, dict[str, Any]] = {
     "open/a.md": {"tags": ["hr", "it"], "created_at": 1704067200000, "metadata.size": 3},
     "open/b.md": {"tags": ["hr"], "metadata.size": 3.5, "metadata.final": True},
-    "shut/c.md": {"metadata.size": "3", "metadata.odd": "a`b']"},
+    "shut/c.md": {
+        "updated_at": datetime(2024, 1, 1, tzinfo=UTC),
+        "metadata.size": "3",
+        "metadata.odd": "a`b']",
+    },
     "shut/d.md": {},
 }
 EVERY = {*SAID}
@@ -173,6 +178,9 @@ CASES: list[tuple[dict[str, Any], set[str]]] = [
     (where("gt", "created_at", "2024-01-01T01:00:00+01:00"), set()),
     (where("lte", "created_at", "2024-01-01"), {A}),
     (where("ne", "created_at", "2024-01-01"), {B, C, D}),
+    (where("gte", "updated_at", "2024-01-01T00:00:00Z"), {C}),
+    (where("eq", "updated_at", "2024-01-01"), {C}),
+    (where("lt", "updated_at", "2024-01-01"), set()),
     (where("eq", "metadata.size", 3), {A}),
     (where("eq", "metadata.size", "3"), {C}),
     (where("gt", "metadata.size", 3), {B}),

@@ -6,6 +6,7 @@ A summary, a relation or a name that other documents had a part in would tell wh
 from __future__ import annotations
 
 from drift.contracts.filter import LEVELS
+from drift.graph.cypher.expressions import milliseconds
 
 _COMMUNITY = "<-[:IN_COMMUNITY*1..12]-"
 
@@ -44,7 +45,7 @@ def community(n: str) -> str:
 def matches(d: str) -> str:
     """Return the condition that a document fits `$asked.conditions`, of drift.contracts.filter."""
     leaf = f"level{LEVELS}"
-    value, compared = f"{d}[{leaf}.key]", f"{leaf}.values[0]"
+    value, compared = f"({milliseconds(f'{d}[{leaf}.key]')})", f"{leaf}.values[0]"
     condition = f"""{leaf}.negated <> coalesce(CASE {leaf}.type
       WHEN 'in' THEN any(one IN CASE WHEN {value} IS :: LIST<ANY> NOT NULL THEN {value}
         ELSE [{value}] END WHERE one IN {leaf}.values)
