@@ -45,7 +45,10 @@ MAX_QUESTION_CHARACTERS = 1024 * 1024
 """What the last message may have: a question, and what a program puts around it."""
 DEFAULT_DEPTH: Depth = "auto"
 DONE = b"data: [DONE]\n\n"
-THERE_IS = "of OpenAI's API there are POST /v1/chat/completions and GET /v1/models."
+THERE_IS = (
+    "of OpenAI's API there are POST /v1/chat/completions, POST /v1/vector_stores/{id}/search and "
+    "GET /v1/models."
+)
 _QUOTE_CHARACTERS = 200
 
 

@@ -22,6 +22,8 @@ from drift.model.tree import Citation
 from drift.ports import Ports
 from drift.search.prices import PriceTable, usage_of
 from drift.search.progress import Progress, name_list
+from drift.search.remarks import searched_for
+from drift.search.rewriting import in_full
 from drift.search.scope import Scope
 from drift.telemetry import parts
 
@@ -60,6 +62,7 @@ class EvidenceSearch:
         try:
             with parts.retrieval(progress.retrieval_id, request.project_id) as whole:
                 with parts.phase(Phase.EXPANDING_QUERY):
+                    scope = await in_full(scope, progress)
                     passages, around = await self._found(scope)
                 answered = EvidenceAnswer(evidence=passages, **dict(around))
                 if not passages:
@@ -70,6 +73,8 @@ class EvidenceSearch:
 
         names = name_list((one.document_name for one in passages), bracketed=True)
         progress.completed(f"Found {len(passages)} passages", names)
+        if "query" in request.include:
+            answered.query = searched_for(scope)
         if "usage" in request.include:
             answered.usage = usage_of(whole, self.prices)
         return answered

@@ -12,6 +12,12 @@ _IN_THE_TRACE = {
 }
 
 
+def searched_for(scope: Scope) -> QueryOut:
+    """Return the question of a scope as it was asked, and as it was searched for."""
+    asked = scope.asked or scope.question
+    return QueryOut(asked=asked, searched=scope.question, rewritten=bool(scope.asked))
+
+
 def with_remarks(answered: RetrieveResponse, scope: Scope) -> RetrieveResponse:
     """Return an answer that says how it was searched for; one that was kept says so already."""
     told = {
@@ -27,8 +33,5 @@ def with_remarks(answered: RetrieveResponse, scope: Scope) -> RetrieveResponse:
         note = "The embedding model did not answer: a smaller one found the evidence."
         update["residual_uncertainty"] = f"{answered.residual_uncertainty} {note}".strip()
     if "query" in scope.request.include and answered.query is None:
-        asked = scope.asked or scope.question
-        update["query"] = QueryOut(
-            asked=asked, searched=scope.question, rewritten=bool(scope.asked)
-        )
+        update["query"] = searched_for(scope)
     return answered.model_copy(update=update)

@@ -15,6 +15,7 @@ from drift.contracts.evidence import (
     PassageOut,
     Surroundings,
 )
+from drift.contracts.request import HistoryMessage
 from drift.contracts.vector_stores import VectorStoreSearch
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError, GraphUnavailableError, InvalidRequestError, NotFoundError
@@ -63,11 +64,14 @@ class Around(StubPassages):
 
 
 async def found(
-    passages: Around | None = None, evidence: Evidence | Exception | None = None, **asked: Any
+    passages: Around | None = None,
+    evidence: Evidence | Exception | None = None,
+    script: dict[str, Any] | None = None,
+    **asked: Any,
 ) -> tuple[dict[str, Any], ListSink]:
     """Return the answer of a service without a chat model, and what it reported."""
     graph = StubGraph(PrimerEvidence(), evidence or Evidence((LOCATED, chunk("k2"))))  # type: ignore[arg-type]
-    servers = Ports(graph, ScriptedChat({}), HashingEmbedder(), passages)
+    servers = Ports(graph, ScriptedChat(script or {}), HashingEmbedder(), passages)
     sink = ListSink()
     service = fake_service(servers, sink)
     answering = service.start(allowed(), request(answer=False, **asked), "r")
@@ -106,6 +110,15 @@ async def test_places_and_usage_are_told_to_who_asks() -> None:
     assert told["usage"]["chat_calls"] == 0
     assert told["usage"]["embedding_calls"] == 1
     assert told["usage"]["prompt_tokens"] == 1
+
+
+async def test_a_question_of_a_conversation_is_searched_for_as_it_stands_alone() -> None:
+    said = HistoryMessage(role="user", content="Who keeps the Lighthouse?")
+    alone = "Does the Lighthouse sound in fog?"
+    script = {"standalone_reply": {"stands_alone": False, "question": alone}}
+    about = {"query": "Does it sound in fog?", "history": (said,), "include": ("query",)}
+    told, _ = await found(Around(), script=script, **about)
+    assert told["query"] == {"asked": about["query"], "searched": alone, "rewritten": True}
 
 
 @pytest.mark.parametrize("depth", ["quick", "auto", "drift"])
