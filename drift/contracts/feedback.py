@@ -65,8 +65,12 @@ class AnsweredFact(BaseModel):
 
 
 class ScorableAnswer(BaseModel):
-    """What is kept of an answer; one without evidence has no facts."""
+    """What is kept of an answer; one without evidence has no facts.
 
+    It `stands_alone` where it is of the whole project, and its question of no conversation.
+    """
+
+    stands_alone: bool = True
     retrieval_id: str
     project_id: str
     question: str
@@ -79,8 +83,13 @@ class ScorableAnswer(BaseModel):
         for fact in answer.key_facts[:50]:
             ids = (c if isinstance(c, str) else c.chunk_id for c in fact.citations)
             facts.append(AnsweredFact(fact=cut(fact.fact), chunk_ids=tuple(ids)))
-        named = {"project_id": asked.project_id, "question": asked.query}
-        return cls(retrieval_id=retrieval_id, facts=tuple(facts), **named)
+        return cls(
+            stands_alone=not asked.history and asked.filter is None,
+            retrieval_id=retrieval_id,
+            project_id=asked.project_id,
+            question=asked.query,
+            facts=tuple(facts),
+        )
 
 
 def cut(fact: str) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -22,6 +21,7 @@ from pydantic import (
 )
 
 from drift.contracts.body import Body, plain_text
+from drift.core.moments import milliseconds
 
 MAX_DEPTH, MAX_LEAVES, MAX_VALUES, MAX_CHARACTERS = 3, 20, 100, 1000
 MAX_NUMBER = 10**18
@@ -180,18 +180,14 @@ def _comparable(key: str, value: object) -> Value:
 
 
 def _milliseconds(key: str, value: object) -> int:
-    wanted = f"must compare `{key}` with a time of RFC 3339, such as 2026-03-31T12:00:00Z"
-    if not isinstance(value, str) or not re.fullmatch(
-        r"\d{4}-\d\d-\d\d([Tt ].+)?", value, re.ASCII
-    ):
-        raise ValueError(wanted)
+    day = r"\d{4}-\d\d-\d\d([Tt ].+)?"
     try:
-        # A leap second is told as the one before it.
-        time = datetime.fromisoformat(re.sub(r"(:\d\d):60", r"\1:59", value.upper()))
+        if isinstance(value, str) and re.fullmatch(day, value, re.ASCII):
+            return milliseconds(value)
     except ValueError:
-        raise ValueError(wanted) from None
-    aware = time if time.tzinfo else time.replace(tzinfo=UTC)
-    return round(aware.timestamp() * 1000)
+        pass
+    wanted = "with a time of RFC 3339, such as 2026-03-31T12:00:00Z"
+    raise ValueError(f"must compare `{key}` {wanted}")
 
 
 def _parts(one: Filter, kind: str) -> Iterator[Filter]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -14,7 +15,8 @@ def milliseconds(written: str) -> int:
     A date is its first moment, and what names no zone is in UTC.
     """
     try:
-        told = datetime.fromisoformat(written.strip().upper())
+        # A leap second is told as the one before it.
+        told = datetime.fromisoformat(re.sub(r"(:\d\d):60", r"\1:59", written.strip().upper()))
     except ValueError:
         raise ValueError("must be a date or a time, as 2026-11-30T09:30:00Z") from None
     aware = told if told.tzinfo else told.replace(tzinfo=UTC)

@@ -46,9 +46,15 @@ class Joining:
     A run is bound to the id, to its caller and what that one may see, and to the body.
     """
 
-    def __init__(self, admission: Admission, shared: SharedRuns | None = None) -> None:
-        """Join across processes with `shared`, and within this one without."""
+    def __init__(
+        self, admission: Admission, shared: SharedRuns | None = None, *, keeps: bool = True
+    ) -> None:
+        """Join across processes with `shared`, and within this one without.
+
+        Unless it `keeps` answers, a run is joined only while it goes on.
+        """
         self._admission = admission
+        self._keeps = keeps
         self._shared = shared
         self._secret = shared.secret if shared else secrets.token_bytes(32)
         self._running: dict[str, _JoinedRun] = {}
@@ -115,7 +121,7 @@ class Joining:
             if shared and holder == own:
                 await shared.publish(key, run.digest, stream)
             await asyncio.wait({task})
-            if stream.is_answered and stream.token == own:
+            if self._keeps and stream.is_answered and stream.token == own:
                 with suppress(ValueError):  # it is larger than all that is kept
                     self._answered[key] = run
         except BaseException as error:

@@ -91,7 +91,7 @@ class Service:
         settings, ports = self.settings, self.ports
         self.embedding_model = self.embedding_model or ports.embedder
         self.admission = Admission(settings.max_inflight, self.quotas)
-        self.joining = Joining(self.admission, self.shared)
+        self.joining = Joining(self.admission, self.shared, keeps=settings.cache == "on")
         self.health = Health(
             settings,
             graph=ports.graph.health,

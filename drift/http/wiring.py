@@ -64,7 +64,7 @@ def build_service(settings: Settings) -> Service:
     # Another release has other prompts.
     answered_by = json.dumps([__version__, settings.of_answers], sort_keys=True)
     entries = RedisEntries(redis, secret) if redis and settings.cache == "on" else None
-    values = RedisValues(redis, secret, answered_by) if redis else None
+    values = RedisValues(redis, secret, answered_by) if entries and redis else None
     sink = RedisProgress(redis) if redis else None
     # In mode `function` everybody is one caller.
     claims = RedisClaims(redis) if redis and settings.auth_mode != "function" else None

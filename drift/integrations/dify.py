@@ -53,12 +53,17 @@ def _filter(asked: Condition) -> dict[str, Any]:
     if operator not in COMPARISONS:
         told = f"must not ask for `{operator[:20]}`; known are {', '.join(COMPARISONS)}"
         raise InvalidRequestError((FieldProblem("metadata_condition", told),))
-    if operator in "=≠<>≤≥":
-        value = number(value)
     names = [asked.name] if isinstance(asked.name, str) else asked.name
     own = [name in TEXTS or name in TIMES or re.fullmatch(METADATA, name) for name in names]
     keys = [name if is_own else f"metadata.{name}" for name, is_own in zip(names, own, strict=True)]
-    compared = [{"type": COMPARISONS[operator], "key": key, "value": value} for key in keys]
+    compared = [
+        {
+            "type": COMPARISONS[operator],
+            "key": key,
+            "value": number(value) if operator in "=≠<>≤≥" and key not in TEXTS else value,
+        }
+        for key in keys
+    ]
     return {"type": "or", "filters": compared}
 
 

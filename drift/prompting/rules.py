@@ -25,7 +25,7 @@ Reply with that paragraph alone, without a preamble, in the language of the ques
 
 STANDALONE_SYSTEM = f"""You are DRIFT-Search Conversation.
 A question is searched for without the conversation before it. You write it so that it is understood
-alone, and leave it as it is where that is so already. `<conversation>` is what was said before, the
+alone, or say that it is so already. `<conversation>` is what was said before, the
 oldest first; `<question>` and `<question_again>` are what is asked now.
 
 - `stands_alone`: true when somebody who does not know the conversation understands the question,

@@ -41,9 +41,14 @@ class BoundedChat:
         return self.chat.longest_prompt
 
     @property
+    def left(self) -> int:
+        """The tokens that are not used."""
+        return self.most - self.used
+
+    @property
     def longest_last(self) -> int:
         """The most tokens of the last prompt that can still be sent."""
-        return max(0, self.most - self.used - self.longest_reply)
+        return max(0, self.left - self.longest_reply)
 
     async def complete(
         self, prompt: Prompt, deadline: Deadline, hear: TextCallback | None = None

@@ -133,7 +133,7 @@ class _Retrieval:
 
     async def answer(self) -> RetrieveResponse:
         with parts.phase(Phase.EXPANDING_QUERY):
-            self.scope = await in_full(self.scope, self.progress)
+            self.scope = (await in_full(self.scope, self.progress)).with_what_is_left()
             look = self.look = await self.look_first()
             is_whole = look is not None and look.open == ABOUT_WHOLE
             is_quick = self.scope.is_quick

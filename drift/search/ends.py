@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from drift.answer.conclusion import Conclusion
 from drift.answer.response import Searched
-from drift.model.tree import SKIPPED_DEADLINE
+from drift.model.tree import SKIPPED_BUDGET, SKIPPED_DEADLINE
 from drift.search.aggregator import as_found
 from drift.search.followups import Followups
 from drift.search.quick import Look
@@ -23,7 +23,7 @@ def note_end(scope: Scope, followups: Followups) -> None:
     """Remember where the caller's own limits left questions unasked or unanswered."""
     if SKIPPED_DEADLINE in [node.state for node in followups.tree.nodes.values()]:
         scope.end("max_seconds", scope.deadline.total_s)
-    if not followups.queue.free_slots and not followups.queue.is_settled:
+    if SKIPPED_BUDGET in [node.state for node in followups.tree.nodes.values()]:
         scope.end("max_followups", scope.limits.max_followups)
 
 

@@ -57,7 +57,7 @@ class EvidenceSearch:
         self, request: ProjectRequest, progress: Progress, deadline: Deadline
     ) -> EvidenceAnswer:
         """Return the same as the answer to a request, with what is around; errors as for `find`."""
-        scope = Scope(self.ports, self.limits, request, deadline)
+        scope = Scope.within(self.ports, self.limits, request, deadline)
         progress.report(Phase.INITIALIZING, "Starting the retrieval")
         try:
             with parts.retrieval(progress.retrieval_id, request.project_id) as whole:

@@ -94,14 +94,20 @@ class Scope:
             limits = replace(limits, max_followups=most)
         if asked.max_tokens is not None:
             is_one_call = request.depth == "quick" or not limits.max_followups
-            # Others make three calls at least: a plan, a follow-up, and the answer.
-            share = asked.max_tokens if is_one_call else asked.max_tokens // 3
-            limits = limits.within(share - A_REPLY)
             reserved = 0 if is_one_call else min(LAST_CALL, asked.max_tokens // 4)
             refused = partial(ended_by.append, "max_tokens")
             bounded = BoundedChat(ports.chat, asked.max_tokens, reserved, refused)
             ports = replace(ports, chat=bounded)
-        return cls(ports, limits, request, deadline, ended_by=ended_by)
+        return cls(ports, limits, request, deadline, ended_by=ended_by).with_what_is_left()
+
+    def with_what_is_left(self) -> Scope:
+        """Return the scope whose prompts fit into the tokens that its caller still leaves."""
+        chat = self.ports.chat
+        if not isinstance(chat, BoundedChat):
+            return self
+        # Others make three calls at least: a plan, a follow-up, and the answer.
+        share = chat.left if self.is_quick else chat.left // 3
+        return replace(self, limits=self.limits.within(share - A_REPLY))
 
     @property
     def is_quick(self) -> bool:

@@ -83,12 +83,13 @@ async def chat(
         if values.oai_model == STAND_IN and not rag:
             say("The stand-in repeats questions, for it has no language model: try --rag.")
 
-        model, _ = await asyncio.to_thread(wiring.build_models, values)
-        of_model = partial(answer_of_model, model)
         async with httpx2.AsyncClient(base_url=url, timeout=TIMEOUT_S, trust_env=False) as client:
             named = {"project_id": project or options.DEMO_PROJECT, "depth": depth or "auto"}
             body = {**named, "filter": only}
-            answer = partial(answer_of_documents, client, body) if rag else of_model
+            answer = partial(answer_of_documents, client, body)
+            if not rag:
+                model, _ = await asyncio.to_thread(wiring.build_models, values)
+                answer = partial(answer_of_model, model)
             conversation = Conversation(answer, partial(print, end="", flush=True))
             if sys.stdin.isatty():
                 say(HELP)

@@ -186,8 +186,12 @@ def question_of(
 ) -> dict[str, Any] | None:
     """Return a line of feedback as a question; None where it does not say what to expect.
 
+    Of a part of a project, or of a conversation, it says nothing for the question alone.
+
     `chunks` are those of the project that it names, by id, as `GET /chunks/{id}` tells them.
     """
+    if not said.get("stands_alone", True):
+        return None
     asked = {"id": said["retrieval_id"], "question": said["question"], "type": "feedback"}
     held = [chunks[one] for one in said["expected"] if one in chunks]
     statements = [one for one in said["expected"] if one not in chunks]

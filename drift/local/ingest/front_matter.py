@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import date
 from typing import Any
 
 import yaml
@@ -81,7 +82,7 @@ def _attributes(told: Mapping[Any, Any]) -> tuple[Attributes, list[str]]:
             if known in _TAGS:
                 tags |= dict.fromkeys(map(_TAG.validate_python, _listed(value)))
             elif known in _MOMENTS:
-                moments.setdefault(_MOMENTS[known], milliseconds(str(value)))
+                moments.setdefault(_MOMENTS[known], milliseconds(_single(value)))
             elif known == "title":
                 title = str(metadata_value("title", value))
             else:
@@ -92,9 +93,16 @@ def _attributes(told: Mapping[Any, Any]) -> tuple[Attributes, list[str]]:
     return Attributes(tuple(tags), metadata, title=title, **moments), left_out
 
 
+def _single(value: object) -> str:
+    """Return one value as text; ValueError for several, which aliases make very long."""
+    if not isinstance(value, str | int | float | date):
+        raise ValueError("no single value")  # noqa: TRY004 - of what people write
+    return str(value)
+
+
 def _listed(value: object) -> Iterator[str]:
     """Yield the tags of a list, or of a line with commas between them; ValueError for others."""
-    for one in value if isinstance(value, list) else str(value).split(","):
+    for one in value if isinstance(value, list) else _single(value).split(","):
         if type(one) not in {str, int, float}:
             raise ValueError("no tag")
         if str(one).strip():

@@ -1,8 +1,8 @@
 """A question in a conversation, written out without a language model: by a few plain rules.
 
 In the place of a pronoun stands the first name of the last question that has one, else that of an
-answer. A question that begins with "and"
-asks what the last one asked, of another year, month or name.
+answer. A question that begins with "and" asks what the last one asked, of another year, month or
+name.
 """
 
 from __future__ import annotations
