@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Annotated
 
@@ -13,7 +14,6 @@ from pydantic import (
     Field,
     WithJsonSchema,
 )
-from pydantic_core import from_json
 
 from drift.contracts.body import plain_text
 from drift.contracts.filter import Filter
@@ -60,11 +60,17 @@ class PageParameters(Parameters):
 
 
 def read_filter(text: object) -> object:
-    """Return the JSON of a text; ValueError where it is none."""
+    """Return the JSON of a text; ValueError where it is none, or names a field twice."""
     try:
-        return from_json(text) if isinstance(text, str) else text
-    except ValueError:
+        return json.loads(text, object_pairs_hook=_once) if isinstance(text, str) else text
+    except (ValueError, RecursionError):
         raise ValueError("must be a filter as JSON, such as one of a question has") from None
+
+
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    if len(named := dict(pairs)) < len(pairs):
+        raise ValueError("a field stands there twice")
+    return named
 
 
 FilterText = Annotated[

@@ -25,7 +25,9 @@ class VectorStoreSearch(BaseModel):
     """
 
     query: Query | Annotated[list[Query], Field(min_length=1, max_length=10)]
-    filters: Annotated[Filter | None, BeforeValidator(lambda given: given or None)] = None
+    filters: Annotated[
+        Filter | None, BeforeValidator(lambda given: None if given == {} else given)
+    ] = None
     max_num_results: Annotated[TopK, Strict()] | None = None
     ranking_options: RankingOptions | None = None
     rewrite_query: StrictBool | None = None

@@ -11,7 +11,13 @@ from starlette.responses import Response
 
 from drift.contracts.feedback import AnsweredFact, Feedback, FeedbackOut, FeedbackPage, cut
 from drift.contracts.request import project_id_problem
-from drift.core.errors import FieldProblem, InvalidRequestError, NotConfiguredError, NotFoundError
+from drift.core.errors import (
+    FieldProblem,
+    ForbiddenError,
+    InvalidRequestError,
+    NotConfiguredError,
+    NotFoundError,
+)
 from drift.core.logs import log
 from drift.http import http
 from drift.http.cursors import NUMBER, ListName, cursor, position
@@ -55,6 +61,8 @@ async def read_feedback(call: Call) -> Response:
     if problem := project_id_problem(call.id):
         raise InvalidRequestError((FieldProblem("project_id", problem),))
     project = call.caller.project(call.id, "write")
+    if call.caller.project(call.id).filter is not None:  # facts are of all documents
+        raise ForbiddenError(call.id, "read", call.caller.name)
     listed = ListName(OF_PROJECT, project.id, (NUMBER,))
     after = position(listed, call.query.cursor) if call.query.cursor is not None else None
     kept = await _kept(call)

@@ -26,6 +26,8 @@ from drift.http.streaming import EventStream, Start
 
 KEPT_BYTES = 32 * 1024 * 1024
 """Of ended runs in one process; of more the oldest go."""
+OF_A_RUN = 16 * 1024
+"""What one takes beside its events."""
 MAX_KEY_CHARACTERS = 255
 _HEADER = "Idempotency-Key"
 
@@ -61,7 +63,7 @@ class Joining:
         self._answered: TLRUCache[str, _JoinedRun] = TLRUCache(
             KEPT_BYTES,
             ttu=lambda _key, _run, now: now + KEPT_S,
-            getsizeof=lambda run: run.stream.size,
+            getsizeof=lambda run: run.stream.size + OF_A_RUN,
         )
 
     def id_of(self, project: Project, key: str) -> UUID:

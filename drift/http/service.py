@@ -156,11 +156,12 @@ class Service:
                 heard = listener.progress if listener else None
                 channel = channel_of(self.settings.channel_template, retrieval_id)
                 asked = request.within(project.id, project.filter)
-                seen = await self._servers.within(project.id, asked.filter, deadline)
                 slot = self.answers(project, asked.remembered_by) if self.answers else None
                 async with Progress(
                     project.id, retrieval_id, self.sink, heard, channel
                 ) as progress:
+                    with progress.failing():
+                        seen = await self._servers.within(project.id, asked.filter, deadline)
                     if not asked.answer:
                         evidence = EvidenceSearch(seen.ports, *self._rules)
                         return await evidence.answer(asked, progress, deadline)

@@ -140,7 +140,7 @@ class EventStream:
         """
         at, begin = self._place(last_id), http.OPEN
         if last_id and not at:
-            begin += http.event(Event.ANSWER_REPLACED, '{"text": ""}', f"{self.token}-0")
+            begin += self._anew()
         try:
             yield begin
             while True:
@@ -148,11 +148,18 @@ class EventStream:
                     at += 1
                     yield self.events[at - 1]
                 if self.is_over:
+                    if at > len(self.events):  # of an event that never was
+                        at = 0
+                        yield self._anew()
+                        continue
                     return
                 if not await self.wait(at, self._beat_s):
                     yield http.BEAT
         finally:
             self.cancel()
+
+    def _anew(self) -> bytes:
+        return http.event(Event.ANSWER_REPLACED, '{"text": ""}', f"{self.token}-0")
 
     def _place(self, last_id: str | None) -> int:
         """Return how many events whoever has this one knows; 0 where it is none of this run.

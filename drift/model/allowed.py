@@ -30,6 +30,6 @@ class Allowed:
         for name, most in {"fetch": _MOST_ROWS, "text_rows": _MOST_WORDED}.items():
             if name in values:
                 widened[name] = max(values[name], min(most, math.ceil(values[name] * share)))
-        if "exact_limit" in values:
+        if values.get("exact_limit"):  # 0 asks for the index
             widened["exact_limit"] = max(values["exact_limit"], round(10 * math.sqrt(self.of)))
         return {**values, **widened}

@@ -46,7 +46,8 @@ class RedisFeedback:
     def remember(self, caller: Caller, answer: ScorableAnswer) -> None:
         """Keep an answer, so that its caller may score it; nobody waits, and nothing is raised."""
         if self._days and self._breaker.allow():
-            kept = _kept(caller, answer, min(self._days, SCORABLE_DAYS))
+            # What was said of an answer under this id before stays.
+            kept = (*_kept(caller, answer, min(self._days, SCORABLE_DAYS)), "NX")
             task = asyncio.create_task(self._write(kept), context=Context())
             self._writing.add(task)
             task.add_done_callback(self._writing.discard)

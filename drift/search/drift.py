@@ -81,22 +81,21 @@ class DriftSearch:
         """
         scope = Scope.within(self._ports, self._limits, request, deadline)
         retrieval = _Retrieval(scope, progress, Telling(listener), self._lookup)
-        try:
-            with parts.retrieval(progress.retrieval_id, request.project_id) as whole:
-                try:
-                    async with deadline.enforced():
-                        response = await retrieval.recall(slot) or await retrieval.answer()
-                except (UpstreamError, UnusableReplyError) as error:
-                    response = await retrieval.answer_in_spite_of(error)
+        with (
+            progress.failing(),
+            parts.retrieval(progress.retrieval_id, request.project_id) as whole,
+        ):
+            try:
+                async with deadline.enforced():
+                    response = await retrieval.recall(slot) or await retrieval.answer()
+            except (UpstreamError, UnusableReplyError) as error:
+                response = await retrieval.answer_in_spite_of(error)
 
-                response = with_remarks(response, retrieval.scope)
-                if slot and retrieval.is_whole:
-                    slot.keep(response)
-                if response.no_data_found:
-                    whole.outcome = NO_DATA_STATE
-        except DriftError as error:
-            progress.failed(error.detail)
-            raise
+            response = with_remarks(response, retrieval.scope)
+            if slot and retrieval.is_whole:
+                slot.keep(response)
+            if response.no_data_found:
+                whole.outcome = NO_DATA_STATE
 
         if "usage" in request.include:
             response.usage = usage_of(whole, self._prices)

@@ -15,7 +15,6 @@ from drift.contracts.evidence import EvidenceAnswer, EvidenceResponse, PassageOu
 from drift.contracts.progress import Phase
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
-from drift.core.errors import DriftError
 from drift.model.graph import Chunk
 from drift.model.limits import Limits
 from drift.model.tree import Citation
@@ -59,17 +58,16 @@ class EvidenceSearch:
         """Return the same as the answer to a request, with what is around; errors as for `find`."""
         scope = Scope.within(self.ports, self.limits, request, deadline)
         progress.report(Phase.INITIALIZING, "Starting the retrieval")
-        try:
-            with parts.retrieval(progress.retrieval_id, request.project_id) as whole:
-                with parts.phase(Phase.EXPANDING_QUERY):
-                    scope = await in_full(scope, progress)
-                    passages, around = await self._found(scope)
-                answered = EvidenceAnswer(evidence=passages, **dict(around))
-                if not passages:
-                    answered.no_data_found, whole.outcome = True, NO_DATA_STATE
-        except DriftError as error:
-            progress.failed(error.detail)
-            raise
+        with (
+            progress.failing(),
+            parts.retrieval(progress.retrieval_id, request.project_id) as whole,
+        ):
+            with parts.phase(Phase.EXPANDING_QUERY):
+                scope = await in_full(scope, progress)
+                passages, around = await self._found(scope)
+            answered = EvidenceAnswer(evidence=passages, **dict(around))
+            if not passages:
+                answered.no_data_found, whole.outcome = True, NO_DATA_STATE
 
         names = name_list((one.document_name for one in passages), bracketed=True)
         progress.completed(f"Found {len(passages)} passages", names)

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Self
 
 from drift.contracts.progress import CHANNEL, LAST_PHASES, PHASE_PCT, Phase, ProgressMessage
+from drift.core.errors import DriftError
 from drift.core.folding import whole_words
 from drift.core.logs import log
 from drift.model.tree import Citation
@@ -133,6 +134,15 @@ class Progress:
         """Report the failed end, in words that a user may see."""
         self.report(Phase.ERROR, "The retrieval failed.", escape_markdown(reason))
         self._ended = True
+
+    @contextlib.contextmanager
+    def failing(self) -> Iterator[None]:
+        """Report the failure that leaves a block."""
+        try:
+            yield
+        except DriftError as error:
+            self.failed(error.detail)
+            raise
 
 
 @contextlib.contextmanager

@@ -130,7 +130,8 @@ def hits(s: Schema, index: str | None) -> str:
       SEARCH node IN (
         VECTOR INDEX `{index}` FOR $vector WHERE node.project_id = $asked.project_id LIMIT $fetch
       ) SCORE AS score
-    WITH node, score ORDER BY score DESC
+    WITH node, score{f" WHERE {s.project_chunk('node')}" if s.is_filtered else ""}
+    ORDER BY score DESC
     RETURN collect(node) AS hits
 """
     return f"""

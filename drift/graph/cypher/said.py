@@ -48,7 +48,7 @@ def allowed(s: Schema = DEFAULT) -> str:
     """Return the statement that gives what a filter leaves: ids of documents, counts of chunks."""
     return f"""
 MATCH (d:__Document__){s.seek("d", "__Document__")}
-WHERE {s.project_document("d")} AND {is_whole("d")}
+WHERE {s.project_document("d")} AND {is_whole("d")} AND coalesce(d.chunks, 0) >= 0
 WITH d, {s.chunks_of("d")} AS held, {matches("d")} AS fits
 RETURN collect(CASE WHEN fits THEN toStringOrNull(d.id) END) AS documents,
   sum(CASE WHEN fits THEN held ELSE 0 END) AS chunks, sum(held) AS of
