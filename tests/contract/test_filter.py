@@ -22,6 +22,7 @@ from tests.contract.graph_backends import (
     ask_primer,
     axis,
     chunk,
+    documents,
     entity,
     fill,
     graph_server,
@@ -117,6 +118,17 @@ async def test_nothing_of_other_documents_is_told(
     about, overview = found[5], found[8]
     assert (about.documents, about.chunks, about.entities, about.communities) == (2, 2, 1, 1)
     assert (overview.documents, overview.chunks, overview.written_at) == (2, 2, None)
+
+
+async def test_what_was_made_of_a_text_that_is_gone_stays_hidden(
+    backend: Backend, held: str
+) -> None:
+    """A summary tells of a hidden document also after that was written anew, or removed."""
+    new = replace(chunk("k5", f"The {HIDDEN} sails no more.", axis(2), "shut/c.md"), ordinal=0)
+    await backend.writer.write_documents(held, documents([new], {"shut/c.md": HIDDEN}))
+    assert HIDDEN not in repr(await everything(backend, held, None, ONLY))
+    await backend.writer.remove_documents(held, ["shut/c.md", "shut/d.md"])
+    assert HIDDEN not in repr(await everything(backend, held, None, ONLY))
 
 
 async def test_what_is_left_is_found_and_told(backend: Backend, held: str) -> None:
