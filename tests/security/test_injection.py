@@ -285,7 +285,8 @@ def test_the_reader_of_events_sees_what_a_line_end_in_an_event_would_add() -> No
 
 
 # ------------------------------------------------------------------------------------------ headers
-HEADERS = {"date", "server", "content-type", "content-length", "x-retrieval-id", "connection"}
+OURS = ("x-retrieval-id", "x-request-id")
+HEADERS = {"date", "server", "content-type", "content-length", *OURS, "connection"}
 
 
 @in_one_loop
