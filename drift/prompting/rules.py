@@ -203,14 +203,15 @@ WHOLE_SYSTEM = _quick_system(
     f"""{_CHUNK}
 A chunk of "{ABOUT_PROJECT}", if there is one, counts and names all documents together, exactly.
 `<topic>`: what was written of passages that belong together, of which a few are among the chunks.
-It shows what there is, and is no evidence: what no chunk says is not known. Other calls may read
-further chunks: judge by these alone.""",
+It shows what there is, and is no evidence. Judge by these chunks alone: what none of them says is
+not in the passages that you read, and further documents may say it.""",
     "",
     "one or two for each thing that the answer names",
     """the answer. The user question is about all documents: each thing that it asks for is an
   item ("- ..."), however many there are, also one that a chunk tells of in passing; under two names
-  it is one. What you have counted in the chunks is so told: "The passages tell of twelve".
-  Before the items stands at most a count, with the numbers of all""",
+  it is one. Of the main ones, or of what comes back, an item is what several cases have in common,
+  the commonest first, and names its cases. What you have counted in the chunks is so told: "The
+  passages tell of twelve". Before the items stands at most a count, with the numbers of all""",
 )
 
 AGGREGATE_SYSTEM = f"""You are DRIFT-Search Aggregator.
