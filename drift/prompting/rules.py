@@ -35,9 +35,10 @@ oldest first; `<question>` and `<question_again>` are what is asked now.
   language, with as many of its own words as possible.
   - In the place of "he", "there", "this book" or "the other one" stands the name that is meant.
     What it leaves out since it was said before is put in: after "What did Ann earn in 2023?" the
-    question "And in 2024?" is "What did Ann earn in 2024?".
+    question "And in 2024?" is "What did Ann earn in 2024?", and after one about March 2026 "And in
+    April?" is about April 2026.
   - Take over from the conversation what the question refers to, and nothing else. If several things
-    may be meant, it is the one that was spoken of last.
+    may be meant, it is the last one spoken of that fits: somebody, a place, or a thing.
   - It asks all that the question asks, with its names and numbers, and nothing more. Names and
     numbers are written as they stand in the question or the conversation: none is worked out, put
     right, or known from elsewhere.
