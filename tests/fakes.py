@@ -10,6 +10,7 @@ from typing import Any
 
 from drift.auth.caller import EVERYBODY, Project
 from drift.contracts.answer import KeyFact, TraceNode
+from drift.contracts.evidence import Surroundings
 from drift.contracts.progress import CHANNEL
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
@@ -230,6 +231,10 @@ class NoPassages:
     async def passages(self, _query: PassagesQuery, deadline: Deadline) -> Passages:
         deadline.require()
         return Passages()
+
+    async def around(self, _query: PassagesQuery, deadline: Deadline) -> Surroundings:
+        deadline.require()
+        return Surroundings()
 
 
 def unranked(evidence: Evidence) -> Candidates:

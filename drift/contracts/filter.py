@@ -180,9 +180,8 @@ def _comparable(key: str, value: object) -> Value:
 
 
 def _milliseconds(key: str, value: object) -> int:
-    day = r"\d{4}-\d\d-\d\d([Tt ].+)?"
     try:
-        if isinstance(value, str) and re.fullmatch(day, value, re.ASCII):
+        if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d([Tt ].+)?", value, re.ASCII):
             return milliseconds(value)
     except ValueError:
         pass

@@ -131,7 +131,7 @@ class Neo4jGraph:
 
         require_model_of_project(row, self._compared(schema))
         found = communities(row)
-        if not (found or query.voters or schema.is_filtered):
+        if not (found or row["is_embedded"] or schema.is_filtered):
             about = (query.project_id, len(query.vector), deadline.require())
             await require_empty(self.connection, schema, *about)
         return found

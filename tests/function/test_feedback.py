@@ -62,10 +62,11 @@ async def test_who_got_an_answer_scores_it_and_who_may_write_its_project_reads_t
         assert (older["retrieval_id"], older["score"]) == (ids[1], 1)
 
         assert (await listed(caller, PROJECT, ASKER)).status_code == 403
-        # The same id for another project is another answer, which nobody has scored.
-        await caller.answer(project_id="empty", retrieval_id=ids[0])
+        # The same id stands for one question to one project, whose score stays.
+        again = await caller.ask(project_id="empty", retrieval_id=ids[0])
+        assert again.status_code == 409
         left = (await listed(caller, PROJECT, limit=200)).json()["feedback"]
-        assert ids[0] not in {one["retrieval_id"] for one in left}
+        assert ids[0] in {one["retrieval_id"] for one in left}
 
     lines = [json.loads(one.message) for one in caplog.records if "feedback_given" in one.message]
     assert [(one["caller"], one["score"], one["reason"]) for one in lines] == [

@@ -105,6 +105,10 @@ def complete(case: Case) -> None:
     """
     if isinstance(case.body, dict):
         case.body.pop("stream", None)
+        for name in ("max_seconds", "max_tokens"):  # of a moment, or of ten tokens, none is made
+            limits = case.body.get("limits")
+            if isinstance(limits, dict) and isinstance(limits.get(name), int | float):
+                del limits[name]
     if case.meta is None or case.meta.generation.mode is not GenerationMode.POSITIVE:
         return
     name = NAMED_BY.get(case.path, "project_id")
@@ -112,8 +116,6 @@ def complete(case: Case) -> None:
         case.body = {**case.body, name: PROJECT}
     if isinstance(case.body, dict) and case.body.get("metadata_condition"):
         case.body = {**case.body, "metadata_condition": CONDITION}
-    if isinstance(case.body, dict):
-        case.body.pop("limits", None)  # of a second, or of ten tokens, no answer can be made
     if isinstance(case.body, dict) and case.body.get("retrieval_id"):
         case.body = {**case.body, "retrieval_id": str(uuid4())}
     (case.headers or {}).pop("Idempotency-Key", None)

@@ -12,9 +12,9 @@ retrieve POST retrieve
 rag_query POST api/rag/query
 chat_completions POST v1/chat/completions
 chat_models GET v1/models
-vector_store_search POST v1/vector_stores/{id}/search
 chat_embeddings POST v1/embeddings
 chat_responses POST v1/responses
+vector_store_search POST v1/vector_stores/{id}/search
 dify_retrieval POST dify/retrieval
 create_node POST api/nodes
 replace_node PUT api/nodes/{*id}

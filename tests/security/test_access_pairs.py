@@ -205,7 +205,8 @@ class Pair:
         if self.project is not None:
             path = f"/projects/{written(self.project)}/feedback"
             status = (await call(self.url, "GET", path, self.who.headers)).status
-            may = known == 404 and self.who.may(self.project, "write")
+            rights = ("read", "write")
+            may = known == 404 and all(self.who.may(self.project, one) for one in rights)
             assert status == (404 if may else min(known, 403)), self
 
     # ------------------------------------------------------------------------------------ programs

@@ -8,14 +8,18 @@ from drift.graph.cypher.schema import Schema
 
 
 def primer(s: Schema) -> str:
-    """Return the statement that gives the `communities`, and the `models` of all vectors seen."""
+    """Return the statement that gives the `communities`, and the `models` of all vectors seen.
+
+    It also tells whether a voter `is_embedded`.
+    """
     return f"""
 {visible(s)}{_best_communities(s)}{_voters(s)}{_held(s)}
 RETURN [c IN best | {{
   id: {s.community_id("c")}, level: toIntegerOrNull(c.level), title: c.title,
   summary: c.{s.summary}, members: [h IN held WHERE h.node = c | h.id]
 }}] AS communities, made_by,
-  [c IN best | c.embedding_model] + [v IN voters | v.ch.embedding_model] AS models
+  [c IN best | c.embedding_model] + [v IN voters | v.ch.embedding_model] AS models,
+  any(v IN voters WHERE v.ch.{s.vector} IS NOT NULL) AS is_embedded
 """
 
 
