@@ -14,6 +14,7 @@ from typing import Any
 from drift.graph.cypher import clauses as graph_clauses
 from drift.graph.cypher import legs as legs_module
 from drift.graph.cypher import (
+    nearest,
     node_search,
     node_writing,
     passages,
@@ -80,7 +81,7 @@ MODULES: dict[str, ModuleType] = {
 
 CLAUSES = {
     name
-    for module in (clauses, graph_clauses, cypher_schema, legs_module)
+    for module in (clauses, graph_clauses, cypher_schema, legs_module, nearest)
     for name, value in vars(module).items()
     if name.isupper() and isinstance(value, str)
 }
