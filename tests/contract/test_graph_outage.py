@@ -205,7 +205,7 @@ async def test_a_read_only_database_is_called_that_and_still_searched(tmp_path: 
             await Neo4jWriter(connection, IndexNames()).remove_documents("p", ["d"])
         with pytest.raises(GraphMisconfiguredError, match=refused):
             await Neo4jPreparer(connection).prepare(DIMENSIONS)
-        assert (await ask(Neo4jGraph(connection))).is_empty
+        assert not await ask(Neo4jGraph(connection))
 
 
 @asynccontextmanager

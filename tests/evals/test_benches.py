@@ -61,7 +61,8 @@ async def test_every_statement_of_every_tenant_is_reported(neo4j_2026: Neo4jServ
     for tenant in TENANTS:
         for ours in ("primer", "followup", "followup_indexed", "followup_exact"):
             own = by_statement[tenant, ours]
-            assert (own["trips"], own["recall30"], "error" in own) == (1, 1.0, False)
+            assert own["trips"] in {1, 2}  # the second is of documents that are named
+            assert (own["recall30"], "error" in own) == (1.0, False)
             assert own["db_hits"] > 0
 
 
