@@ -241,7 +241,9 @@ def _strange(summary: str, titles: Collection[str], texts: str) -> Iterator[str]
     for line in summary.splitlines():
         if line.startswith("Documents: "):
             named = _MORE.sub("", line.removeprefix("Documents: ").removesuffix("."))
-            yield from set(named.split("; ")) - set(titles)
+            # A document with the title of its file is called by its path, as it was stored.
+            called = {one: PurePosixPath(one).name for one in named.split("; ")}
+            yield from (one for one, file in called.items() if {one, file}.isdisjoint(titles))
         elif not line.startswith("About: ") and " ".join(line.split()) not in texts:
             yield line
 
