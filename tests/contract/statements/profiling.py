@@ -349,7 +349,7 @@ async def _read_within(profiler: Profiler) -> None:
             query = FollowupQuery(MINE, question, VECTORS[0], targets, WISH)
             await store.followup(replace(query, position=Position("end")), deadline)
         finder = Neo4jGraph(profiler, NAMES, exact_limit=limit).finder().within(allowed)
-        await finder.nearest_nodes(NodesQuery(MINE, VECTORS[0], ("__Chunk__",)), deadline)
+        await finder.nearest_nodes(NodesQuery(MINE, VECTORS[0]), deadline)
 
     await store.topics(PrimerQuery(MINE, ids, VECTORS[0], 5), deadline)
     passages = Neo4jGraph(profiler, NAMES).passages().within(allowed)
