@@ -137,6 +137,7 @@ def _read_by_ending(content: bytes, name: str, updated_at: int | None) -> Source
         updated_at=updated_at,
         has_pages=read.has_pages,
         note=read.note,
+        own=read.own,
     )
 
 

@@ -15,21 +15,13 @@ from drift.local.ingest.formats.tools import NAMES as TOOLS
 READ = FORMATS.keys() | formats.ENDINGS
 """Endings of documents that are read; source code has its own."""
 
-_OFFICE = "application/vnd.openxmlformats-officedocument"
 MEDIA_TYPES = {
     ".htm": "text/html",
     ".html": "text/html",
     ".xhtml": "application/xhtml+xml",
     ".txt": "text/plain",
-    ".pdf": "application/pdf",
-    ".docx": f"{_OFFICE}.wordprocessingml.document",
-    ".pptx": f"{_OFFICE}.presentationml.presentation",
-    ".xlsx": f"{_OFFICE}.spreadsheetml.sheet",
-    ".ods": "application/vnd.oasis.opendocument.spreadsheet",
-    ".csv": "text/csv",
-    ".tsv": "text/tab-separated-values",
-    ".ipynb": "application/x-ipynb+json",
     ".json": "application/json",
+    **formats.MEDIA_TYPES,
 }
 """The media types of files; others have that of their text."""
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Self
 
+from drift.model.attributes import NOTHING_SAID, Attributes
+
 FREE_CHARACTERS, CHARACTERS_A_BYTE = 1_000_000, 100
 """What any file may become, and more for each of its bytes; what was packed well becomes 20."""
 
@@ -17,12 +19,14 @@ class Read:
 
     `text` is Markdown, with a form feed before each page but the first where it `has_pages`.
     `title` is the one of the file's own metadata, or empty, and `note` says what was left out.
+    `own` is all else that the file says of itself, such as its author.
     """
 
     text: str
     title: str = ""
     has_pages: bool = False
     note: str = ""
+    own: Attributes = NOTHING_SAID
 
 
 class NoDocumentError(Exception):
@@ -57,19 +61,33 @@ class Growth:
             yield part
 
 
-_READERS = {
-    ".pdf": ("pdf", "read_pdf"),
-    ".docx": ("word", "read_word"),
-    ".pptx": ("slides", "read_slides"),
-    ".xlsx": ("sheets", "read_workbook"),
-    ".ods": ("sheets", "read_workbook"),
-    ".csv": ("sheets", "read_csv"),
-    ".tsv": ("sheets", "read_csv"),
-    ".ipynb": ("notebook", "read_notebook"),
-}
-"""The module of this package, and the function in it, by the ending of a file."""
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of files: how they end, the module and function that read them, their media type."""
 
-ENDINGS = frozenset(_READERS)
+    endings: tuple[str, ...]
+    module: str
+    function: str
+    media_type: str
+
+
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_OPEN = "application/vnd.oasis.opendocument"
+KINDS = (
+    Kind((".pdf",), "pdf", "read_pdf", "application/pdf"),
+    Kind((".docx",), "word", "read_word", f"{_OFFICE}.wordprocessingml.document"),
+    Kind((".pptx",), "slides", "read_slides", f"{_OFFICE}.presentationml.presentation"),
+    Kind((".xlsx",), "sheets", "read_workbook", f"{_OFFICE}.spreadsheetml.sheet"),
+    Kind((".ods",), "sheets", "read_workbook", f"{_OPEN}.spreadsheet"),
+    Kind((".csv",), "sheets", "read_csv", "text/csv"),
+    Kind((".tsv",), "sheets", "read_csv", "text/tab-separated-values"),
+    Kind((".ipynb",), "notebook", "read_notebook", "application/x-ipynb+json"),
+)
+"""All that a module of this package reads; source code, Markdown and pages have their own."""
+
+_BY_ENDING = {ending: kind for kind in KINDS for ending in kind.endings}
+ENDINGS = frozenset(_BY_ENDING)
+MEDIA_TYPES = {ending: kind.media_type for ending, kind in _BY_ENDING.items()}
 
 WITHOUT_TITLES = frozenset({".pdf"})
 """Those of whose text the first heading is no title: it is the first of the outline."""
@@ -89,6 +107,7 @@ NOT_TAKEN = {
 
 def reader_of(ending: str) -> Callable[[bytes], Read]:
     """Return what reads files of an ending; its parser is loaded only now."""
-    module, name = _READERS[ending]
-    read: Callable[[bytes], Read] = getattr(import_module(f"{__name__}.{module}"), name)
+    kind = _BY_ENDING[ending]
+    module = import_module(f"{__name__}.{kind.module}")
+    read: Callable[[bytes], Read] = getattr(module, kind.function)
     return read
