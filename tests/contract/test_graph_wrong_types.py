@@ -129,13 +129,14 @@ CREATE (a)-[:NEAR {description: 'near', weight: 1.0}]->(b)""",
 }
 VECTORS = [[1.0, 0.1, 0.0, 0.0], [0.9, 0.2, 0.0, 0.0], [0.1, 1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.2]]
 
-# copies of one good node with all its edges, each with a value of its own
+# copies of the first good node with all its edges, each with a value of its own; of another chunk
+# they would stand before all else, and what they mention would be common
 MARK_GOOD = "MATCH (n) SET n:Good"
 FIRST = """
 MATCH (n:Good:$($label))
-RETURN properties(n) AS properties ORDER BY elementId(n) LIMIT 1"""
+RETURN properties(n) AS properties ORDER BY coalesce(n.id, n.community) LIMIT 1"""
 SPOIL_NODES = """
-MATCH (good:Good:$($label)) WITH good ORDER BY elementId(good) LIMIT 1
+MATCH (good:Good:$($label)) WITH good ORDER BY coalesce(good.id, good.community) LIMIT 1
 UNWIND $rows AS row
 CREATE (n:$([label IN labels(good) WHERE label <> 'Good'])) SET n = row
 WITH good, n
@@ -147,7 +148,7 @@ CALL (good, n) {
 }
 RETURN count(*) AS made"""
 SPOIL_EDGES = """
-MATCH (a)-[r:$($label)]->(b) WITH a, r, b ORDER BY elementId(r) LIMIT 1
+MATCH (a)-[r:$($label)]->(b) WITH a, r, b ORDER BY a.id, b.id LIMIT 1
 UNWIND $values AS value
 CREATE (a)-[odd:$(type(r))]->(b)
 SET odd = properties(r), odd[$name] = value
