@@ -10,6 +10,7 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
+from drift.contracts.body import is_unknown
 from drift.contracts.request import Depth
 from drift.model.calls import PhaseUsage
 from drift.model.tree import Verdict
@@ -17,10 +18,6 @@ from drift.model.tree import Verdict
 NO_DATA_STATE = "no_data_found"
 EndedBy = Literal["max_seconds", "max_followups", "max_tokens"]
 """A limit of the caller's own, by its name in the request."""
-
-
-def _unknown(value: object) -> bool:
-    return value is None
 
 
 class CitationOut(BaseModel):
@@ -34,12 +31,12 @@ class CitationOut(BaseModel):
     chunk_id: str
     span: str
     document_name: str
-    page: int | str | None = Field(default=None, exclude_if=_unknown)
-    heading: str | None = Field(default=None, exclude_if=_unknown)
-    place: str | None = Field(default=None, exclude_if=_unknown)
-    start: int | None = Field(default=None, exclude_if=_unknown)
-    end: int | None = Field(default=None, exclude_if=_unknown)
-    source_uri: str | None = Field(default=None, exclude_if=_unknown)
+    page: int | str | None = Field(default=None, exclude_if=is_unknown)
+    heading: str | None = Field(default=None, exclude_if=is_unknown)
+    place: str | None = Field(default=None, exclude_if=is_unknown)
+    start: int | None = Field(default=None, exclude_if=is_unknown)
+    end: int | None = Field(default=None, exclude_if=is_unknown)
+    source_uri: str | None = Field(default=None, exclude_if=is_unknown)
 
 
 class KeyFact(BaseModel):
@@ -50,7 +47,7 @@ class KeyFact(BaseModel):
 
     fact: str
     citations: list[CitationOut | str]
-    references: list[int] | None = Field(default=None, exclude_if=_unknown)
+    references: list[int] | None = Field(default=None, exclude_if=is_unknown)
 
 
 class SignalsOut(BaseModel):
@@ -60,10 +57,10 @@ class SignalsOut(BaseModel):
     the same, and how sure the model was of what it read there.
     """
 
-    similarity: float | None = Field(default=None, exclude_if=_unknown)
-    freshness: float | None = Field(default=None, exclude_if=_unknown)
-    citations: float | None = Field(default=None, exclude_if=_unknown)
-    model: float | None = Field(default=None, exclude_if=_unknown)
+    similarity: float | None = Field(default=None, exclude_if=is_unknown)
+    freshness: float | None = Field(default=None, exclude_if=is_unknown)
+    citations: float | None = Field(default=None, exclude_if=is_unknown)
+    model: float | None = Field(default=None, exclude_if=is_unknown)
 
 
 class ReferenceOut(BaseModel):
@@ -80,11 +77,11 @@ class ReferenceOut(BaseModel):
     chunk_id: str
     document_name: str
     span: str
-    first_line: int | None = Field(default=None, exclude_if=_unknown)
-    last_line: int | None = Field(default=None, exclude_if=_unknown)
-    page: int | str | None = Field(default=None, exclude_if=_unknown)
-    source_uri: str | None = Field(default=None, exclude_if=_unknown)
-    match: float | None = Field(default=None, exclude_if=_unknown)
+    first_line: int | None = Field(default=None, exclude_if=is_unknown)
+    last_line: int | None = Field(default=None, exclude_if=is_unknown)
+    page: int | str | None = Field(default=None, exclude_if=is_unknown)
+    source_uri: str | None = Field(default=None, exclude_if=is_unknown)
+    match: float | None = Field(default=None, exclude_if=is_unknown)
     confidence: float
     signals: SignalsOut
 
@@ -121,7 +118,7 @@ class UsageOut(PhaseUsage):
     graph_round_trips: int = 0
     wall_seconds: float = 0.0
     critical_path_seconds: float = 0.0
-    cost: CostOut | None = Field(default=None, exclude_if=_unknown)
+    cost: CostOut | None = Field(default=None, exclude_if=is_unknown)
     from_cache: bool = Field(default=False, exclude_if=operator.not_)
     prompts_cut: int = Field(default=0, exclude_if=operator.not_)
     phases: dict[str, PhaseUsage] = Field(default_factory=dict)

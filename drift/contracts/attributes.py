@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, Field, StringConstraints, WithJs
 
 from drift.contracts.body import Body, plain_text
 from drift.core import moments
-from drift.model.attributes import MOST_METADATA, MOST_TAGS, Attributes, Value
+from drift.model.attributes import METADATA_NAME, MOST_METADATA, MOST_TAGS, Attributes, Value
 
 MOST_CHARACTERS = 512
 """Of a value of metadata."""
@@ -17,7 +17,7 @@ MOST_CHARACTERS = 512
 
 def metadata_value(name: str, value: object) -> Value:
     """Return a value of metadata under this name; ValueError for what no document holds."""
-    if re.fullmatch(r"[A-Za-z0-9_.-]{1,64}", name):
+    if re.fullmatch(METADATA_NAME, name):
         if isinstance(value, str) and len(plain_text(value)) <= MOST_CHARACTERS:
             return value
         # Up to here a number is the same wherever it is read.

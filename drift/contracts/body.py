@@ -1,4 +1,4 @@
-"""What every body that a caller sends has in common."""
+"""What bodies have in common."""
 
 from __future__ import annotations
 
@@ -12,6 +12,11 @@ def plain_text(value: str) -> str:
     if any("\ud800" <= character <= "\udfff" for character in value):
         raise ValueError("must not contain lone surrogates")
     return value
+
+
+def is_unknown(value: object) -> bool:
+    """Tell whether a field of an answer is left out."""
+    return value is None
 
 
 class Body(BaseModel):

@@ -22,6 +22,7 @@ from pydantic import (
 
 from drift.contracts.body import Body, plain_text
 from drift.core.moments import milliseconds
+from drift.model.attributes import METADATA_NAME
 
 MAX_DEPTH, MAX_LEAVES, MAX_VALUES, MAX_CHARACTERS = 3, 20, 100, 1000
 MAX_NUMBER = 10**18
@@ -34,7 +35,7 @@ TEXTS: Mapping[str, str] = {
 }
 """The keys whose values are text, with a document's property."""
 TIMES = ("created_at", "updated_at")
-METADATA = r"metadata\.[A-Za-z0-9_.-]{1,64}"
+METADATA = rf"metadata\.{METADATA_NAME}"
 KEYS = f"{', '.join((*TEXTS, *TIMES))} and metadata.NAME"
 _COMBINING, _OF_SEVERAL, _ORDERING = ("and", "or"), ("in", "nin"), ("gt", "gte", "lt", "lte")
 

@@ -15,14 +15,11 @@ from pydantic import (
 )
 
 from drift.contracts.attributes import FilterKey
+from drift.contracts.body import is_unknown
 from drift.model.attributes import Value
 from drift.model.reading import AboutProject
 
 # ----------------------------------------------------------------------------------------- answers
-
-
-def _unknown(value: object) -> bool:
-    return value is None
 
 
 Next = str | None
@@ -33,8 +30,8 @@ class ProjectItem(BaseModel):
     """A project that the caller may read, with its size where that is quickly counted."""
 
     id: str
-    documents: int | None = Field(default=None, exclude_if=_unknown)
-    chunks: int | None = Field(default=None, exclude_if=_unknown)
+    documents: int | None = Field(default=None, exclude_if=is_unknown)
+    chunks: int | None = Field(default=None, exclude_if=is_unknown)
 
 
 class ProjectsPage(BaseModel):

@@ -12,6 +12,7 @@ Value = str | int | float | bool
 
 METADATA = "metadata."
 """What the properties begin with that hold metadata."""
+METADATA_NAME = "[A-Za-z0-9_.-]{1,64}"
 MOST_TAGS, MOST_METADATA = 32, 16
 
 
