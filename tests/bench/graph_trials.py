@@ -67,6 +67,9 @@ class WatchedConnection(Connection):
         return self.last
 
 
+Ask = Callable[[Query], Awaitable[Sequence[Any]]]
+
+
 @dataclass(frozen=True, slots=True)
 class Trial:
     """One statement: `ask` returns what a question finds, by name.
@@ -75,7 +78,7 @@ class Trial:
     """
 
     name: str
-    ask: Callable[[Query], Awaitable[Sequence[Any]]]
+    ask: Ask
     recall: Callable[[Query], Awaitable[float]] | None = None
 
 
@@ -146,7 +149,8 @@ def filtered(
             asked = FollowupQuery(project.project_id, query.text, query.vector, ())
             return (await graph.within(left).followup(asked, deadline())).chunks
 
-        async def recall(query: Query, share_of_all: float = share_of_all) -> float:
+        # What was defined last would be asked for each share.
+        async def recall(query: Query, share_of_all: float = share_of_all, ask: Ask = ask) -> float:
             await ask(replace(query, text=NO_WORDS))
             rows = sorted(connection.candidates, key=lambda row: (-row["similarity"], row["id"]))
             number = np.arange(project.chunks) // CHUNKS_A_DOCUMENT
