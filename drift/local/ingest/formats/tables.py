@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, islice
 
 from drift.local.ingest.formats import Growth, column_heads
@@ -159,38 +159,3 @@ def with_heads(markdown: str, heads: int | None = None) -> str:
 
 def _begins_table(said: Sequence[str], number: int) -> bool:
     return number + 1 < len(said) and bool(_LINE_BELOW_HEAD.fullmatch(said[number + 1]))
-
-
-@dataclass(slots=True)
-class HtmlTable:
-    """A table of a page, as far as each of its rows is one line; they are parts from `at` on."""
-
-    at: int
-    _heads: int = 0
-    _is_layout: bool = False
-    _cells: list[int] = field(default_factory=list)
-    _rows: list[list[str]] = field(default_factory=list)
-
-    def begin_cell(self, at: int, *, is_head: bool) -> None:
-        """See a cell, whose words begin at this place of the line."""
-        self._cells.append(at)
-        self._heads += is_head and not self._rows
-
-    def end_line(self, line: Sequence[str]) -> None:
-        """See a line that says something: a row, a caption, or a block inside of a cell."""
-        if self._cells:
-            ends = (*(at - 1 for at in self._cells[1:]), len(line))
-            self._rows.append(["".join(line[a:b]) for a, b in zip(self._cells, ends, strict=True)])
-        elif self._rows:
-            self._is_layout = True
-        else:
-            self.at += 1
-
-    def begin_line(self) -> None:
-        """Forget the cells of the line before."""
-        self._cells.clear()
-
-    def lines(self) -> list[str]:
-        """Return the rows, each value behind its head; none where the first row is no head."""
-        has_heads = bool(self._rows) and self._heads == len(self._rows[0])
-        return list(lines(self._rows)) if has_heads and not self._is_layout else []
