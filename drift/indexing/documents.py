@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -134,43 +134,35 @@ def decode(
     content: bytes,
     name: str,
     updated_at: int | None = None,
-    convert: Callable[[str], tuple[str, str, Sequence[Link]]] | None = None,
     detect: Detect | None = None,
 ) -> SourceDocument | Skipped:
     """Return the content of a file called `name` as a document, or why it is none.
 
-    `convert` gives the text, the title and the links of an HTML page; without it there are no
-    pages. `detect` gives the text of what is in no Unicode encoding, and a note; without it that is
-    no document.
+    `detect` gives the text of what is in no Unicode encoding, and a note; without it that is no
+    document. Pages of HTML are none.
     """
     suffix = ending_of(name)
-    is_page = suffix in PAGES
-    if suffix not in FORMATS or (is_page and convert is None):
+    if suffix not in FORMATS or suffix in PAGES:
         return Skipped(name, f"ends with {suffix}, which is not read here")
 
     found = text_of(content, name, detect)
     if isinstance(found, Skipped):
         return found
 
-    (text, note), title = found, ""
-    if text.lstrip().startswith("{") and '"mcpServers"' in text:
-        return Skipped(name, _MAY_HOLD_SECRETS)
+    text, note = found
     links: Iterable[Link] = ()
-    if is_page and convert is not None:
-        text, title, links = convert(text)
-
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     text_format = FORMATS[suffix]
     if text_format == "text" and _is_markdown(text):
         text_format = "markdown"
 
     read = text
-    if not is_page and text_format != "rst" and is_crawled(text):
+    if text_format != "rst" and is_crawled(text):
         text, links = clean(text), links_in(text)
     if read.strip() and not text.strip():
         return Skipped(name, "holds nothing but links, banners and buttons")
 
-    has_pages = "\f" in text and not is_page
+    has_pages = "\f" in text
     if has_pages:
         text = "\f".join(without_running_heads(text.split("\f")))
     return document_with(
@@ -178,8 +170,7 @@ def decode(
         content,
         text,
         text_format,
-        title,
-        has_lines=not is_page,
+        has_lines=True,
         updated_at=updated_at,
         has_pages=has_pages,
         note=note,
@@ -198,6 +189,8 @@ def document_with(
     """Return a document that says this text, called by its title, first heading or file."""
     if not text.strip():
         return Skipped(name, "holds no text" if content else "is empty")
+    if text.lstrip().startswith("{") and '"mcpServers"' in text:
+        return Skipped(name, _MAY_HOLD_SECRETS)
     own = " ".join(title.split())[:MAX_TITLE_CHARS].strip()
     called = own or first_heading(text, text_format) or _file_name(name)
     return SourceDocument(name, called, text, text_format, content_hash=sha256(content), **more)

@@ -24,15 +24,17 @@ from drift.indexing.documents import (
     sha256,
     text_of,
 )
+from drift.indexing.links import place_links
 from drift.indexing.reading_process import Guard, guarded
 from drift.local.ingest import formats
 from drift.local.ingest.code.code_documents import read_code
 from drift.local.ingest.code.languages import LANGUAGES
 from drift.local.ingest.formats import tools
-from drift.local.ingest.formats.encodings import decoded
+from drift.local.ingest.formats.encodings import decoded, decoded_page
 from drift.local.ingest.front_matter import without_front_matter
 from drift.local.ingest.html_text import read_page
 from drift.local.ingest.kinds import MEDIA_TYPES
+from drift.local.ingest.markdown_comments import without_comments
 from drift.model.attributes import NOTHING_SAID, Attributes
 
 MAX_FILE_BYTES = 50 * 1024 * 1024
@@ -119,8 +121,9 @@ def _read_by_ending(content: bytes, name: str, updated_at: int | None) -> Source
     if PurePosixPath(name).name in tools.NAMES:
         return tools.read_tools(content, name, updated_at)
     if ending not in formats.ENDINGS:
-        is_headed = FORMATS.get(ending) == "markdown" and ending not in PAGES
-        return (_read_markdown if is_headed else _read_text)(content, name, updated_at)
+        is_headed = FORMATS.get(ending) == "markdown"
+        in_words = _read_page if ending in PAGES else _read_markdown if is_headed else _read_text
+        return in_words(content, name, updated_at)
     if not content:
         return Skipped(name, "is empty")
 
@@ -142,15 +145,34 @@ def _read_by_ending(content: bytes, name: str, updated_at: int | None) -> Source
 
 
 def _read_text(content: bytes, name: str, updated_at: int | None) -> SourceDocument | Skipped:
-    return decode(content, name, updated_at, read_page, decoded)
+    return decode(content, name, updated_at, decoded)
+
+
+def _read_page(content: bytes, name: str, updated_at: int | None) -> SourceDocument | Skipped:
+    found = text_of(content, name, decoded_page)
+    if isinstance(found, Skipped):
+        return found
+    page = read_page(found[0])
+    return document_with(
+        name,
+        content,
+        page.text,
+        "markdown",
+        page.title,
+        updated_at=updated_at,
+        note="; ".join(filter(None, (found[1], page.note))),
+        links=place_links(page.text, page.links),
+        own=page.own,
+    )
 
 
 def _read_markdown(content: bytes, name: str, updated_at: int | None) -> SourceDocument | Skipped:
-    """Return Markdown without its front matter, which is said of it instead."""
+    """Return Markdown without comments and its front matter, which is said of it instead."""
     found = text_of(content, name, decoded)
     if isinstance(found, Skipped):
         return found
     text, own, remark = without_front_matter(found[0].replace("\r\n", "\n"))
+    text, comments = without_comments(text)
     read = decode(text.encode(), name, updated_at)
     if isinstance(read, Skipped):
         return read
@@ -158,7 +180,7 @@ def _read_markdown(content: bytes, name: str, updated_at: int | None) -> SourceD
         read,
         title=own.title or read.title,
         content_hash=sha256(content),
-        note="; ".join(filter(None, (found[1], remark))),
+        note="; ".join(filter(None, (found[1], remark, comments))),
         own=own,
     )
 

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from drift.local.ingest.formats import DamagedError, NoDocumentError, Read
+from drift.local.ingest.formats.escaping import fenced
 
 MOST_OUTPUT_CHARACTERS = 2_000
 """Of one cell."""
@@ -26,12 +27,12 @@ def read_notebook(content: bytes) -> Read:
             f"is no notebook of format 4 ({type(error).__name__}): save it by a newer Jupyter"
         ) from error
 
-    cut = sum(part.endswith(_CUT) for part in parts)
+    cut = sum(part.rstrip("`").endswith(_CUT) for part in parts)
     note = f"of {cut:,} outputs only the first {MOST_OUTPUT_CHARACTERS:,} characters are read"
     return Read("\n\n".join(filter(str.strip, parts)), title, note=note if cut else "")
 
 
-_CUT = "\u2026\n```"
+_CUT = "\u2026\n"
 
 
 def _of_cell(cell: Any, language: str) -> list[str]:  # noqa: ANN401 - JSON
@@ -42,8 +43,8 @@ def _of_cell(cell: Any, language: str) -> list[str]:  # noqa: ANN401 - JSON
     output = "\n".join(filter(None, map(_printed, cell.get("outputs", ()))))
     if len(output) > MOST_OUTPUT_CHARACTERS:
         output = f"{output[:MOST_OUTPUT_CHARACTERS]}\u2026"
-    code = [f"```{language}\n{source}\n```"] if source.strip() else []
-    return [*code, f"```\n{output}\n```"] if output.strip() else code
+    code = [fenced(source, language)] if source.strip() else []
+    return [*code, fenced(output)] if output.strip() else code
 
 
 def _printed(output: Any) -> str:  # noqa: ANN401 - JSON
