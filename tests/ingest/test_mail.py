@@ -140,6 +140,7 @@ def test_what_is_attached_is_a_document_with_its_message(tmp_path: Path) -> None
         ("..", b"None."),
         ("\u202ephoto.png", b"none"),
         ("old.doc", b"none"),
+        (".env", b"KEY=none"),
     ]
     outer = message("Berths", BERTH, files=files)
     outer.add_attachment(message("Inner/one", "Within.", files=[("in.txt", b"Deep.")]))
@@ -153,7 +154,11 @@ def test_what_is_attached_is_a_document_with_its_message(tmp_path: Path) -> None
     assert by_id[f"{'x' * 116}.txt"].text == "Long."
     assert "plan.pdf, plan (2).pdf" in by_id["a.eml"].text
     assert [one.path for one in source.skipped] == ["a.eml/attachment 4.pdf"]
-    assert [(one.kind, one.count) for one in source.ignored] == [(".doc", 1), (".png", 1)]
+    assert [(one.kind, one.count) for one in source.ignored] == [
+        (".doc", 1),
+        (".png", 1),
+        ("hidden", 1),
+    ]
     assert {one.given.tags for one in documents} == {("hr",)}
     assert [one.id for one in documents if one.given.title] == ["a.eml"]
     plan = by_id["plan.pdf"]
@@ -268,6 +273,15 @@ def test_odd_heads_cost_no_message(head: bytes, metadata: dict[str, str]) -> Non
     document = read(raw(b"Text.", head))
     assert told(document) == "Text."
     assert metadata.items() <= document.own.metadata.items()
+
+
+def test_a_message_in_a_message_may_have_signs_of_any_encoding_between_its_parts() -> None:
+    inner = (
+        b"Content-Type: message/rfc822\n\nFrom: b@q.no\nContent-Type: multipart/mixed; boundary=b\n"
+    )
+    head, rest = inner.split(b"\n", 1)
+    document = read(raw(rest + b"\nfor\xe5\n--b\n\nText.\n--b--\n", head + b"\n"))
+    assert "Attachments: attachment 1.eml" in document.text
 
 
 def test_a_message_that_is_cut_says_so() -> None:

@@ -70,6 +70,9 @@ class _Bounded(Compat32):
         return name, value[:_MOST_HEADER]
 
 
+_POLICY = _Bounded(verify_generated_headers=False)
+
+
 def messages_in(mailbox: bytes) -> list[tuple[int, int]]:
     """Return where the messages of a mailbox begin and end."""
     starts = [(found.start(), found.end()) for found in _MESSAGE.finditer(mailbox)]
@@ -116,7 +119,7 @@ def opened(content: bytes) -> Letter:
         return Message(**given)
 
     try:
-        message = BytesParser(counted, policy=_Bounded()).parsebytes(content)
+        message = BytesParser(counted, policy=_POLICY).parsebytes(content)
         if _HEADERS.isdisjoint(name.lower() for name, _ in message.raw_items()):
             raise NoDocumentError("is no message: it says neither whom it is from nor when")
         return _letter(message)
@@ -200,7 +203,10 @@ def _text_of(part: Message) -> tuple[str, str]:
 def _content_of(part: Message) -> bytes:
     kids: Any = part.get_payload()
     if isinstance(kids, list):  # another message, or the report of a server
-        return bytes(kids[0] if part.get_content_subtype() == "rfc822" else part)
+        inner = kids[0] if part.get_content_subtype() == "rfc822" else part
+        with suppress(UnicodeEncodeError):  # of which the library cannot write what is before it
+            return bytes(inner)
+        return str(inner).encode("utf-8", "surrogateescape")
     content: Any = part.get_payload(decode=True)
     return bytes(content or b"")
 
@@ -239,7 +245,7 @@ def _name_of(part: Message, number: int) -> str:
 
 def file_name(told: str) -> str:
     """Return the last part of a path as the name of a file; empty where there is none."""
-    return PurePosixPath(told.replace("\\", "/")).name[-_MOST_NAME:].strip(". ")
+    return PurePosixPath(told.replace("\\", "/")).name[-_MOST_NAME:].rstrip(". ").lstrip()
 
 
 def unique(name: str, used: Counter[str]) -> str:
