@@ -204,7 +204,7 @@ def _content_of(part: Message) -> bytes:
     kids: Any = part.get_payload()
     if isinstance(kids, list):  # another message, or the report of a server
         inner = kids[0] if part.get_content_subtype() == "rfc822" else part
-        with suppress(UnicodeEncodeError):  # of which the library cannot write what is before it
+        with suppress(UnicodeEncodeError):  # what has no parts, though it says so
             return bytes(inner)
         return str(inner).encode("utf-8", "surrogateescape")
     content: Any = part.get_payload(decode=True)
