@@ -155,8 +155,8 @@ class MemoryWriter(KeptReplies):
     def _drop(self, project: Project, names: Sequence[str]) -> None:
         for name in names:
             project.outdate(name)
-            del project.documents[name]
-            del project.chunks[name]
+            project.documents.pop(name, None)
+            project.chunks.pop(name, None)
 
     async def relocate(self, project_id: str, places: Mapping[str, tuple[str, str]]) -> None:
         self.writes.append("relocate")

@@ -77,7 +77,7 @@ def _text_of(document: SourceDocument | SourceFile) -> str:
 def _raw(file: Path) -> str:
     """Return the text of a file; empty where it is markup, in whose words a window is not told."""
     is_text = file.suffix.lower() in {".md", ".markdown", ".rst", ".txt", ""}
-    return file.read_text("utf-8", "replace") if is_text else ""
+    return file.read_text("utf-8", "replace") if is_text and file.is_file() else ""
 
 
 async def measure_topic(

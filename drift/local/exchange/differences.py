@@ -18,7 +18,7 @@ from drift.local.exchange import project_statements as statements
 from drift.local.exchange.folder import Row
 from drift.local.ingest import pipeline
 from drift.local.ingest.context import IngestContext
-from drift.local.ingest.files import look_at
+from drift.local.ingest.files import REPEATS, look_at
 from drift.local.ingest.identity import possible_files
 from drift.local.ingest.places import is_gone
 from drift.local.ingest.run import refuse_two_models
@@ -91,9 +91,9 @@ class ProjectDifferences:
                 gone[one.source].append(one.id)
             elif file is not None and one.version.content_hash:
                 read = look_at(Path(file), one.id)
-                is_other = (
-                    isinstance(read, Skipped) or read.content_hash != one.version.content_hash
-                )
+                is_other = isinstance(
+                    read, Skipped
+                ) or read.content_hash != one.version.content_hash.removesuffix(REPEATS)
                 if is_other and not (isinstance(read, Skipped) and read.unreadable):
                     changed[one.source].append(one.id)
 

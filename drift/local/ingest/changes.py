@@ -136,6 +136,8 @@ class SourceChanges:
     ) -> _Wanted | None:
         """Return a document that has to be read; note what is known of any other."""
         name, others = identity.names[document.id], identity.others.get(document.id, ())
+        if isinstance(document, SourceFile) and document.parent:
+            document = document.attached_to(identity.names[document.parent])
         version = version_of(
             document.content_hash, document.source_uri, document.given, self.embedding
         )

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from drift.graph.writing.rows import parts
+from drift.contracts.attributes import MOST_CHARACTERS
 from drift.indexing.documents import (
     FORMATS,
     PAGES,
@@ -29,17 +28,18 @@ from drift.indexing.reading_process import Guard, guarded
 from drift.local.ingest import formats
 from drift.local.ingest.code.code_documents import read_code
 from drift.local.ingest.code.languages import LANGUAGES
-from drift.local.ingest.formats import tools
+from drift.local.ingest.formats import NO_TALK, Talk, tools
 from drift.local.ingest.formats.encodings import decoded, decoded_page
 from drift.local.ingest.front_matter import without_front_matter
 from drift.local.ingest.html_text import read_page
 from drift.local.ingest.kinds import MEDIA_TYPES
 from drift.local.ingest.markdown_comments import without_comments
-from drift.model.attributes import NOTHING_SAID, Attributes
+from drift.local.ingest.quotes import QUOTED
+from drift.model.attributes import NOTHING_SAID, Attributes, Value
 
 MAX_FILE_BYTES = 50 * 1024 * 1024
-_AT_ONCE = 64
-"""Files that one call looks at: of small files, asking costs more than looking."""
+REPEATS = " without what it quotes"
+"""What the hash of a message ends with that is read so."""
 
 
 def printable(name: str) -> str:
@@ -54,6 +54,9 @@ class SourceFile:
     `id` is its path below the source with forward slashes, `content_hash` the SHA-256 of its bytes,
     in hex, and `updated_at` when it was last changed, in milliseconds since 1970. One with
     `content` is read from that, wherever it is. `given` is what others say of it.
+
+    A message may be the bytes of a `span` of its file. What is `within` a message is told by its
+    number there, once more for each message around it, and `parent` is the id of the innermost.
     """
 
     path: Path
@@ -63,13 +66,30 @@ class SourceFile:
     source_uri: str = ""
     content: bytes | None = None
     given: Attributes = NOTHING_SAID
+    span: tuple[int, int] | None = None
+    within: tuple[int, ...] = ()
+    parent: str = ""
+    talk: Talk = NO_TALK
 
     def loaded(self) -> SourceFile | Skipped:
         """Return it with its content, as it is now, or why it is not read."""
-        found = _bytes_of(self.path, self.id)
+        found = bytes_of(self.path, self.id, self.span)
         if isinstance(found, Skipped):
             return found
-        return replace(self, content=found[0], updated_at=found[1])
+        content, changed = found
+        if self.span or self.within:
+            from drift.local.ingest import mail  # noqa: PLC0415 - most folders hold none
+
+            content = mail.taken_out(content, self.within, is_escaped=self.span is not None)
+            changed = self.updated_at
+            if sha256(content) != self.content_hash.removesuffix(REPEATS):
+                return Skipped(self.id, "has changed since it was looked at", unreadable=True)
+        return replace(self, content=content, updated_at=changed)
+
+    def attached_to(self, name: str) -> SourceFile:
+        """Return it as what is attached to the document of this id."""
+        told: dict[str, Value] = {"attached_to": name} if len(name) <= MOST_CHARACTERS else {}
+        return replace(self, given=Attributes((), told).over(self.given))
 
     def read(self) -> SourceDocument | Skipped:
         """Return it as a document, as it is now, or why it is none."""
@@ -79,26 +99,30 @@ class SourceFile:
         read = document_in(held.content or b"", held.id, held.updated_at)
         if isinstance(read, Skipped):
             return read
-        own, said = read.own, self.given.over(read.own)
+        if self.content_hash.endswith(REPEATS) and QUOTED in read.text:
+            read = _without_quoted(read)
+        own = read.own
+        if self.parent and own.created_at is None:
+            own = replace(own, created_at=self.updated_at)
+        said = self.given.over(own)
         left_out = len({*self.given.tags, *own.tags}) - len(said.tags)
         left_out += len(own.metadata.keys() | self.given.metadata) - len(said.metadata)
         remark = f"has too many tags or metadata: {left_out:,} are left out" if left_out else ""
         note = "; ".join(filter(None, (read.note, remark)))
-        return replace(read, source_uri=self.source_uri, given=self.given, note=note)
+        return replace(read, source_uri=self.source_uri, own=own, given=self.given, note=note)
+
+
+def _without_quoted(read: SourceDocument) -> SourceDocument:
+    text, _, quoted = read.text.rpartition(QUOTED)
+    lines = sum(line.strip("> ") != "" for line in quoted.split("\n"))
+    note = f"{lines:,} quoted lines are left out: they are read where they were written"
+    note = "; ".join(filter(None, (read.note, note)))
+    return replace(read, text=text.rstrip(), content_hash=read.content_hash + REPEATS, note=note)
 
 
 def look_at(path: Path, name: str, guard: Guard = guarded) -> SourceFile | Skipped:
     """Return the file as one called `name`, or why it is none; nothing is raised."""
     return guard(printable(name), partial(_look_at, path, name))
-
-
-def look_at_all(files: Sequence[tuple[Path, str]], guard: Guard) -> Iterator[SourceFile | Skipped]:
-    """Yield each file as `look_at` does, of paths and names."""
-    for group in parts(files, _AT_ONCE):
-        found = guard("", partial(_look_at_each, group))
-        if isinstance(found, Skipped):  # one of them takes too long, or ended the process
-            found = [look_at(path, name, guard) for path, name in group]
-        yield from found
 
 
 def read_document(path: Path, name: str, guard: Guard = guarded) -> SourceDocument | Skipped:
@@ -185,19 +209,20 @@ def _read_markdown(content: bytes, name: str, updated_at: int | None) -> SourceD
     )
 
 
-def _look_at_each(files: Sequence[tuple[Path, str]]) -> list[SourceFile | Skipped]:
-    return [look_at(path, name) for path, name in files]
-
-
 def _look_at(path: Path, name: str) -> SourceFile | Skipped:
-    found = _bytes_of(path, name)
+    found = bytes_of(path, name)
     if isinstance(found, Skipped):
         return found
     return SourceFile(path, name, sha256(found[0]), found[1])
 
 
-def _bytes_of(path: Path, name: str) -> tuple[bytes, int] | Skipped:
-    """Return a file's content, and when it was last changed; or why it is not read."""
+def bytes_of(
+    path: Path, name: str, span: tuple[int, int] | None = None
+) -> tuple[bytes, int] | Skipped:
+    """Return a file's content, and when it was last changed; or why it is not read.
+
+    Of a `span` only those bytes are read.
+    """
     if printable(name) != name:
         return Skipped(printable(name), "has a name that is not valid UTF-8")
     if not stat.S_ISREG(path.stat().st_mode):  # looked at first: a device may act when it is opened
@@ -211,9 +236,11 @@ def _bytes_of(path: Path, name: str) -> tuple[bytes, int] | Skipped:
             return Skipped(name, "is not a regular file")
         if facts.st_size > MAX_FILE_BYTES:
             return Skipped(name, f"has {facts.st_size:,} bytes, more than {MAX_FILE_BYTES:,}")
-        content = file.read(facts.st_size + 1)
+        begin, end = span or (0, facts.st_size)
+        file.seek(begin)
+        content = file.read(end - begin + (span is None))
 
-    if len(content) != facts.st_size:
+    if len(content) != end - begin:
         return Skipped(
             name, "has another length than it says: it may just be written", unreadable=True
         )

@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from drift.core.errors import IngestError
 from drift.graph.writing.records import ProjectState
 from drift.indexing.records import possible_ids
+from drift.local.ingest.files import SourceFile, printable
 from drift.local.ingest.kinds import is_passed_over, lacks_a_package
 from drift.local.ingest.places import REMOTE, are_same, below, is_gone, is_inside, known_as
 from drift.local.ingest.sources import Source
@@ -111,6 +112,7 @@ class _ClaimedPaths:
     left: dict[str, int] = field(default_factory=dict)
     _sources: Mapping[str, str] = field(init=False)
     _files: dict[str, list[str]] = field(init=False)
+    _read: set[str] = field(init=False)
     _free: set[str] = field(init=False)
     _renamed: set[str] = field(default_factory=set)
 
@@ -121,9 +123,11 @@ class _ClaimedPaths:
         self.owner = min(around, key=len, default=self.root)
         self._files = {name: possible_files(name, source) for name, source in held.items()}
         self._free = set(held)
+        files = (one for one in self.source.documents if isinstance(one, SourceFile))
+        self._read = {printable(str(one.path)) for one in files}
 
     def _file(self, path: str) -> str:
-        return self.root if self.source.is_file else below(self.root, path)
+        return below(self.root, path.partition("/")[2] if self.source.is_file else path)
 
     def _claim(self, path: str, names: Iterable[str]) -> None:
         for name in names:
@@ -140,7 +144,12 @@ class _ClaimedPaths:
         return any(lacks_a_package(file) and not is_gone(file) for file in self._files[name])
 
     def _is_gone(self, name: str) -> bool:
-        return all(map(is_gone, self._files[name]))
+        return all(map(self._is_left, self._files[name]))
+
+    def _is_left(self, file: str) -> bool:
+        """Tell whether nothing is there any more; what was read is known with all that is in it."""
+        above = PurePosixPath(file).parents
+        return is_gone(file) or any(str(one) in self._read for one in above)
 
     def claim_same_files(self) -> None:
         """Claim what is stored of the same files."""
@@ -156,7 +165,7 @@ class _ClaimedPaths:
 
         for path in self.hashes:
             named = possible[self._file(path)]
-            self._claim(path, (one for one in named if is_gone(self._files[one][0])))
+            self._claim(path, (one for one in named if self._is_left(self._files[one][0])))
 
     def claim_moved_files(self) -> None:
         """Claim what has the same content and is no longer where it was.
@@ -208,7 +217,7 @@ class _ClaimedPaths:
         if name not in self._free:
             return False
         read = self._file(path)
-        return all(is_gone(file) or are_same(file, read) for file in self._files[name])
+        return all(self._is_left(file) or are_same(file, read) for file in self._files[name])
 
     def _refuse_copy(self, copied: Counter[str]) -> None:
         is_known = self.owner in self._sources.values()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from shlex import quote
 
 from drift.core.errors import IngestError
 from drift.graph.writing.records import DocumentRecord
+from drift.indexing.documents import ending_of
+from drift.local.ingest.formats import OF_SEVERAL
 
 REMOTE = "az://"
 """What the name of a source begins with that is no place of this machine."""
@@ -35,8 +38,12 @@ def is_gone(file: str) -> bool:
 
     try:
         Path(file).stat()
-    except (FileNotFoundError, NotADirectoryError):
+    except FileNotFoundError:
         return True
+    except NotADirectoryError:
+        # What is in a file of mail may be there as long as that is.
+        around = next(one for one in Path(file).parents if os.path.lexists(one))
+        return ending_of(around.name) not in OF_SEVERAL
     except (OSError, ValueError):
         return False
 

@@ -13,9 +13,11 @@ from drift.core import source_uri
 from drift.core.errors import IngestError
 from drift.indexing.documents import Skipped, SourceDocument, ending_of
 from drift.indexing.reading_process import Guard, guarded, words_of
-from drift.local.ingest.files import SourceFile, look_at_all, printable, read_document
+from drift.local.ingest.files import SourceFile, printable, read_document
+from drift.local.ingest.formats import OF_SEVERAL
 from drift.local.ingest.git_ignore import BY_GIT, GitIgnore
 from drift.local.ingest.kinds import ENDINGS, Ignored, is_read_in, ranked, why_ignored, why_not
+from drift.local.ingest.mailboxes import look_at_all, without_repeats
 from drift.local.ingest.sidecars import document_beside, read_sidecar
 from drift.local.ingest.site_files import OF_SITES, generated_in
 from drift.model.attributes import NOTHING_SAID, Attributes
@@ -28,8 +30,8 @@ TO_EMPTY = " What a project holds of it stays there: --yes takes out what is not
 class Source:
     """All that one place holds; `name` tells it from other sources of the same project.
 
-    A place that `is_file` is one document itself, and no folder of documents. Of one that was read
-    in part, `only` are the places that were looked at.
+    A place that `is_file` is one document itself, with what is in it, and no folder of documents.
+    Of one that was read in part, `only` are the places that were looked at.
     """
 
     name: str
@@ -125,21 +127,29 @@ def _source_of(walk: _Walk, uri_prefix: str, guard: Guard) -> Source:
     named = [(found, found.relative_to(root).as_posix()) for found in walk.files]
     read = list(look_at_all(named, guard))
     files = {file.id: file for file in read if isinstance(file, SourceFile)}
-    given = {id_: read_sidecar(file.path, id_) for id_, file in files.items()}
+    walk.ignored.update((one.kind, one.reason) for one in read if isinstance(one, Ignored))
+    paths = dict(named)
+    given = {path: read_sidecar(path, paths[path]) for path in {f.path for f in files.values()}}
     others = [one for one in (*read, *given.values()) if isinstance(one, Skipped)]
     return Source(
         printable(str(root)),
         tuple(
-            replace(file, source_uri=source_uri.below(uri_prefix, id_), given=_said(given[id_]))
-            for id_, file in sorted(files.items())
+            replace(
+                file,
+                source_uri=source_uri.below(uri_prefix, paths[file.path]),
+                given=_said(given[file.path], is_part=file.id != paths[file.path]),
+            )
+            for file in without_repeats([file for _, file in sorted(files.items())])
         ),
         tuple(sorted((*walk.skipped, *others), key=lambda one: one.path)),
         ranked(walk.ignored),
     )
 
 
-def _said(given: Attributes | Skipped) -> Attributes:
-    return NOTHING_SAID if isinstance(given, Skipped) else given
+def _said(given: Attributes | Skipped, *, is_part: bool = False) -> Attributes:
+    if isinstance(given, Skipped):
+        return NOTHING_SAID
+    return replace(given, title="") if is_part else given
 
 
 def nothing_read(source: Source, skipped: Sequence[Skipped]) -> str:
@@ -161,6 +171,10 @@ def _read_single(path: Path, guard: Guard, uri_prefix: str, *, may_be_empty: boo
             f"ends with {ENDINGS}, or has no ending."
         )
 
+    if ending_of(path.name) in OF_SEVERAL:
+        mail = _source_of(_Walk(path.parent, [path]), uri_prefix, guard)
+        if mail.ignored or any(one.id != path.name for one in mail.documents):
+            return replace(mail, name=name, is_file=True)
     read = read_document(path, path.name, guard)
     if not isinstance(read, Skipped):
         address, given = source_uri.below(uri_prefix, read.id), read_sidecar(path, read.id)

@@ -29,6 +29,18 @@ class Read:
     own: Attributes = NOTHING_SAID
 
 
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """Which message a file is, which one it answers, and how many characters it quotes."""
+
+    id: str = ""
+    answers: str = ""
+    quoted: int = 0
+
+
+NO_TALK = Talk()
+
+
 class NoDocumentError(Exception):
     """A file holds nothing that can be read, for the reason that is told."""
 
@@ -63,7 +75,10 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of files: how they end, the module and function that read them, their media type."""
+    """One kind of files: how they end, the module and function that read them, their media type.
+
+    A module with a dot before it is one beside this package.
+    """
 
     endings: tuple[str, ...]
     module: str
@@ -82,12 +97,17 @@ KINDS = (
     Kind((".csv",), "sheets", "read_csv", "text/csv"),
     Kind((".tsv",), "sheets", "read_csv", "text/tab-separated-values"),
     Kind((".ipynb",), "notebook", "read_notebook", "application/x-ipynb+json"),
+    Kind((".eml",), ".mail", "read_mail", "message/rfc822"),
+    Kind((".mbox",), ".mail", "read_mailbox", "application/mbox"),
 )
-"""All that a module of this package reads; source code, Markdown and pages have their own."""
+"""All that one module reads; source code, Markdown and pages have their own."""
 
 _BY_ENDING = {ending: kind for kind in KINDS for ending in kind.endings}
 ENDINGS = frozenset(_BY_ENDING)
 MEDIA_TYPES = {ending: kind.media_type for ending, kind in _BY_ENDING.items()}
+
+OF_SEVERAL = frozenset({".eml", ".mbox", ""})
+"""Files that may be several documents, each at a path below that of the file."""
 
 WITHOUT_TITLES = frozenset({".pdf"})
 """Those of whose text the first heading is no title: it is the first of the outline."""
@@ -100,7 +120,7 @@ NOT_TAKEN = {
     **dict.fromkeys((".epub", ".mobi"), "convert it to .html"),
     **dict.fromkeys((".zip", ".tar", ".gz", ".7z"), "unpack it"),
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff"), "pictures are not read"),
-    **dict.fromkeys((".eml", ".msg"), "save the message as .html or .txt"),
+    ".msg": "save the message as .eml",
 }
 """What to do about endings that people may expect to be read."""
 
@@ -108,6 +128,6 @@ NOT_TAKEN = {
 def reader_of(ending: str) -> Callable[[bytes], Read]:
     """Return what reads files of an ending; its parser is loaded only now."""
     kind = _BY_ENDING[ending]
-    module = import_module(f"{__name__}.{kind.module}")
+    module = import_module(f".{kind.module}", __name__)
     read: Callable[[bytes], Read] = getattr(module, kind.function)
     return read
