@@ -61,15 +61,15 @@ def without_front_matter(text: str) -> tuple[str, Attributes, str]:
     if not isinstance(told, dict | None):
         return text, NOTHING_SAID, ""
 
-    said, left_out = _attributes(told or {})
+    said, left_out = attributes_of(told or {})
     named = ", ".join(f"`{name[:64]}`" for name in left_out[:_NAMED])
     more = f" and {len(left_out) - _NAMED:,} more" if len(left_out) > _NAMED else ""
     note = f"of its front matter {named}{more} cannot be used" if left_out else ""
     return "\n" * found[0].count("\n") + text[found.end() :], said, note
 
 
-def _attributes(told: Mapping[Any, Any]) -> tuple[Attributes, list[str]]:
-    """Return what front matter says, and the names of what cannot be used."""
+def attributes_of(told: Mapping[Any, Any]) -> tuple[Attributes, list[str]]:
+    """Return what a file says of itself, and the names of what cannot be used."""
     tags: dict[str, None] = {}
     metadata: dict[str, Value] = {}
     moments: dict[str, int] = {}
