@@ -79,8 +79,8 @@ KINDS = (
     Kind((".pptx",), "slides", "read_slides", f"{_OFFICE}.presentationml.presentation"),
     Kind((".xlsx",), "sheets", "read_workbook", f"{_OFFICE}.spreadsheetml.sheet"),
     Kind((".ods",), "sheets", "read_workbook", f"{_OPEN}.spreadsheet"),
-    Kind((".csv",), "sheets", "read_csv", "text/csv"),
-    Kind((".tsv",), "sheets", "read_csv", "text/tab-separated-values"),
+    Kind((".csv",), "delimited", "read_csv", "text/csv"),
+    Kind((".tsv",), "delimited", "read_csv", "text/tab-separated-values"),
     Kind((".ipynb",), "notebook", "read_notebook", "application/x-ipynb+json"),
 )
 """All that a module of this package reads; source code, Markdown and pages have their own."""

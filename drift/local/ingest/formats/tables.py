@@ -1,4 +1,7 @@
-"""Pure: tables as lines: each row on its own, every value behind the head of its column."""
+"""Pure: tables as lines: each row on its own, every value behind the head of its column.
+
+Spans are filled before anything is named.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice
 
-from drift.local.ingest.formats import Growth
+from drift.local.ingest.formats import Growth, column_heads
 
 MOST_CELL_CHARACTERS = 10_000
 MOST_HEAD_CHARACTERS = 100
@@ -15,12 +18,59 @@ _FREE, _HEADS_A_VALUE = 10_000, 10
 """Characters of heads that a table may have anyhow, and for each character of its values: beyond
 that they are cut further, so that a table does not become many times as long by its heads."""
 
-_LOOKED_AT = 10
+MOST_ACROSS = 1_000
+_FREE_SPANS = 100_000
+"""Characters by which spans may repeat values anyhow; as with heads, ten more for each of them."""
+
+_LOOKED_AT = 20
 """Rows among which the head of a table is looked for."""
 
 _ROW = re.compile(r" {0,3}\|.*\|[ \t]*$")
 _LINE_BELOW_HEAD = re.compile(r" {0,3}\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*$")
-_NUMBER = re.compile(r"[\s\d.,:%+€$£()/-]*\d[\s\d.,:%+€$£()/-]*")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_BAR = re.compile(r"(?<!\\)\|")
+
+
+@dataclass(slots=True)
+class Cell:
+    """One cell of a table, and how many columns and rows it covers."""
+
+    value: object
+    across: int = 1
+    down: int = 1
+
+
+def spread(rows: Iterable[Iterable[Cell]]) -> Iterator[list[object]]:
+    """Yield rows of values in which each place that a cell covers repeats its value.
+
+    A cell that is alone in its row, from the first column on, is a title: it is said once.
+    """
+    room, covered = _FREE_SPANS, dict[int, tuple[object, int, int]]()
+
+    for row in rows:
+        out: list[object] = []
+        begun: dict[int, tuple[object, int, int]] = {}
+        cells = list(row)
+        for cell in (*cells, None):
+            while (above := covered.get(len(out))) and room >= above[2]:
+                value, left, size = above
+                room -= size
+                if left > 1:
+                    begun[len(out)] = value, left - 1, size
+                out.append(value)
+            if cell is None:
+                break
+            size = 1 + (len(cell.value) if isinstance(cell.value, str) else 0)
+            room += _HEADS_A_VALUE * size
+            first, across = len(out), max(1, min(cell.across, MOST_ACROSS, 1 + room // size))
+            room -= size * (across - 1)
+            out += [cell.value] * across
+            if cell.down > 1:
+                span = cell.value, cell.down - 1, size
+                begun.update(dict.fromkeys(range(first, len(out)), span))
+        is_title = not covered and bool(cells) and all(c.value in {None, ""} for c in cells[1:])
+        covered = begun
+        yield [cells[0].value] if is_title and cells[0].across > 1 else out
 
 
 def cell(value: object) -> str:
@@ -30,59 +80,80 @@ def cell(value: object) -> str:
     return "" if value is None else " ".join(str(value)[:MOST_CELL_CHARACTERS].split())
 
 
-def lines(rows: Iterable[Sequence[object]]) -> Iterator[str]:
+def lines(
+    rows: Iterable[Sequence[object]], heads: int | None = None, *, by_first: bool = False
+) -> Iterator[str]:
     """Yield a table's rows as `| head: value | head: value |`; a row of one value is that alone.
 
-    The head is the first row of two values and more, if none of them is a number.
+    The first `heads` rows are heads; None finds them by their types. With 0, or where none is
+    found, columns are counted, or the first of them names the others of its row (`by_first`). A
+    table of one row or one column has no heads.
     """
     every = ([cell(value) for value in row] for row in rows)
+    known = [row for row in islice(every, heads or 0) if any(row)]
     filled = (row for row in every if any(row))
-    first = list(islice(filled, _LOOKED_AT))
-    place = next((n for n, row in enumerate(first) if sum(map(bool, row)) > 1), None)
-    head: list[str] = []
-    if place is not None and place + 1 < len(first):
-        likely = first[place]
-        is_head = not any(map(_NUMBER.fullmatch, likely))
-        head = [words[:MOST_HEAD_CHARACTERS] for words in likely] if is_head else []
+    first = [*known, *islice(filled, _LOOKED_AT)]
+    start, place, names = column_heads.find(first, None if heads is None else len(known))
+    is_table = len(first) - start > 1 and any(sum(map(bool, row)) > 1 for row in first[start:])
+    by_first = not any(names) and (by_first or column_heads.are_keys(first[place:]))
 
+    yield from map(_line, first[:start])
+    if any(names):
+        yield _line(names)
     room = _FREE
-    for number, row in enumerate(chain(first, filled)):
-        is_below = bool(head) and place is not None and number > place
+    for row in chain(first[place:], filled):
         values = [(column, value) for column, value in enumerate(row) if value]
         room += _HEADS_A_VALUE * sum(1 + len(value) for _, value in values)
         most = room // len(values)
-        heads = [head[column][:most] if column < len(head) else "" for column, _ in values]
-        heads = heads if is_below else [""] * len(values)
-        room -= sum(map(len, heads))
-        said = [
-            f"{name}: {value}" if name else value
-            for name, (_, value) in zip(heads, values, strict=True)
-        ]
-        yield f"| {' | '.join(said)} |" if len(values) > 1 or is_below else said[0]
+        if not is_table or (len(values) == 1 and not any(names)):
+            yield _line(row)
+            continue
+        if by_first and row[0]:
+            said = [(row[0], value) for _, value in values[1:]]
+        elif names:
+            said = [(names[n] if n < len(names) else "", value) for n, value in values]
+        else:
+            said = [(f"column {n + 1}", value) for n, value in values]
+        said = [(name[:most], value) for name, value in said]
+        room -= sum(len(name) for name, _ in said)
+        yield f"| {' | '.join([f'{n}: {value}' if n else value for n, value in said])} |"
 
 
-def as_text(rows: Iterable[Sequence[object]], growth: Growth | None = None) -> str:
+def _line(row: Sequence[str]) -> str:
+    values = [value for value in row if value]
+    return f"| {' | '.join(values)} |" if len(values) > 1 else values[0]
+
+
+def as_text(
+    rows: Iterable[Sequence[object]], growth: Growth | None = None, heads: int | None = None
+) -> str:
     """Return a table as Markdown; each row is a paragraph, so that none is cut."""
-    return "\n\n".join(growth.seen(lines(rows)) if growth else lines(rows))
+    said = lines(rows, heads)
+    return "\n\n".join(growth.seen(said) if growth else said)
 
 
-def with_heads(markdown: str) -> str:
+def with_heads(markdown: str, heads: int | None = None) -> str:
     """Return Markdown whose tables have the head of its column before each value."""
     out: list[str] = []
     table: list[list[str]] = []
+    fence = ""
     said = markdown.split("\n")
     for number, line in enumerate(said):
-        if _ROW.fullmatch(line) and (table or _begins_table(said, number)):
+        mark = _FENCE.match(line)
+        if mark and (not fence or (mark[1].startswith(fence) and line.strip() == mark[1])):
+            fence = "" if fence else mark[1]
+        if not fence and _ROW.fullmatch(line) and (table or _begins_table(said, number)):
             if not _LINE_BELOW_HEAD.fullmatch(line):
-                table.append([part.strip() for part in line.strip()[1:-1].split("|")])
+                parts = _BAR.split(line.strip()[1:-1])
+                table.append([part.strip().replace("\\|", "|") for part in parts])
             continue
         if table:
-            out += [as_text(table), ""]
+            out += [as_text(table, heads=heads), ""]
             table = []
         out.append(line)
 
     if table:
-        out.append(as_text(table))
+        out.append(as_text(table, heads=heads))
     return "\n".join(out)
 
 
