@@ -6,11 +6,20 @@ A summary, a relation or a name that other documents had a part in would tell wh
 from __future__ import annotations
 
 from drift.contracts.filter import LEVELS
-from drift.graph.cypher.expressions import has_its_edges, milliseconds
+from drift.graph.cypher.expressions import milliseconds
 
 _COMMUNITY = "<-[:IN_COMMUNITY*1..12]-"
 
 
+def _is_as_made(n: str, edge: str) -> str:
+    """Return the condition that nothing was taken from a node since it was made.
+
+    Its text may tell of what is gone; its stamp ends with the number of edges that it was made of.
+    """
+    made_of = f"COUNT {{ ({n})<-[:{edge}]-() }}"
+    return f"coalesce({n}.stamp ENDS WITH ' ' + toString({made_of}), true)"
+
+
 def document(d: str) -> str:
     """Return the condition that a document is one of `$asked.allowed`, a map of ids to true."""
     return f"coalesce($asked.allowed[toStringOrNull({d}.id)], false)"
@@ -33,119 +42,17 @@ def entity(n: str) -> str:
 def community(n: str) -> str:
     """Return the condition that there are such chunks below a community, and nothing else."""
     return f"""EXISTS {{ ({n}){_COMMUNITY}(member) WHERE member:__Chunk__ }}
-    AND {_is_current(n)} AND NOT EXISTS {{
+    AND {_is_whole(n)} AND NOT EXISTS {{
       ({n}){_COMMUNITY}(member)
       WHERE NOT CASE
-        WHEN member:__Community__ THEN {_is_current("member")}
+        WHEN member:__Community__ THEN {_is_whole("member")}
         WHEN member:__Entity__ THEN {entity("member")}
         ELSE {chunk("member")} END
     }}"""
 
 
-def _is_current(c: str) -> str:
+def _is_whole(c: str) -> str:
     return f"{c}.stale IS NULL AND {_is_as_made(c, 'IN_COMMUNITY')}"
-
-
-# The text of a node may tell of what was taken from it; one that others made has no stamp.
-def _is_as_made(n: str, edge: str) -> str:
-    return f"coalesce({has_its_edges(n, edge)}, true)"
-
-
-# The text of a node may tell of what was taken from it; one that others made has no stamp.
-def document(d: str) -> str:
-    """Return the condition that a document is one of `$asked.allowed`, a map of ids to true."""
-    return f"coalesce($asked.allowed[toStringOrNull({d}.id)], false)"
-
-
-def chunk(n: str) -> str:
-    """Return the condition that a chunk stands in such a document."""
-    return f"EXISTS {{ ({n})<-[:HAS_CHUNK]-(holder) WHERE {document('holder')} }}"
-
-
-def entity(n: str) -> str:
-    """Return the condition that an entity is of such chunks and documents, and of no others."""
-    return f"""EXISTS {{ ({n})<-[:HAS_ENTITY]-() }} AND {_is_as_made(n, "HAS_ENTITY")}
-    AND NOT EXISTS {{ ({n})<-[:HAS_ENTITY]-(mention) WHERE NOT {chunk("mention")} }}
-    AND NOT EXISTS {{
-      ({n})-[:REFERS_TO|LINKS_TO|DEFINED_IN]-(holder:__Document__) WHERE NOT {document("holder")}
-    }}"""
-
-
-def community(n: str) -> str:
-    """Return the condition that there are such chunks below a community, and nothing else."""
-    return f"""EXISTS {{ ({n}){_COMMUNITY}(member) WHERE member:__Chunk__ }}
-    AND {_is_current(n)} AND NOT EXISTS {{
-      ({n}){_COMMUNITY}(member)
-      WHERE NOT CASE
-        WHEN member:__Community__ THEN {_is_current("member")}
-        WHEN member:__Entity__ THEN {entity("member")}
-        ELSE {chunk("member")} END
-    }}"""
-
-
-def _is_current(c: str) -> str:
-    return f"{c}.stale IS NULL AND {_is_as_made(c, 'IN_COMMUNITY')}"
-
-
-# The text of a node may tell of what was taken from it; one that others made has no stamp.
-def _is_as_made(n: str, edge: str) -> str:
-    return f"coalesce({has_its_edges(n, edge)}, true)"
-
-
-# The text of a node may tell of what was taken from it; one that others made has no stamp.
-def _is_as_made(n: str, edge: str) -> str:
-    return f"coalesce({has_its_edges(n, edge)}, true)"
-
-
-# The text of a node may tell of what was taken from it; one that others made has no stamp.
-def document(d: str) -> str:
-    """Return the condition that a document is one of `$asked.allowed`, a map of ids to true."""
-    return f"coalesce($asked.allowed[toStringOrNull({d}.id)], false)"
-
-
-def chunk(n: str) -> str:
-    """Return the condition that a chunk stands in such a document."""
-    return f"EXISTS {{ ({n})<-[:HAS_CHUNK]-(holder) WHERE {document('holder')} }}"
-
-
-def entity(n: str) -> str:
-    """Return the condition that an entity is of such chunks and documents, and of no others."""
-    return f"""EXISTS {{ ({n})<-[:HAS_ENTITY]-() }} AND {_is_as_made(n, "HAS_ENTITY")}
-    AND NOT EXISTS {{ ({n})<-[:HAS_ENTITY]-(mention) WHERE NOT {chunk("mention")} }}
-    AND NOT EXISTS {{
-      ({n})-[:REFERS_TO|LINKS_TO|DEFINED_IN]-(holder:__Document__) WHERE NOT {document("holder")}
-    }}"""
-
-
-def community(n: str) -> str:
-    """Return the condition that there are such chunks below a community, and nothing else."""
-    return f"""EXISTS {{ ({n}){_COMMUNITY}(member) WHERE member:__Chunk__ }}
-    AND {_is_current(n)} AND NOT EXISTS {{
-      ({n}){_COMMUNITY}(member)
-      WHERE NOT CASE
-        WHEN member:__Community__ THEN {_is_current("member")}
-        WHEN member:__Entity__ THEN {entity("member")}
-        ELSE {chunk("member")} END
-    }}"""
-
-
-def _is_current(c: str) -> str:
-    return f"{c}.stale IS NULL AND {_is_as_made(c, 'IN_COMMUNITY')}"
-
-
-# The text of a node may tell of what was taken from it; one that others made has no stamp.
-def _is_as_made(n: str, edge: str) -> str:
-    return f"coalesce({has_its_edges(n, edge)}, true)"
-
-
-# The text of a node may tell of what was taken from it; one that others made has no stamp.
-def _is_as_made(n: str, edge: str) -> str:
-    return f"coalesce({has_its_edges(n, edge)}, true)"
-
-
-# The text of a node may tell of what was taken from it; one that others made has no stamp.
-def _is_as_made(n: str, edge: str) -> str:
-    return f"coalesce({has_its_edges(n, edge)}, true)"
 
 
 # One statement for every filter: keys and values are data, so that none is planned anew, and none

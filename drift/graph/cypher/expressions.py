@@ -84,27 +84,3 @@ def first_text(n: str, *names: str) -> str:
         listed.append(f"{first}ELSE toStringOrNull({one}) END")
 
     return f"coalesce({', '.join(listed)})"
-
-
-def has_its_edges(n: str, edge: str) -> str:
-    """Return the condition that nothing was taken from a node since it was made.
-
-    Its stamp ends with the number of edges of this type that it was made of.
-    """
-    return f"{n}.stamp ENDS WITH ' ' + toString(COUNT {{ ({n})<-[:{edge}]-() }})"
-
-
-def has_its_edges(n: str, edge: str) -> str:
-    """Return the condition that nothing was taken from a node since it was made.
-
-    Its stamp ends with the number of edges of this type that it was made of.
-    """
-    return f"{n}.stamp ENDS WITH ' ' + toString(COUNT {{ ({n})<-[:{edge}]-() }})"
-
-
-def has_its_edges(n: str, edge: str) -> str:
-    """Return the condition that nothing was taken from a node since it was made.
-
-    Its stamp ends with the number of edges of this type that it was made of.
-    """
-    return f"{n}.stamp ENDS WITH ' ' + toString(COUNT {{ ({n})<-[:{edge}]-() }})"

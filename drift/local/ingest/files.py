@@ -30,8 +30,8 @@ from drift.local.ingest.code.code_documents import read_code
 from drift.local.ingest.code.languages import LANGUAGES
 from drift.local.ingest.formats import tools
 from drift.local.ingest.formats.encodings import decoded
+from drift.local.ingest.formats.html_text import read_page
 from drift.local.ingest.front_matter import without_front_matter
-from drift.local.ingest.html_text import read_page
 from drift.local.ingest.kinds import MEDIA_TYPES
 from drift.model.attributes import NOTHING_SAID, Attributes
 

@@ -77,6 +77,10 @@ KINDS = (
     Kind((".pdf",), "pdf", "read_pdf", "application/pdf"),
     Kind((".docx",), "word", "read_word", f"{_OFFICE}.wordprocessingml.document"),
     Kind((".pptx",), "slides", "read_slides", f"{_OFFICE}.presentationml.presentation"),
+    Kind((".odt",), "open_documents", "read_open_document", f"{_OPEN}.text"),
+    Kind((".odp",), "open_documents", "read_open_document", f"{_OPEN}.presentation"),
+    Kind((".rtf",), "rich_text", "read_rich_text", "application/rtf"),
+    Kind((".epub",), "books", "read_book", "application/epub+zip"),
     Kind((".xlsx",), "sheets", "read_workbook", f"{_OFFICE}.spreadsheetml.sheet"),
     Kind((".ods",), "sheets", "read_workbook", f"{_OPEN}.spreadsheet"),
     Kind((".csv",), "delimited", "read_csv", "text/csv"),
@@ -93,11 +97,11 @@ WITHOUT_TITLES = frozenset({".pdf"})
 """Those of whose text the first heading is no title: it is the first of the outline."""
 
 NOT_TAKEN = {
-    **dict.fromkeys((".doc", ".odt", ".rtf", ".pages"), "save it as .docx or .pdf"),
+    **dict.fromkeys((".doc", ".pages"), "save it as .docx or .pdf"),
     **dict.fromkeys((".xls", ".xlsb", ".numbers"), "save it as .xlsx or .csv"),
-    **dict.fromkeys((".ppt", ".odp", ".key"), "save it as .pptx or .pdf"),
+    **dict.fromkeys((".ppt", ".key"), "save it as .pptx or .pdf"),
     **dict.fromkeys((".docm", ".xlsm", ".pptm"), "save it without macros"),
-    **dict.fromkeys((".epub", ".mobi"), "convert it to .html"),
+    **dict.fromkeys((".mobi",), "convert it to .epub or .html"),
     **dict.fromkeys((".zip", ".tar", ".gz", ".7z"), "unpack it"),
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff"), "pictures are not read"),
     **dict.fromkeys((".eml", ".msg"), "save the message as .html or .txt"),

@@ -70,7 +70,7 @@ class _OpenDocument(Story):
         if self._says(page, "drawing-page-properties", "visibility") == "hidden":
             self.left["hidden slides"] += 1
             return
-        shapes = [*in_rows(Box(*map(_inches, _place(one)), one) for one in page)]
+        shapes = [*in_rows(_box(one) for one in page if local(one) != "notes")]
         titles = [one for one in shapes if said_of(one, "class") == "title"]
         for one in titles:
             if words := " ".join(" ".join(self.blocks(one)).split()):
@@ -127,10 +127,9 @@ class _OpenDocument(Story):
                 continue
             name = local(one)
             if name in {"annotation", "note"}:
-                author = f" ({words})" if (words := one.findtext("{*}creator")) else ""
-                called = (
-                    "Note" if name == "note" else f"Comment ({author})" if author else "Comment"
-                )
+                author = one.findtext("{*}creator")
+                by = f" ({author})" if author else ""
+                called = "Note" if name == "note" else f"Comment{by}"
                 words = " ".join("\n".join(self.blocks(one)).split())
                 said.notes += [f"{called}: {words}"] * bool(words)
             elif name == "frame":
@@ -179,8 +178,9 @@ def _cell(one: Element) -> Cell:
     return Cell(one, across, number_of(one, "number-rows-spanned", 1, _MOST_ACROSS))
 
 
-def _place(shape: Element) -> tuple[str, str, str]:
-    return said_of(shape, "y"), said_of(shape, "x"), said_of(shape, "height")
+def _box(shape: Element) -> Box:
+    top, left, height = (_inches(said_of(shape, name)) for name in ("y", "x", "height"))
+    return Box(top, left, height, shape)
 
 
 def _inches(length: str) -> float:

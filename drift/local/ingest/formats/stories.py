@@ -145,5 +145,6 @@ def within(table: Iterable[str]) -> str:
 
 def _with_pages(rows: Iterator[list[object]], breaks: Iterable[int]) -> Iterator[list[object]]:
     for row, count in zip(rows, breaks, strict=True):
-        yield from [[_NEW_PAGE * count]] * bool(count)
+        if count:
+            yield [_NEW_PAGE * count]
         yield row

@@ -9,13 +9,13 @@ from drift.local.ingest.formats import DamagedError, Growth, Read
 from drift.local.ingest.formats.encodings import decoded
 from drift.local.ingest.formats.escaping import escaped
 from drift.local.ingest.formats.figures import chart, diagram, linear, picture
+from drift.local.ingest.formats.html_text import read_page
 from drift.local.ingest.formats.office import core_properties, note_on
 from drift.local.ingest.formats.packages import Element, Package, local, number_of, said_of
 from drift.local.ingest.formats.stories import Said, Story, Style, within
 from drift.local.ingest.formats.tables import Cell
 from drift.local.ingest.formats.word_signs import signs_of
 from drift.local.ingest.formats.word_styles import Styles, is_on
-from drift.local.ingest.html_text import read_page
 
 _UNSEEN = frozenset(
     (

@@ -102,8 +102,9 @@ DOCUMENT_EDGES = {
 }
 """How a document is connected to what it defines or leads to, by the label of that."""
 
-# A node that lost an edge is not as it was, and each document of its chunks leads to what has a
-# label.
+# A node that lost an edge is not as it was: the number of those that lead to it ends its stamp, and
+# each document of its chunks leads to what has a label.
+_HAS_EDGES = "n.stamp ENDS WITH ' ' + toString(COUNT {{ (n)<-[:{edge}]-() }})"
 _LACKS_A_DOCUMENT = " OR ".join(
     f"(n:{label} AND NOT {edge.replace('(e)', '(n)')})" for label, edge in DOCUMENT_EDGES.items()
 )
@@ -115,13 +116,13 @@ WITH p, {clauses.HAS_VERSIONS} AS has_versions, $vector <> 'embedding'
 RETURN COLLECT {{
   MATCH (n:__Entity__) USING INDEX SEEK n:__Entity__(project_id)
   WHERE n.project_id = $project_id AND {of_generation("n", "coalesce(p.generation, 0)")}
-  RETURN [n.id, CASE WHEN {_IS_OWN} AND {has_its_edges("n", "HAS_ENTITY")}
+  RETURN [n.id, CASE WHEN {_IS_OWN} AND {_HAS_EDGES.format(edge="HAS_ENTITY")}
     AND NOT EXISTS {{ MATCH (n)<-[:HAS_ENTITY]-()<-[:HAS_CHUNK]-(d) WHERE {_LACKS_A_DOCUMENT} }}
     THEN n.stamp ELSE '' END]
 }} AS entities, COLLECT {{
   MATCH (n:__Community__) USING INDEX SEEK n:__Community__(project_id)
   WHERE n.project_id = $project_id AND {of_generation("n", "coalesce(p.generation, 0)")}
-  RETURN [n.community, CASE WHEN {_IS_OWN} AND {has_its_edges("n", "IN_COMMUNITY")}
+  RETURN [n.community, CASE WHEN {_IS_OWN} AND {_HAS_EDGES.format(edge="IN_COMMUNITY")}
     THEN n.stamp ELSE '' END]
 }} AS communities
 """
