@@ -11,7 +11,7 @@ from drift.indexing.cleaning import clean, is_crawled
 from drift.indexing.documents import Skipped, SourceDocument
 from drift.indexing.records import chunk_records
 from drift.local.ingest.files import read_document
-from drift.local.ingest.html_text import read_page
+from drift.local.ingest.formats.html_text import read_page
 
 MENU = "* [Home](https://example.com/home)\n* [News](https://example.com/news)\n"
 SENTENCE = "The old mill stands on the hill above the town, and nobody has lived in it for years."

@@ -130,7 +130,7 @@ def test_pages_of_word_slides_and_text_are_counted() -> None:
     parts = [("Title", "Manual"), ("", "The boat is blue."), ("Heading 2", "Oars"), ("", "Two.")]
     word = read("a.docx", made.word("Boats", parts, breaks=[2]))
     assert (word.title, word.text) == (
-        "Boats",
+        "Manual",
         "# Manual\n\nThe boat is blue.\n\n\f\n\n## Oars\n\nTwo.",
     )
     shown = read("a.pptx", made.slides("", [("One", ["first", "then"], []), ("Two", ["x"], [])]))

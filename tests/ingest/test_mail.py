@@ -12,10 +12,10 @@ import pytest
 from drift.core.errors import IngestError
 from drift.indexing.documents import Skipped, SourceDocument
 from drift.local.ingest.files import document_in
-from drift.local.ingest.mail import MOST_PARTS
+from drift.local.ingest.formats.mail import MOST_PARTS
+from drift.local.ingest.formats.quotes import QUOTED
 from drift.local.ingest.mailboxes import MOST_DEPTH
 from drift.local.ingest.pipeline import ingest
-from drift.local.ingest.quotes import QUOTED
 from drift.local.ingest.report import IngestReport
 from drift.local.ingest.sources import read_changed, read_source
 from tests.ingest import made_files as made

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from drift.indexing.chunking import cut
-from drift.local.ingest.html_text import html_to_markdown
+from drift.local.ingest.formats.html_text import html_to_markdown
 
 SPHINX = """<html><head><title>Fees &#8212; Harbour documentation</title></head><body>
 <div class="related" role="navigation" aria-label="Related"><h3>Navigation</h3><ul><li>index</ul></div>

@@ -8,7 +8,7 @@ import pytest
 
 from drift.indexing.documents import SourceDocument
 from drift.local.ingest.files import document_in
-from drift.local.ingest.html_text import read_page
+from drift.local.ingest.formats.html_text import read_page
 
 SENTENCE = "The quays are swept each morning by the crew of the harbour before the first boat. "
 PRESS = "<script>x = 1</script>" * 20

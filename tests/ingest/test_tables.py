@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from drift.local.ingest.formats import tables
+from drift.local.ingest.formats import NoDocumentError, tables
+from drift.local.ingest.formats.delimited import read_csv
 from drift.local.ingest.formats.tables import Cell
 
 QUAYS = [["North", 120, 155, 183], ["South", 96, 101, 140], ["West", 77, 82, 91]]
@@ -102,3 +103,44 @@ def test_tables_of_markdown_keep_their_bars_and_code_its_lines() -> None:
     table = "| Flag | Meaning |\n|---|---|\n| a\\|b | either |"
     assert tables.with_heads(table, 1).endswith("| Flag: a|b | Meaning: either |")
     assert tables.with_heads(f"~~~\n{table}\n~~~\n") == f"~~~\n{table}\n~~~\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Alder;11,50;66,25\nBirch;13,75;78,10\n", ["Birch", "13,75", "78,10"]),
+        ("Alder\t1,200\nBirch\t2,300\n", ["Birch", "2,300"]),
+        ("sep=|\n1,5|a,b\n2,5|c,d\n", ["2,5", "c,d"]),
+        ('\ufeff1, "a, b"\n2, "c, d"\n', ["2", "c, d"]),
+        ('1,"a\nb, c"\n2,"d ""e"" f\ng, h"\n', ["2", 'd "e" f g, h']),
+    ],
+)
+def test_values_are_cut_where_they_are_whole(text: str, said: list[str]) -> None:
+    read = read_csv(text.encode())
+    named = " | ".join(f"column {n}: {value}" for n, value in enumerate(said, 1))
+    assert read.text.split("\n\n")[-1] == f"| {named} |"
+    assert read.note == ""
+
+
+@pytest.mark.parametrize("sign", ["\t", ","])
+def test_a_quotation_that_nothing_ends_costs_no_row(sign: str) -> None:
+    rows = [f"{n}{sign}place {n}{sign}{3 * n}" for n in range(1, 5_001)]
+    rows[100] = f'101{sign}"Sea and shore{sign}303'
+    rows[3000] = f'3001{sign}"Tow{sign}9003'
+    read = read_csv("\n".join([sign.join(["id", "name", "sum"]), *rows]).encode())
+    found = read.text.split("\n\n")
+    assert len(found) == 5_001
+    assert found[101] == '| id: 101 | name: "Sea and shore | sum: 303 |'
+    assert found[-1] == "| id: 5000 | name: place 5000 | sum: 15000 |"
+    assert read.note.endswith(": 2")
+
+
+def test_quotations_without_ends_take_no_more_than_linear_time() -> None:
+    began = time.process_time()
+    assert read_csv(b"a,b\n" + b'x","y\n' * 100_000).text.count("\n\n") == 100_000
+    assert time.process_time() - began < 5
+
+
+def test_a_table_of_ten_million_rows_is_refused() -> None:
+    with pytest.raises(NoDocumentError, match="10,000,000 rows"):
+        read_csv(b"1\n" * 10_000_000)

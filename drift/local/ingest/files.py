@@ -30,11 +30,11 @@ from drift.local.ingest.code.code_documents import read_code
 from drift.local.ingest.code.languages import LANGUAGES
 from drift.local.ingest.formats import NO_TALK, Talk, tools
 from drift.local.ingest.formats.encodings import decoded, decoded_page
+from drift.local.ingest.formats.html_text import read_page
+from drift.local.ingest.formats.quotes import QUOTED
 from drift.local.ingest.front_matter import without_front_matter
-from drift.local.ingest.html_text import read_page
 from drift.local.ingest.kinds import MEDIA_TYPES
 from drift.local.ingest.markdown_comments import without_comments
-from drift.local.ingest.quotes import QUOTED
 from drift.model.attributes import NOTHING_SAID, Attributes, Value
 
 MAX_FILE_BYTES = 50 * 1024 * 1024
@@ -78,7 +78,7 @@ class SourceFile:
             return found
         content, changed = found
         if self.span or self.within:
-            from drift.local.ingest import mail  # noqa: PLC0415 - most folders hold none
+            from drift.local.ingest.formats import mail  # noqa: PLC0415 - most folders hold none
 
             content = mail.taken_out(content, self.within, is_escaped=self.span is not None)
             changed = self.updated_at

@@ -69,7 +69,7 @@ def without_front_matter(text: str) -> tuple[str, Attributes, str]:
 
 
 def attributes_of(told: Mapping[Any, Any]) -> tuple[Attributes, list[str]]:
-    """Return what is said under the names of front matter, and the names of what cannot be used."""
+    """Return what a file says of itself, and the names of what cannot be used."""
     tags: dict[str, None] = {}
     metadata: dict[str, Value] = {}
     moments: dict[str, int] = {}

@@ -60,7 +60,7 @@ def _opened(path: Path, name: str) -> list[Found]:
 
 def _messages(file: SourceFile, content: bytes) -> list[Found]:
     """Return the messages of a mailbox, which are called after their days and subjects."""
-    from drift.local.ingest import mail  # noqa: PLC0415 - most folders hold no mail
+    from drift.local.ingest.formats import mail  # noqa: PLC0415 - most folders hold no mail
 
     found: list[Found] = []
     used: Counter[str] = Counter()
@@ -89,7 +89,7 @@ def _messages(file: SourceFile, content: bytes) -> list[Found]:
 
 
 def _with_attachments(file: SourceFile, content: bytes) -> Iterator[Found]:
-    from drift.local.ingest import mail  # noqa: PLC0415 - most folders hold no mail
+    from drift.local.ingest.formats import mail  # noqa: PLC0415 - most folders hold no mail
 
     try:
         letter = mail.opened(content)

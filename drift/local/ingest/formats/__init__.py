@@ -75,10 +75,7 @@ class Growth:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of files: how they end, the module and function that read them, their media type.
-
-    A module with a dot before it is one beside this package.
-    """
+    """One kind of files: how they end, the module and function that read them, their media type."""
 
     endings: tuple[str, ...]
     module: str
@@ -92,15 +89,19 @@ KINDS = (
     Kind((".pdf",), "pdf", "read_pdf", "application/pdf"),
     Kind((".docx",), "word", "read_word", f"{_OFFICE}.wordprocessingml.document"),
     Kind((".pptx",), "slides", "read_slides", f"{_OFFICE}.presentationml.presentation"),
+    Kind((".odt",), "open_documents", "read_open_document", f"{_OPEN}.text"),
+    Kind((".odp",), "open_documents", "read_open_document", f"{_OPEN}.presentation"),
+    Kind((".rtf",), "rich_text", "read_rich_text", "application/rtf"),
+    Kind((".epub",), "books", "read_book", "application/epub+zip"),
     Kind((".xlsx",), "sheets", "read_workbook", f"{_OFFICE}.spreadsheetml.sheet"),
     Kind((".ods",), "sheets", "read_workbook", f"{_OPEN}.spreadsheet"),
-    Kind((".csv",), "sheets", "read_csv", "text/csv"),
-    Kind((".tsv",), "sheets", "read_csv", "text/tab-separated-values"),
+    Kind((".csv",), "delimited", "read_csv", "text/csv"),
+    Kind((".tsv",), "delimited", "read_csv", "text/tab-separated-values"),
     Kind((".ipynb",), "notebook", "read_notebook", "application/x-ipynb+json"),
-    Kind((".eml",), ".mail", "read_mail", "message/rfc822"),
-    Kind((".mbox",), ".mail", "read_mailbox", "application/mbox"),
+    Kind((".eml",), "mail", "read_mail", "message/rfc822"),
+    Kind((".mbox",), "mail", "read_mailbox", "application/mbox"),
 )
-"""All that one module reads; source code, Markdown and pages have their own."""
+"""All that a module of this package reads; source code, Markdown and pages have their own."""
 
 _BY_ENDING = {ending: kind for kind in KINDS for ending in kind.endings}
 ENDINGS = frozenset(_BY_ENDING)
@@ -113,11 +114,11 @@ WITHOUT_TITLES = frozenset({".pdf"})
 """Those of whose text the first heading is no title: it is the first of the outline."""
 
 NOT_TAKEN = {
-    **dict.fromkeys((".doc", ".odt", ".rtf", ".pages"), "save it as .docx or .pdf"),
+    **dict.fromkeys((".doc", ".pages"), "save it as .docx or .pdf"),
     **dict.fromkeys((".xls", ".xlsb", ".numbers"), "save it as .xlsx or .csv"),
-    **dict.fromkeys((".ppt", ".odp", ".key"), "save it as .pptx or .pdf"),
+    **dict.fromkeys((".ppt", ".key"), "save it as .pptx or .pdf"),
     **dict.fromkeys((".docm", ".xlsm", ".pptm"), "save it without macros"),
-    **dict.fromkeys((".epub", ".mobi"), "convert it to .html"),
+    **dict.fromkeys((".mobi",), "convert it to .epub or .html"),
     **dict.fromkeys((".zip", ".tar", ".gz", ".7z"), "unpack it"),
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff"), "pictures are not read"),
     ".msg": "save the message as .eml",

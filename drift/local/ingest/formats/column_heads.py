@@ -34,6 +34,11 @@ def kind(value: str) -> str:
     return _DIGITS.sub("0", _LETTERS.sub("a", value))
 
 
+def is_number(value: str) -> bool:
+    """Tell whether a value is a number, a year or a date."""
+    return kind(value) in _NUMBERS
+
+
 def find(rows: Sequence[Row], known: int | None = None) -> tuple[int, int, list[str]]:
     """Return where a table's heads begin, where they end, and the columns' names.
 

@@ -14,18 +14,9 @@ from pypdfium2 import PdfBookmark, PdfDocument, PdfiumError
 from drift.core.folding import as_typed
 from drift.indexing.pages import joined, without_running_heads
 from drift.local.ingest.formats import DamagedError, Growth, NoDocumentError, Read
+from drift.local.ingest.formats.titles import own_title
 
 _PASSWORD = "password"  # noqa: S105 - a word of pdfium's message
-_BY_PROGRAM = re.compile(r"microsoft \w+ - ", re.IGNORECASE)
-_NO_TITLE = re.compile(
-    r"\s*|untitled(?:[ _-]?(?:document|presentation|spreadsheet|\d+))*|document ?\d*|"
-    r"(?:(?:title|cover)(?: page)?|(?:table of )?contents|preface|abstract)|"
-    r"(?:chapter|part|section|appendix|kapitel|teil|chapitre) ?[\divxlc]*\.?|"
-    r".*\.(?:docx?|docm|dotx?|odt|rtf|pages|pptx?|odp|key|xlsx?|ods|pdf|e?ps|dvi|indd|qx[dp]|pub|fm|"
-    r"wp[ds]|vsdx?|psd|cdr|ai)|\S+\.(?:tex|txt|md|rst|html?|xml|csv|png|jpe?g|tiff?)",
-    re.IGNORECASE,
-)
-"""Titles that programs make of a file's name, and those of a part."""
 _MOST_HEADINGS = 5_000
 _FREE_PAGES, _BYTES_A_PAGE = 1_000, 20
 """Pages that any file may have, and one more for so many bytes: a page may be named many times."""
@@ -54,8 +45,8 @@ def read_pdf(content: bytes) -> Read:
 
     note = f"{empty:,} of {len(pages):,} pages hold no text; pictures are not read"
     text = joined(without_running_heads(pages))
-    title = _BY_PROGRAM.sub("", title.strip(), count=1)
-    if _NO_TITLE.fullmatch(title) or _is_of_part(title, outline):
+    title = own_title(title)
+    if not title or _is_of_part(title, outline):
         title = _title_above(outline)
     return Read(text, title, has_pages=True, note=note if empty else "")
 
@@ -99,7 +90,7 @@ def _is_of_part(title: str, outline: Sequence[_Entry]) -> bool:
 def _title_above(outline: Sequence[_Entry]) -> str:
     """Return what stands above all the rest of an outline; nothing where its parts are equal."""
     tops = [one.title for one in outline if not one.level]
-    is_title = len(tops) == 1 < len(outline) and not _NO_TITLE.fullmatch(tops[0].strip())
+    is_title = len(tops) == 1 < len(outline) and bool(own_title(tops[0]))
     return tops[0] if is_title else ""
 
 

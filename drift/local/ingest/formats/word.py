@@ -1,89 +1,184 @@
-"""Word documents: headings, paragraphs, lists and tables in their order, pages as Word cut them."""
+"""Word documents: all text that a reader sees is read, unless it is named here as left out."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator
 
-from docx import Document
-from docx.opc.exceptions import OpcError
-from docx.oxml.ns import qn
-from docx.table import Table
-from docx.text.paragraph import Paragraph
-from lxml.etree import LxmlError
-
+from drift.indexing.documents import Skipped, text_of
 from drift.local.ingest.formats import DamagedError, Growth, Read
-from drift.local.ingest.formats.packages import opened
-from drift.local.ingest.formats.tables import as_text
+from drift.local.ingest.formats.encodings import decoded
+from drift.local.ingest.formats.escaping import escaped
+from drift.local.ingest.formats.figures import chart, diagram, linear, picture
+from drift.local.ingest.formats.html_text import read_page
+from drift.local.ingest.formats.office import core_properties, note_on
+from drift.local.ingest.formats.packages import Element, Package, local, number_of, said_of
+from drift.local.ingest.formats.stories import Said, Story, Style, within
+from drift.local.ingest.formats.tables import Cell
+from drift.local.ingest.formats.word_signs import signs_of
+from drift.local.ingest.formats.word_styles import Styles, is_on
 
-_HEADING = re.compile(r"Heading (\d)")
-_TEXT, _TAB, _BREAK = qn("w:t"), qn("w:tab"), qn("w:br")
-_PAGE_AS_CUT = qn("w:lastRenderedPageBreak")
-_FALLBACK = "{http://schemas.openxmlformats.org/markup-compatibility/2006}Fallback"
-"""What older programs show in the place of what stands beside it."""
+_UNSEEN = frozenset(
+    (
+        *("pPr", "rPr", "tblPr", "tblGrid", "trPr", "tcPr", "sdtPr", "sectPr", "ffData", "rt"),
+        *("Fallback", "instrText", "delInstrText", "fldData", "binData"),
+    )
+)
+"""Elements that tell how something looks or comes about, and what older programs show instead."""
+_MOVED = frozenset({"del", "moveFrom", "delText"})
+_NOTES = {"footnoteReference": "footnote", "endnoteReference": "endnote"}
+_MOST_ACROSS = 100
 
 
 def read_word(content: bytes) -> Read:
-    """Return the text of a document; what was deleted, heads and notes of pages are left out."""
-    try:
-        document = Document(opened(content))
-        body = document.element.body
+    """Return the text of a document with its notes and comments; heads of pages are left out."""
+    package = Package(content)
+    main = [one.name for one in package.related("").values() if one.kind == "officeDocument"]
+    root = package.xml(main[0]) if main else None
+    body = None if root is None else root.find("{*}body")
+    if body is None:
+        raise DamagedError("is no Word document that can be read (it has no body)")
+
+    story = _Word(package, main[0], body)
+    text = "\n\n".join(Growth.of(content).seen(story.blocks(body)))
+    title, own = core_properties(package)
+    note = note_on(story.left)
+    return Read(text, story.title or title, has_pages="\f" in text, note=note, own=own)
+
+
+class _Word(Story):
+    """One document as it is read; each note, chart and part is read once, wherever it is named."""
+
+    def __init__(self, package: Package, name: str, body: Element) -> None:
+        super().__init__()
+        self._package = package
+        self._related = package.related(name)
+        self._styles = Styles(self._part("styles"))
+        self._notes = {
+            (kind, said_of(note, "id")): note
+            for kind in ("footnote", "endnote", "comment")
+            for note in self._part(f"{kind}s")
+        }
         # Word notes where its pages ended; only without that, breaks that people made are counted.
-        page = _PAGE_AS_CUT if next(body.iter(_PAGE_AS_CUT), None) is not None else _BREAK
-        parts = list(Growth.of(content).seen(_parts(document, page)))
-        title = document.core_properties.title or ""
-    except (OpcError, LxmlError, KeyError, ValueError, AttributeError) as error:
-        raise DamagedError(f"is no Word document that can be read ({error})") from error
+        self._is_cut = next(body.iter("{*}lastRenderedPageBreak"), None) is not None
 
-    text = "\n\n".join(parts)
-    return Read(text, title, has_pages="\f" in text)
+    def _part(self, kind: str) -> Element:
+        names = (one.name for one in self._related.values() if one.kind == kind)
+        root = self._package.xml(next(names, ""))
+        return () if root is None else root
+
+    def is_left_out(self, one: Element, name: str) -> bool:
+        what = ""
+        if name in _MOVED:
+            what = "passages that were deleted or moved away"
+        elif name == "r" and self._styles.is_hidden(one):
+            what = "hidden passages"
+        elif name == "sdt" and one.find("{*}sdtPr/{*}showingPlcHdr") is not None:
+            what = "fields that nobody filled in"
+        if what and any((words.text or "").strip() for words in one.iter("{*}t", "{*}delText")):
+            self.left[what] += 1
+        return bool(what) or name in _UNSEEN
+
+    def style(self, paragraph: Element) -> Style:
+        return self._styles.of(paragraph)
+
+    def breaks_before(self, paragraph: Element) -> bool:
+        return not self._is_cut and is_on(paragraph.find("{*}pPr/{*}pageBreakBefore"))
+
+    def beside(self, one: Element, name: str) -> Iterable[str] | None:
+        if name == "txbxContent":
+            return self.blocks(one)
+        if name not in {"altChunk", "chart", "relIds"}:
+            return None
+        part = self._related.pop(said_of(one, "dm" if name == "relIds" else "id"), None)
+        if name == "altChunk":
+            return self._chunk(part.name if part else "")
+        root = self._package.xml(part.name) if part else None
+        return chart(root) if name == "chart" else filter(None, [diagram(root)])
+
+    def said(self, element: Element) -> Said:
+        said = Said()
+        codes: list[bool] = []  # of the fields that are open: whether their results are to come
+        waiting = [element]
+        while waiting:
+            one = waiting.pop()
+            name = local(one)
+            if name == "fldChar":
+                _see_field(one, codes)
+            if self.is_left_out(one, name) or (any(codes) and name == "t"):
+                continue
+            if name == "oMath":
+                said.parts.append(linear(one))
+            elif name == "tbl":
+                said.parts.append("\n" + within(self.table(one)))
+            elif found := self._note(one, name):
+                said.notes.append(found)
+            elif (boxes := self.beside(one, name)) is not None:
+                said.behind += boxes
+            else:
+                said.parts.append("\n" if name == "p" and said.parts else signs_of(one, name))
+                is_break = name == "br" and said_of(one, "type") == "page"
+                if name == "lastRenderedPageBreak" or is_break:
+                    said.parts.append("\f" if self._is_cut != is_break else "")
+                waiting.extend(reversed(one))
+        return said
+
+    def _note(self, one: Element, name: str) -> str:
+        if name == "docPr":
+            return picture(one)
+        key = said_of(one, "id")
+        if name == "commentReference":
+            note = self._notes.pop(("comment", key), None)
+            author = said_of(note, "author")
+            called = f"Comment ({author}): " if author else "Comment: "
+        else:
+            note, called = self._notes.pop((_NOTES.get(name, ""), key), None), "Note: "
+        words = "" if note is None else " ".join(self.whole(note).split())
+        return called + words if words else ""
+
+    def _chunk(self, name: str) -> Iterator[str]:
+        """Yield what another document says that stands in this one, where it is a page or text."""
+        found = text_of(self._package.content(name), "", decoded)
+        ending = name.rpartition(".")[2].lower()
+        if isinstance(found, Skipped) or ending not in {"htm", "html", "xhtml", "txt"}:
+            self.left["documents within this one"] += 1
+            return
+        yield escaped(found[0].strip()) if ending == "txt" else read_page(found[0])[0]
+
+    def _under(self, element: Element, wanted: str) -> Iterator[Element]:
+        waiting = [*reversed(element)]
+        while waiting:
+            one = waiting.pop()
+            if (name := local(one)) == wanted:
+                yield one
+            elif not self.is_left_out(one, name):
+                waiting.extend(reversed(one))
+
+    def cells(self, table: Element) -> list[list[Cell]]:
+        rows: list[list[Cell]] = []
+        above: dict[int, Cell] = {}
+        for row in self._under(table, "tr"):
+            if row.find("{*}trPr/{*}del") is not None or row.find("{*}trPr/{*}hidden") is not None:
+                self.left["rows of tables that were deleted or hidden"] += 1
+                continue
+            column = number_of(row.find("{*}trPr/{*}gridBefore"), "val", 0, _MOST_ACROSS)
+            rows.append([Cell(None, column)] if column else [])
+            for cell in self._under(row, "tc"):
+                across = number_of(cell.find("{*}tcPr/{*}gridSpan"), "val", 1, _MOST_ACROSS)
+                merge = cell.find("{*}tcPr/{*}vMerge")
+                if merge is None or said_of(merge, "val") == "restart" or column not in above:
+                    above[column] = Cell(cell, across)
+                    rows[-1].append(above[column])
+                else:
+                    above[column].down += 1
+                column += across
+        return rows
 
 
-def _parts(document: Any, page: str) -> Iterator[str]:  # noqa: ANN401 - it has no public type
-    for block in document.iter_inner_content():
-        if isinstance(block, Table):
-            if text := as_text(_rows(block, page)):
-                yield text
-        elif said := _said(block._p, page).strip(" \t\n"):  # noqa: SLF001 - its element
-            yield _marked(block, said)
-
-
-def _marked(paragraph: Paragraph, said: str) -> str:
-    style = paragraph.style.name or "" if paragraph.style else ""
-    heading = _HEADING.fullmatch(style)
-    if heading or style == "Title":
-        breaks, words = "\f" * said.count("\f"), " ".join(said.replace("\f", " ").split())
-        level = int(heading[1]) if heading else 1
-        marked = f"{'#' * min(level, 6)} {words}" if words else ""
-        return f"{breaks}\n\n{marked}" if breaks else marked
-    if style.startswith("List") or paragraph._p.find(f"{qn('w:pPr')}/{qn('w:numPr')}") is not None:  # noqa: SLF001 - its element
-        return f"- {said}"
-    return said
-
-
-def _rows(table: Table, page: str) -> Iterator[list[str]]:
-    for row in table._tbl.tr_lst:  # noqa: SLF001 - rows of cells as they are stored, in linear time
-        yield [_said(cell, page) for cell in row.tc_lst]
-
-
-def _said(element: Any, page: str) -> str:  # noqa: ANN401 - an element of XML
-    """Return the text in an element, with a form feed where a page begins."""
-    parts: list[str] = []
-    waiting = [element]
-    while waiting:
-        one = waiting.pop()
-        if one.tag == _FALLBACK:
-            continue
-        is_page = one.tag == page and (page != _BREAK or one.get(qn("w:type")) == "page")
-        if one.tag == _TEXT:
-            parts.append(one.text or "")
-        elif is_page:
-            parts.append("\f")
-        elif one.tag in {_TAB, _BREAK} and one.getparent().tag == qn("w:r"):
-            parts.append("\t" if one.tag == _TAB else "\n")
-        elif one.tag == qn("w:p") and parts:
-            parts.append("\n")
-        waiting.extend(reversed(one))
-
-    return "".join(parts)
+def _see_field(one: Element, codes: list[bool]) -> None:
+    kind = said_of(one, "fldCharType")
+    if kind == "begin":
+        codes.append(True)
+    elif codes and kind == "separate":
+        codes[-1] = False
+    elif codes and kind == "end":
+        codes.pop()

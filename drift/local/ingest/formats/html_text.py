@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 from drift.core.hyperlinks import Link
 from drift.indexing.cleaning import clean
+from drift.local.ingest.formats.page_blocks import MENU, Seen, as_markdown, blocks_of, has_words
+from drift.local.ingest.formats.page_tables import Block
 from drift.local.ingest.front_matter import attributes_of
-from drift.local.ingest.page_blocks import MENU, Seen, as_markdown, blocks_of, has_words
-from drift.local.ingest.page_tables import Block
 from drift.model.attributes import NOTHING_SAID, Attributes
 
 FEW_SCRIPTS = 10

@@ -13,8 +13,8 @@ from html.parser import HTMLParser
 
 from drift.core.hyperlinks import Link
 from drift.local.ingest.formats.escaping import escaped, fenced
-from drift.local.ingest.page_regions import BLOCKS, HEADINGS, Regions
-from drift.local.ingest.page_tables import Block, PageTable
+from drift.local.ingest.formats.page_regions import BLOCKS, HEADINGS, Regions
+from drift.local.ingest.formats.page_tables import Block, PageTable
 
 MOST_TABLES_DEEP = 8
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from drift.local.ingest.html_text import html_to_markdown
+from drift.local.ingest.formats.html_text import html_to_markdown
 
 QUOTED = "## Quoted from an earlier message"
 """The heading of what a message quotes, at its end."""

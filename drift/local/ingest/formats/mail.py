@@ -24,7 +24,7 @@ from drift.core import moments
 from drift.indexing.documents import ending_of
 from drift.local.ingest.formats import NoDocumentError, Read, Talk
 from drift.local.ingest.formats.encodings import decoded
-from drift.local.ingest.quotes import (
+from drift.local.ingest.formats.quotes import (
     QUOTED,
     escaped,
     page_with_quotes,

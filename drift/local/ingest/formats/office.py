@@ -1,0 +1,67 @@
+"""What documents of office programs say of themselves, and what of them is left out."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from drift.local.ingest.formats.packages import Element, Package, local
+from drift.local.ingest.formats.titles import own_title
+from drift.local.ingest.front_matter import attributes_of
+from drift.model.attributes import Attributes
+
+_CORE = {
+    "title": "title",
+    "creator": "author",
+    "created": "created",
+    "modified": "updated",
+    "language": "language",
+    "keywords": "keywords",
+}
+
+
+def core_properties(package: Package) -> tuple[str, Attributes]:
+    """Return the title of a package, and what else it says of itself."""
+    parts = [one.name for one in package.related("").values() if one.kind == "core-properties"]
+    return told_by(package.xml(parts[0]) if parts else None, _CORE)
+
+
+def told_by(root: Element, names: Mapping[str, str]) -> tuple[str, Attributes]:
+    """Return the title and all else that a part says, whose elements mean what `names` says."""
+    told: dict[str, list[str]] = defaultdict(list)
+    for one in () if root is None else root.iter():
+        name, words = names.get(local(one)), " ".join((one.text or "").split())
+        if name and words:
+            told[name].append(words)
+    said = {name: ", ".join(dict.fromkeys(words)) for name, words in told.items()}
+    if "keywords" in said:
+        said["keywords"] = said["keywords"].replace(";", ",")
+    title = own_title(said.pop("title", ""))
+    return title, attributes_of(said)[0]
+
+
+def note_on(left: Counter[str]) -> str:
+    """Return in words what was left out, and how often; empty for nothing."""
+    counts = ", ".join(f"{what} ({count:,})" for what, count in sorted(left.items()))
+    return f"left out: {counts}" if counts else ""
+
+
+class Box(NamedTuple):
+    """What stands somewhere on a slide."""
+
+    top: float
+    left: float
+    height: float
+    held: Any
+
+
+def in_rows(boxes: Iterable[Box]) -> Iterator[Any]:
+    """Yield what boxes hold row by row; one that begins above the middle of the first is beside."""
+    row: list[Box] = []
+    for box in sorted(boxes, key=lambda box: box.top):
+        if row and box.top > row[0].top + min(row[0].height, box.height) / 2:
+            yield from (one.held for one in sorted(row, key=lambda one: one.left))
+            row = []
+        row.append(box)
+    yield from (one.held for one in sorted(row, key=lambda one: one.left))
