@@ -32,7 +32,7 @@ from drift.local.ingest.formats import tools
 from drift.local.ingest.formats.encodings import decoded
 from drift.local.ingest.front_matter import without_front_matter
 from drift.local.ingest.html_text import read_page
-from drift.local.ingest.kinds import MEDIA_TYPES
+from drift.local.ingest.kinds import MEDIA_TYPES, why_machine_made
 from drift.model.attributes import NOTHING_SAID, Attributes
 
 MAX_FILE_BYTES = 50 * 1024 * 1024
@@ -51,7 +51,8 @@ class SourceFile:
 
     `id` is its path below the source with forward slashes, `content_hash` the SHA-256 of its bytes,
     in hex, and `updated_at` when it was last changed, in milliseconds since 1970. One with
-    `content` is read from that, wherever it is. `given` is what others say of it.
+    `content` is read from that, wherever it is. `given` is what others say of it, and `made_by`
+    what tells that no person wrote it.
     """
 
     path: Path
@@ -61,6 +62,7 @@ class SourceFile:
     source_uri: str = ""
     content: bytes | None = None
     given: Attributes = NOTHING_SAID
+    made_by: str = ""
 
     def loaded(self) -> SourceFile | Skipped:
         """Return it with its content, as it is now, or why it is not read."""
@@ -171,7 +173,8 @@ def _look_at(path: Path, name: str) -> SourceFile | Skipped:
     found = _bytes_of(path, name)
     if isinstance(found, Skipped):
         return found
-    return SourceFile(path, name, sha256(found[0]), found[1])
+    made_by = why_machine_made(name, found[0])
+    return SourceFile(path, name, sha256(found[0]), found[1], made_by=made_by)
 
 
 def _bytes_of(path: Path, name: str) -> tuple[bytes, int] | Skipped:
