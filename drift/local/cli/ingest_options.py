@@ -118,6 +118,15 @@ class IngestOptions:
             "given several times. A file .driftignore says it for each run.",
         ),
     ] = None
+    newest_wins: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--newest-wins",
+            metavar="PATTERN",
+            help="Of the files that this names, as in a .gitignore, the one with the latest date "
+            "in its name supersedes the others; may be given several times.",
+        ),
+    ] = None
     yes: Annotated[
         bool,
         typer.Option(
@@ -204,9 +213,10 @@ class IngestOptions:
     def selection(self) -> Selection:
         """Which files of a folder are read."""
         try:
-            return Selection.of(self.include or (), self.exclude or ())
+            return Selection.of(self.include or (), self.exclude or (), self.newest_wins or ())
         except ValueError as error:
-            raise typer.BadParameter(str(error), param_hint="--include, --exclude") from None
+            options = "--include, --exclude, --newest-wins"
+            raise typer.BadParameter(str(error), param_hint=options) from None
 
     @property
     def is_agreed(self) -> bool:

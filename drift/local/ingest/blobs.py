@@ -204,6 +204,7 @@ def _sorted_in(
         tuple(one for one in found if isinstance(one, Skipped)),
         ranked(ignored),
         is_file=is_file,
+        selection=selection,
     )
 
 

@@ -30,7 +30,7 @@ from drift.local.ingest.code.code_documents import read_code
 from drift.local.ingest.code.languages import LANGUAGES
 from drift.local.ingest.formats import tools
 from drift.local.ingest.formats.encodings import decoded
-from drift.local.ingest.front_matter import without_front_matter
+from drift.local.ingest.front_matter import MOST_CHARACTERS, without_front_matter
 from drift.local.ingest.html_text import read_page
 from drift.local.ingest.kinds import MEDIA_TYPES, why_machine_made
 from drift.model.attributes import NOTHING_SAID, Attributes
@@ -52,7 +52,7 @@ class SourceFile:
     `id` is its path below the source with forward slashes, `content_hash` the SHA-256 of its bytes,
     in hex, and `updated_at` when it was last changed, in milliseconds since 1970. One with
     `content` is read from that, wherever it is. `given` is what others say of it, and `made_by`
-    what tells that no person wrote it.
+    what tells that no person wrote it. It `supersedes` others, by names with commas between them.
     """
 
     path: Path
@@ -63,6 +63,7 @@ class SourceFile:
     content: bytes | None = None
     given: Attributes = NOTHING_SAID
     made_by: str = ""
+    supersedes: str = ""
 
     def loaded(self) -> SourceFile | Skipped:
         """Return it with its content, as it is now, or why it is not read."""
@@ -173,8 +174,22 @@ def _look_at(path: Path, name: str) -> SourceFile | Skipped:
     found = _bytes_of(path, name)
     if isinstance(found, Skipped):
         return found
-    made_by = why_machine_made(name, found[0])
-    return SourceFile(path, name, sha256(found[0]), found[1], made_by=made_by)
+    return SourceFile(
+        path,
+        name,
+        sha256(found[0]),
+        found[1],
+        made_by=why_machine_made(name, found[0]),
+        supersedes=_superseded_in(found[0]),
+    )
+
+
+def _superseded_in(content: bytes) -> str:
+    """Return what front matter says that its document supersedes."""
+    if not content.startswith(b"---") or b"supersedes" not in content[: MOST_CHARACTERS + 4]:
+        return ""
+    text = content.decode(errors="replace").replace("\r\n", "\n")
+    return str(without_front_matter(text)[1].metadata.get("supersedes", ""))
 
 
 def _bytes_of(path: Path, name: str) -> tuple[bytes, int] | Skipped:

@@ -15,16 +15,18 @@ NOT_INCLUDED, EXCLUDED = "--include does not name them", "--exclude names them"
 class Selection:
     """Patterns as in a `.gitignore` at the root of a source, for paths below it.
 
-    Where there are any, files that `include` names are read alone; those of `exclude` are not.
+    Where there are any, files that `include` names are read alone; those of `exclude` are not. Of
+    `newest` a date in the name tells the version.
     """
 
     include: GitIgnoreSpec = field(default_factory=lambda: GitIgnoreSpec(()))
     exclude: GitIgnoreSpec = field(default_factory=lambda: GitIgnoreSpec(()))
+    newest: GitIgnoreSpec = field(default_factory=lambda: GitIgnoreSpec(()))
 
     @classmethod
-    def of(cls, include: Iterable[str], exclude: Iterable[str]) -> Self:
+    def of(cls, include: Iterable[str], exclude: Iterable[str], newest: Iterable[str] = ()) -> Self:
         """Return it of these patterns; ValueError for one that cannot be understood."""
-        return cls(GitIgnoreSpec.from_lines(include), GitIgnoreSpec.from_lines(exclude))
+        return cls(*map(GitIgnoreSpec.from_lines, (include, exclude, newest)))
 
     def why_not(self, path: str, *, is_folder: bool = False) -> str:
         """Return why what is at a path is left out, or an empty string."""

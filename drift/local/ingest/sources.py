@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,7 +27,7 @@ class Source:
     """All that one place holds; `name` tells it from other sources of the same project.
 
     A place that `is_file` is one document itself, and no folder of documents. Of one that was read
-    in part, `only` are the places that were looked at.
+    in part, `only` are the places that were looked at, and `wider` reads further ones as well.
     """
 
     name: str
@@ -36,11 +36,15 @@ class Source:
     ignored: tuple[Ignored, ...] = ()
     is_file: bool = False
     only: tuple[str, ...] | None = None
+    wider: Callable[[Sequence[Path]], Source] | None = None
+    selection: Selection = EVERYTHING
 
     def saying(self, said: Attributes) -> Source:
         """Return it with this said of each document, which counts for more than what was."""
-        told = (replace(one, given=said.over(one.given)) for one in self.documents)
-        return replace(self, documents=tuple(told))
+        told = tuple(replace(one, given=said.over(one.given)) for one in self.documents)
+        wider = self.wider
+        again = wider and (lambda further: wider(further).saying(said))
+        return replace(self, documents=told, wider=again)
 
 
 def source_name(path: Path) -> str:
@@ -125,7 +129,13 @@ def read_changed(
             only.append(printable(str(place)))
             walk.look(place)
 
-    return replace(_source_of(walk, uri_prefix, guard), only=tuple(sorted(set(only))))
+    def wider(further: Sequence[Path]) -> Source:
+        return read_changed(
+            folder, [*changed, *further], uri_prefix, guard=guard, selection=selection
+        )
+
+    source = _source_of(walk, uri_prefix, guard)
+    return replace(source, only=tuple(sorted(set(only))), wider=wider)
 
 
 def _source_of(walk: Walk, uri_prefix: str, guard: Guard) -> Source:
@@ -150,6 +160,7 @@ def _source_of(walk: Walk, uri_prefix: str, guard: Guard) -> Source:
         ),
         tuple(sorted((*walk.skipped, *others), key=lambda one: one.path)),
         ranked(walk.ignored),
+        selection=walk.selection,
     )
 
 
