@@ -54,7 +54,7 @@ def doubles_of(source: Source, identity: Identity, state: ProjectState) -> Doubl
         path: [n for n in (name, *identity.others.get(path, ())) if n in state.documents]
         for path, name in identity.names.items()
     }
-    groups: defaultdict[object, list[str]] = defaultdict(list)
+    groups: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
     for one in source.documents:
         groups[one.content_hash, _kind(one.id), repr(one.given)].append(one.id)
 
@@ -62,7 +62,7 @@ def doubles_of(source: Source, identity: Identity, state: ProjectState) -> Doubl
     places: dict[str, tuple[str, ...]] = {}
     taken = {name for names in held.values() for name in names} | {*identity.gone}
     stay = _by_hash({n: one for n, one in state.documents.items() if n not in taken})
-    for (content, *_), paths in ((key, paths) for key, paths in groups.items()):
+    for (content, _, _), paths in groups.items():
         if any(state.documents[name].is_off for path in paths for name in held[path]):
             continue
         first, *others = sorted(paths, key=lambda p: (not held[p], p.count("/"), len(p), p))

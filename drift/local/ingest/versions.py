@@ -44,7 +44,7 @@ def superseding(
         if found := version_in(path, is_dated=path in with_dates):
             families[found.family].append((found.number, path))
 
-    newer = {}
+    newer: dict[str, str] = {}
     for family in families.values():
         newest = max(family)
         newer |= {path: newest[1] for number, path in family if number < newest[0]}
