@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
+from operator import not_
 
 from drift.answer.conclusion import Conclusion
 from drift.answer.signals import (
@@ -23,12 +25,13 @@ from drift.contracts.answer import ReferenceOut, ReferencesOut, SignalsOut
 from drift.core.names import without_name
 from drift.core.sentence_ends import STOPS
 from drift.evidence.answer_statements import Statement
+from drift.evidence.near_duplicates import near_duplicates
 from drift.evidence.verdict import MOST_OF_PARTLY
 from drift.model.found_nodes import ScoreThreshold
 from drift.model.graph import Chunk
 from drift.model.passages import MOST_WITNESSES, Passage
 from drift.model.tree import Citation
-from drift.prompting.elements import place_of
+from drift.prompting.elements import document_names, place_of
 from drift.prompting.tokens import cut
 
 Key = tuple[str, str]  # a chunk and a span of it: what is one reference
@@ -86,7 +89,7 @@ def build_references(
     if not found:
         return without_references(concluded.text, known.unread)
 
-    signals = _signals(concluded.statements, found, known)
+    signals = _signals(concluded.statements, found, retrieved, known)
     sure = _confidence(concluded, signals)
     limits = [] if concluded.verdict == "answered" else [ONLY_IN_PART]
     if sure < ENOUGH:
@@ -95,7 +98,8 @@ def build_references(
 
     limits += known.unread
 
-    items = [_item(one, retrieved, signals[key]) for key, one in found.items()]
+    names = document_names(one.citation for one in found.values())
+    items = [_item(one, retrieved, signals[key], names) for key, one in found.items()]
     marked = [(one.ends, numbers_of(one, found)) for one in concluded.statements]
     listed = "\n".join(["References:", *map(line_of, items)])
     text = "\n\n".join(
@@ -147,18 +151,19 @@ def _gap(words: str) -> str:
 def _signals(
     statements: Sequence[Statement],
     found: Mapping[Key, Reference],
+    retrieved: Mapping[str, Chunk],
     known: Known,
 ) -> dict[Key, SignalsOut]:
-    beside: dict[Key, set[str]] = {key: set() for key in found}
+    beside: dict[Key, dict[str, str]] = {key: {} for key in found}
     for statement in statements:
-        documents = {fact.citation.document for fact in statement.facts}
+        said = {fact.citation.document: fact.citation.chunk_id for fact in statement.facts}
         for fact in statement.facts:
-            beside[fact.citation.key] |= documents
+            beside[fact.citation.key] |= said
 
     signals = {}
     for key, one in found.items():
         passage = known.passages.get(one.citation.chunk_id, Passage(one.citation.chunk_id))
-        others = beside[key] - {one.citation.document}
+        others = _others(one.citation, beside[key], retrieved)
         # The graph knows other documents that say the same, and so does the same sentence.
         is_counted = passage.witnesses is not None or others
         witnesses = min(MOST_WITNESSES, len(others.union(passage.witnesses or ())))
@@ -170,6 +175,15 @@ def _signals(
         )
 
     return signals
+
+
+def _others(one: Citation, beside: Mapping[str, str], retrieved: Mapping[str, Chunk]) -> set[str]:
+    """Return the other documents with a citation beside one, each of which says it anew."""
+    chunks = {document: id_ for document, id_ in beside.items() if document != one.document}
+    ids = (one.chunk_id, *chunks.values())
+    texts = [retrieved[id_].text if id_ in retrieved else id_ for id_ in ids]
+    _, *copies = near_duplicates(texts)
+    return set(compress(chunks, map(not_, copies)))
 
 
 def _confidence(concluded: Conclusion, signals: Mapping[Key, SignalsOut]) -> float:
@@ -193,12 +207,17 @@ def _newest(found: Mapping[Key, Reference], known: Known) -> float | None:
     return min(ages, default=None)
 
 
-def _item(one: Reference, retrieved: Mapping[str, Chunk], signals: SignalsOut) -> ReferenceOut:
+def _item(
+    one: Reference,
+    retrieved: Mapping[str, Chunk],
+    signals: SignalsOut,
+    names: Mapping[str, str],
+) -> ReferenceOut:
     chunk = retrieved.get(one.citation.chunk_id)
     lines = lines_of(one.citation, chunk) if chunk else None
     return ReferenceOut(
         number=one.number,
-        label=label_of(one.citation, chunk),
+        label=label_of(one.citation, chunk, names[one.citation.document]),
         chunk_id=one.citation.chunk_id,
         document_name=one.citation.document_name,
         span=one.citation.span.replace("\f", "\n"),
@@ -241,9 +260,17 @@ def page_of(citation: Citation, chunk: Chunk) -> int | str | None:
     return chunk.page + chunk.text.count("\f", 0, citation.at)
 
 
-def label_of(citation: Citation, chunk: Chunk | None) -> str:
-    """Return `path:first-last`, else `document, page 7`, else heading or place, else its name."""
-    name = _on_line(citation.document_name, MAX_NAME_CHARACTERS)
+def label_of(citation: Citation, chunk: Chunk | None, name: str = "") -> str:
+    """Return `path:first-last`, else `document, page 7`, else heading or place, else its name.
+
+    A `name` tells the document from others of the same. A newer version stands behind.
+    """
+    label = _label(citation, chunk, _on_line(name or citation.document_name, MAX_NAME_CHARACTERS))
+    newer = _on_line(chunk.superseded_by, MAX_NAME_CHARACTERS) if chunk else ""
+    return f"{label} (superseded by {newer})" if newer else label
+
+
+def _label(citation: Citation, chunk: Chunk | None, name: str) -> str:
     if chunk is None:
         return name
 

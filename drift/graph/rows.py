@@ -96,6 +96,7 @@ def _chunk(row: Mapping[str, Any]) -> Chunk:
         source_uri=source_uri.first_shown(document["uris"]),
         first_line=next((line for line in row["lines"] if 0 < line < _MOST_CHARACTERS), None),
         document_id=text_of(document["id"]),
+        superseded_by=text_of(document.get("superseded_by")),
         links=tuple((words, to) for to, _, words in map(_cut, row.get("links", ()))),
     )
 

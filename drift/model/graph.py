@@ -37,8 +37,8 @@ class Chunk:
     its `page`, a number or a label, and begins at character `start` of the document's text, from 0.
     `source_uri` is where the document is from, and `document_id` its id. `first_line` is the line
     of the document's file at which the chunk begins, from 1, and `links` those of which the text
-    has the words alone. What the graph does not say is None, or empty. `via` says how the search
-    came to it, and is no part of what it is.
+    has the words alone. A newer version of the document is at `superseded_by`. What the graph does
+    not say is None, or empty. `via` says how the search came to it, and is no part of what it is.
     """
 
     id: str
@@ -54,6 +54,7 @@ class Chunk:
     first_line: int | None = None
     document_id: str = ""
     links: tuple[Link, ...] = ()
+    superseded_by: str = ""
     via: tuple[Via, ...] = field(default=(), compare=False)
 
 

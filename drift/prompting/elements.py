@@ -196,7 +196,8 @@ def _where(chunk: Chunk) -> dict[str, str]:
 def _named(chunk: Chunk) -> tuple[str, str]:
     """Return the names of a chunk's document and heading; the latter only where it says more."""
     heading = "" if chunk.heading == chunk.document_name else short_name(chunk.heading)
-    return short_name(chunk.document_name), heading
+    newer = f" (superseded by {short_name(one)})" if (one := chunk.superseded_by) else ""
+    return f"{short_name(chunk.document_name)}{newer}", heading
 
 
 def short_name(name: str) -> str:

@@ -8,16 +8,15 @@ they lead everywhere, next to nothing. docs/recall.md tells the gain of each wei
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
-from typing import NamedTuple
 
-from drift.evidence.text import is_measure, tokens
+from drift.evidence.near_duplicates import near_duplicates
 from drift.model.graph import Candidate, Candidates, Chunk, Evidence, document_of
 from drift.search.code_order import definitions_first
 from drift.search.title_links import led_by_titles
+from drift.search.versions import newest_first
 
 MIN_MASS = 1 / 4000
 """Mass below which a walk takes no further step; it is the unit when a logarithm is taken."""
@@ -26,10 +25,6 @@ USELESS_MASS, USEFUL_MASS = 0.03, 0.1
 
 HOP_SEEDS = 3  # the best chunks, whose entities lead one hop on
 STRONG_LINK = 1.0  # from where one counts in full; what a fifth of all chunks mention makes 0.2
-
-SAME_SHARE = 0.5
-"""Of the runs of words that two texts have together; from here on the second says little new."""
-END_CHARS = 1_500  # a longer text is compared by so much of its beginning and of its end
 
 SHORT_HIT = 500
 """Characters under which a chunk brings the next one of its document."""
@@ -50,7 +45,7 @@ def ranked(
     short chunk, or was wished for, keeps its place.
     """
     fused = definitions_first(question, fuse(found.chunks, len(found.chunks), relevance))
-    ordered = led_by_titles(question, fused)
+    ordered = newest_first(question, led_by_titles(question, fused))
     best_first = followed(ordered[:MAX_CHUNKS], found.chunks)
     chunks = with_rare(pin(best_first, found.pinned), found)
     first = {chunk.id: chunk for chunk in chunks[:MAX_CHUNKS]}
@@ -247,54 +242,3 @@ def _between(values: Sequence[float | None]) -> list[float]:
 def _by_greatest(values: Sequence[float]) -> list[float]:
     greatest = max(values, default=0.0)
     return [v / greatest if greatest > 0 else 0.0 for v in values]
-
-
-def near_duplicates(texts: Iterable[str]) -> Iterator[bool]:
-    """Tell of each text whether it shares half of its runs of five words with one kept before.
-
-    It does not repeat one that has another number between the same words. Words are tokens, so that
-    an ideograph is one, and a text of fewer is one run.
-    """
-    kept: list[_Runs] = []
-    seen: set[int] = set()
-    for text in texts:
-        runs = _Runs.of(text)
-        # A text of which all kept ones together hold too little repeats none of them.
-        may_be = bool(runs.runs) and len(runs.runs & seen) >= SAME_SHARE * len(runs.runs)
-        is_duplicate = may_be and any(runs.repeats(other) for other in kept)
-        if not is_duplicate:
-            kept.append(runs)
-            seen |= runs.runs
-        yield is_duplicate
-
-
-class _Runs(NamedTuple):
-    """The runs of words of a text, and its numbers by the words around them."""
-
-    runs: frozenset[int]
-    numbers: Mapping[int, frozenset[str]]
-
-    # Kept, because the chunks of a search are fused again with those that their titles lead to.
-    @classmethod
-    @lru_cache(maxsize=128)
-    def of(cls, text: str) -> _Runs:
-        if len(text) > 2 * END_CHARS:
-            text = f"{text[:END_CHARS]} {text[-END_CHARS:]}"
-        words = tokens(text) or text.split()
-        runs = set(map(hash, zip(*(words[start:] for start in range(5)), strict=False)))  # of five
-        numbers: defaultdict[int, set[str]] = defaultdict(set)
-        for at, word in enumerate(words):
-            if is_measure(word):
-                around = (*words[max(0, at - 2) : at], "", *words[at + 1 : at + 3])
-                numbers[hash(around)].add(word)
-
-        if words and not runs:
-            runs = {hash(tuple(words))}
-        return cls(frozenset(runs), {at: frozenset(found) for at, found in numbers.items()})
-
-    def repeats(self, other: _Runs) -> bool:
-        both = len(self.runs & other.runs)
-        if both < SAME_SHARE * (len(self.runs) + len(other.runs) - both):
-            return False
-        shared = self.numbers.keys() & other.numbers.keys()
-        return not any(self.numbers[at].isdisjoint(other.numbers[at]) for at in shared)

@@ -164,7 +164,7 @@ SAID: dict[str, dict[str, Any]] = {
         "metadata.size": "3",
         "metadata.odd": "a`b']",
     },
-    "shut/d.md": {},
+    "shut/d.md": {"also_at": ["open/d.md"]},
 }
 EVERY = {*SAID}
 A, B, C, D = SAID
@@ -186,6 +186,7 @@ CASES: list[tuple[dict[str, Any], set[str]]] = [
     (where("eq", "document_id", A), {A}),
     (where("prefix", "path", "shut/"), {C, D}),
     (where("prefix", "path", "%"), set()),
+    (where("prefix", "path", "open/"), {A, B, D}),
     (where("gte", "created_at", "2024-01-01T00:00:00Z"), {A}),
     (where("gt", "created_at", "2024-01-01T01:00:00+01:00"), set()),
     (where("lte", "created_at", "2024-01-01"), {A}),

@@ -99,17 +99,18 @@ async def test_other_documents_that_name_two_of_its_entities_bear_it_out(
         chunk("apart", "a wheel", axis(4), "d3"),
         chunk("lone", "a pond", axis(5), "d4"),
         chunk("none", "nothing", axis(6), "d5"),
+        chunk("copy", "the mill has a wheel", axis(7), "d6"),
     ]
     entities = [
-        entity("e1", "Mill", "k1", "own", "both", "one"),
-        entity("e2", "Wheel", "k1", "own", "both", "apart"),
+        entity("e1", "Mill", "k1", "own", "both", "one", "copy"),
+        entity("e2", "Wheel", "k1", "own", "both", "apart", "copy"),
         entity("e3", "Pond", "lone"),
     ]
     await fill(backend, project, chunks, entities)
     found = await known(backend.passages(), project, "k1", "both", "lone", "none")
     assert {k: one.witnesses for k, one in found.items()} == {
         "k1": ("d2",),
-        "both": ("d1",),
+        "both": ("d1", "d6"),
         "lone": None,  # one name alone says nothing
         "none": None,
     }
@@ -122,7 +123,7 @@ async def test_other_documents_that_name_two_of_its_entities_bear_it_out(
 async def test_witnesses_are_counted_up_to_a_bound_and_hubs_are_none(
     backend: Backend, project: str
 ) -> None:
-    many = [chunk(f"k{n}", "a mill, a wheel", axis(n % 9), f"d{n}") for n in range(210)]
+    many = [chunk(f"k{n}", f"a mill, a wheel, {n}", axis(n % 9), f"d{n}") for n in range(210)]
     all_of = [one.id for one in many]
     hubs = [entity("e1", "Mill", *all_of), entity("e2", "Wheel", *all_of)]
     rare = [entity(f"r{n}", f"Rare {n}", *all_of[:8]) for n in range(2)]

@@ -153,7 +153,7 @@ class MemoryWriter(KeptReplies):
             self._drop(project, batch.replaced.get(document.id, ()))
 
     def _drop(self, project: Project, names: Sequence[str]) -> None:
-        for name in names:
+        for name in project.documents.keys() & {*names}:  # others were replaced before
             project.outdate(name)
             project.documents.pop(name, None)
             project.chunks.pop(name, None)

@@ -97,3 +97,26 @@ def test_the_workflow_runs_the_command_that_is_tested_here() -> None:
     text = (Path(__file__).parents[2] / "examples/index.yml").read_text()
     assert 'git diff -z --name-only --no-renames "$BEFORE" "$AFTER" -- "$DOCUMENTS"' in text
     assert 'drift ingest "$DOCUMENTS" - --changed --project "$PROJECT"' in text
+
+
+async def test_a_copy_takes_the_place_of_what_it_was_copied_from(git: Git) -> None:
+    del git
+    falk, berg = (f"# Quay\n\nThe keeper is called {name}.\n" for name in ("Falk", "Berg"))
+    _put("docs/a.md", falk)
+    writer = MemoryWriter()
+    await _ingest(writer)
+    _put("docs/old/b.md", falk)
+    await _ingest(writer, [Path("docs/old/b.md")])
+    project = writer.project("p")
+    assert project.documents["a.md"].attributes.also_at == ("old/b.md",)
+
+    _put("docs/a.md", berg)
+    await _ingest(writer, [Path("docs/a.md")])
+    assert {*project.documents} == {"a.md", "old/b.md"}
+    assert not project.documents["a.md"].attributes.also_at
+    _put("docs/old/b.md", berg)
+    await _ingest(writer, [Path("docs/old/b.md")])
+    assert {*project.documents} == {"a.md"}
+    os.unlink("docs/a.md")  # noqa: PTH108 - it does not wait
+    await _ingest(writer, [Path("docs/a.md")])
+    assert {*project.documents} == {"old/b.md"}

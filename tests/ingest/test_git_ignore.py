@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from drift.local.ingest.git_ignore import BY_GIT
+from drift.local.ingest.git_ignore import BY_PATTERNS
 from drift.local.ingest.sources import read_changed, read_source
 
 GOOD = b"# Good\n\nSome text.\n"
@@ -23,7 +23,7 @@ def test_what_git_ignores_is_left_out_and_counted(tmp_path: Path) -> None:
     source = read_source(tmp_path)
     assert [one.id for one in source.documents] == ["kept.md", "sub/deep/c.md", "sub/kept.tmp.md"]
     reasons = {(one.kind, one.reason) for one in source.ignored}
-    assert reasons >= {("folder", BY_GIT), (".md", BY_GIT)}
+    assert reasons >= {("folder", BY_PATTERNS), (".md", BY_PATTERNS)}
 
     changed = [tmp_path / name for name in ("made/a.md", "sub/b.md", "sub/deep/c.md")]
     assert [one.id for one in read_changed(tmp_path, changed).documents] == ["sub/deep/c.md"]

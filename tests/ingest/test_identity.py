@@ -291,3 +291,36 @@ async def test_a_document_stays_whose_package_is_missing_here(
 
     (folder / "e.py").unlink()
     assert (await _ingest(folder, writer)).removed == ["e.py"]
+
+
+async def test_the_same_text_under_several_names_is_one_document(folder: Path) -> None:
+    for name in ("a (1).md", "old/deep/a.md", "said.md"):
+        _put(folder / name, TEXTS["a.md"])
+    _put(folder / "said.md.meta.json", '{"tags": ["staff"]}')
+    writer = MemoryWriter()
+    report = await _ingest(folder, writer)
+    project = writer.project("p")
+    assert {*project.documents} == {*TEXTS, "said.md"}  # a filter by its tag finds that alone
+    assert project.documents["a.md"].attributes.also_at == ("a (1).md", "old/deep/a.md")
+    assert {(one.path, one.reason) for one in report.skipped} == {
+        ("a (1).md", "has the same text as a.md"),
+        ("old/deep/a.md", "has the same text as a.md"),
+    }
+    assert not (await _ingest(folder, writer)).wrote
+    assert not (await _ingest(folder / "old", writer, yes=True)).wrote
+
+    (folder / "a.md").unlink()
+    report = await _ingest(folder, writer)
+    assert (report.changed, report.removed) == (["a (1).md"], [])
+    assert {*project.documents} == {*TEXTS, "said.md", "a (1).md"} - {"a.md"}
+    assert project.documents["a (1).md"].attributes.also_at == ("old/deep/a.md",)
+    _put(folder / "old/deep/a.md", "# Another\n")
+    assert (await _ingest(folder, writer)).added == ["old/deep/a.md"]
+
+
+async def test_a_document_that_is_off_hides_no_copy_of_it(folder: Path) -> None:
+    writer = MemoryWriter()
+    await _ingest(folder, writer)
+    await writer.switch("p", ["a.md"], on=False)
+    _put(folder / "copy.md", TEXTS["a.md"])
+    assert (await _ingest(folder, writer)).added == ["copy.md"]

@@ -89,6 +89,8 @@ def test_what_is_said_is_trimmed_and_said_once() -> None:
     assert said.properties == {
         "tags": ["hr", "Größe"],
         "created_at": NEW_YEAR,
+        "also_at": None,
+        "superseded_by": None,
         **{f"metadata.{name}": value for name, value in values.items()},
     }
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from drift.evidence.near_duplicates import near_duplicates
 from drift.model.graph import Candidate, Candidates, Chunk, Mention, Relationship
-from drift.search.ranking import fuse, graph_worth, near_duplicates, ranked
+from drift.search.ranking import fuse, graph_worth, ranked
 
 
 def candidate(

@@ -367,3 +367,13 @@ def test_what_could_not_be_read_is_a_limit_whatever_the_confidence() -> None:
 def test_a_name_that_is_its_own_heading_is_said_once(heading: str, label: str) -> None:
     named = Chunk("c", "Said.", "lease.pdf", heading=heading)
     assert label_of(Citation("c", "Said.", "lease.pdf"), named) == label
+
+
+def test_a_copy_bears_nothing_out_and_counts_once() -> None:
+    told = " ".join(f"The keeper of quay {word} is Falk." for word in ["north", "south", "east"])
+    texts = {"a": told, "b": f"{told} So it is.", "c": "Falk keeps the northern quay.", "d": told}
+    cited = [Fact(n, Citation(c, "x", f"doc of {c}"), 0.9) for n, c in enumerate(texts, 1)]
+    retrieved = {id_: Chunk(id_, text, f"doc of {id_}") for id_, text in texts.items()}
+    built = build_references(concluded(*cited, final="It is so [1][2][3][4]."), retrieved, Known())
+    signals = [one.signals.citations for one in built.items]
+    assert signals == [citations(1)] * 4

@@ -60,7 +60,8 @@ def matches(d: str) -> str:
     condition = f"""{leaf}.negated <> coalesce(CASE {leaf}.type
       WHEN 'in' THEN any(one IN CASE WHEN {value} IS :: LIST<ANY> NOT NULL THEN {value}
         ELSE [{value}] END WHERE one IN {leaf}.values)
-      WHEN 'prefix' THEN toStringOrNull({value}) STARTS WITH {compared}
+      WHEN 'prefix' THEN any(one IN [{value}] + coalesce({d}.also_at, [])
+        WHERE toStringOrNull(one) STARTS WITH {compared})
       WHEN 'gt' THEN {value} > {compared}
       WHEN 'gte' THEN {value} >= {compared}
       WHEN 'lt' THEN {value} < {compared}

@@ -218,7 +218,8 @@ def told(s: Schema) -> str:
     # from 0 beside it.
     pages = ("page_number", "page_label", "page")
     document = f"""title: title, id: id, metadata: {metadata("d", "title")},
-        chunks: {s.chunks_of("d")}, uris: {_where_asked(uris("d"))}"""
+        chunks: {s.chunks_of("d")}, uris: {_where_asked(uris("d"))},
+        superseded_by: d.superseded_by"""
     return f"""
     id: {s.node_id("ch")}, text: ch.{s.text},
     heading: CASE WHEN ch.heading IS :: STRING THEN ch.heading END,

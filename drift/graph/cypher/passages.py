@@ -91,7 +91,8 @@ def _home(s: Schema) -> str:
 }}"""
 
 
-# Only entities that few chunks name tell what a chunk is about, and following those costs little.
+# Only entities that few chunks name tell what a chunk is about, and following those costs little. A
+# copy of a chunk bears nothing out.
 def _witnesses(s: Schema) -> str:
     """Return the subquery that gives how many entities are `named`, and the `witnesses`."""
     return f"""CALL (ch, own, generation) {{
@@ -104,12 +105,13 @@ def _witnesses(s: Schema) -> str:
     WITH e, mentions ORDER BY mentions, toString({s.node_id("e")}) LIMIT $rarest
     RETURN collect(e) AS rare
   }}
-  CALL (rare, own) {{
+  WITH rare, own, ch.{s.text} AS said
+  CALL (rare, own, said) {{
     UNWIND rare AS e
     MATCH (e){s.mentioned_in}(other)
-    WITH DISTINCT e, other, own
-    WITH other AS ch, count(e) AS shared, own
-    WHERE shared > 1 AND {s.project_chunk("ch")}
+    WITH DISTINCT e, other, own, said
+    WITH other AS ch, count(e) AS shared, own, said
+    WHERE shared > 1 AND coalesce(ch.{s.text} <> said, true) AND {s.project_chunk("ch")}
     CALL (ch) {{
       {s.document}
       RETURN d, id

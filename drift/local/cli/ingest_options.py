@@ -14,6 +14,7 @@ from drift.local.cli import options
 from drift.local.cli.options import refuse
 from drift.local.ingest.by_model import Tier
 from drift.local.ingest.places import REMOTE
+from drift.local.ingest.selection import Selection
 from drift.model.attributes import NOTHING_SAID, Attributes
 
 
@@ -99,6 +100,33 @@ class IngestOptions:
             metavar="NAME=VALUE",
         ),
     ] = None
+    include: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--include",
+            metavar="PATTERN",
+            help="Read only the files of a folder that this names, as in a .gitignore, such as "
+            "look like machinery, too; may be given several times.",
+        ),
+    ] = None
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--exclude",
+            metavar="PATTERN",
+            help="Leave out the files and folders that this names, as in a .gitignore; may be "
+            "given several times. A file .driftignore says it for each run.",
+        ),
+    ] = None
+    newest_wins: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--newest-wins",
+            metavar="PATTERN",
+            help="Of the files that this names, as in a .gitignore, the one with the latest date "
+            "in its name supersedes the others; may be given several times.",
+        ),
+    ] = None
     yes: Annotated[
         bool,
         typer.Option(
@@ -180,6 +208,15 @@ class IngestOptions:
             raise typer.BadParameter(
                 problem["msg"].removeprefix("Value error, "), param_hint=option
             ) from None
+
+    @property
+    def selection(self) -> Selection:
+        """Which files of a folder are read."""
+        try:
+            return Selection.of(self.include or (), self.exclude or (), self.newest_wins or ())
+        except ValueError as error:
+            options = "--include, --exclude, --newest-wins"
+            raise typer.BadParameter(str(error), param_hint=options) from None
 
     @property
     def is_agreed(self) -> bool:

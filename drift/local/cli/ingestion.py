@@ -101,14 +101,14 @@ def _read(given: IngestOptions, names: list[Path], guard: Guard, place: str) -> 
 
 
 def _read_place(given: IngestOptions, names: list[Path], guard: Guard, place: str) -> Source:
-    uri = given.source_uri
+    uri, selection = given.source_uri, given.selection
     if given.sample:
         return sample_sources()
     if place.startswith(REMOTE):
-        return read_container(place, uri, may_be_empty=given.yes)
+        return read_container(place, uri, may_be_empty=given.yes, selection=selection)
     if given.changed:
-        return read_changed(Path(place), names, uri, guard=guard)
-    return read_source(Path(place), uri, may_be_empty=given.yes, guard=guard)
+        return read_changed(Path(place), names, uri, guard=guard, selection=selection)
+    return read_source(Path(place), uri, may_be_empty=given.yes, guard=guard, selection=selection)
 
 
 async def _agreed(

@@ -16,8 +16,9 @@ from drift.local.cli.run import typed_answer
 from drift.local.ingest.by_model import Tier
 from drift.local.ingest.by_model.estimate import Estimate
 from drift.local.ingest.by_model.writing import ByModel
-from drift.local.ingest.changes import Plan, SourceChanges
-from drift.local.ingest.changes import plan as changes_planned
+from drift.local.ingest.changes import SourceChanges
+from drift.local.ingest.planning import Plan
+from drift.local.ingest.planning import plan as changes_planned
 from drift.local.ingest.scheduling import Stages
 from drift.local.ingest.sources import Source
 from drift.local.wiring import build_writer, closing

@@ -101,8 +101,8 @@ TYPES: Mapping[str, Mapping[str, str]] = {
         {
             _VECTOR: "embedding",
             _TEXT: "source key content_hash rules embedding_version source_uri path title_key "
-            "media_type attributes_hash",
-            _TEXTS: "tags",
+            "media_type attributes_hash superseded_by",
+            _TEXTS: "tags also_at",
             _ANY_TIME: "created_at",
             _SAID: "title",
             _WHOLE: "chunks",

@@ -25,6 +25,7 @@ from drift.local.ingest import sources
 from drift.local.ingest.files import MAX_FILE_BYTES, SourceFile, printable
 from drift.local.ingest.kinds import ranked, why_ignored
 from drift.local.ingest.places import REMOTE
+from drift.local.ingest.selection import EVERYTHING, Selection
 from drift.local.ingest.site_files import OF_SITES, generated_among
 from drift.local.ingest.sources import Source
 
@@ -120,7 +121,13 @@ def place_of(given: str, endpoint: str | None = None) -> BlobPlace:
     return BlobPlace(account, container, prefix, address)
 
 
-def read_container(given: str, uri_prefix: str = "", *, may_be_empty: bool = False) -> Source:
+def read_container(
+    given: str,
+    uri_prefix: str = "",
+    *,
+    may_be_empty: bool = False,
+    selection: Selection = EVERYTHING,
+) -> Source:
     """Return the blobs of a place as `read_source` does the files of a folder; none is fetched.
 
     IngestError when it cannot be listed, or nothing in it can be read.
@@ -148,7 +155,7 @@ def read_container(given: str, uri_prefix: str = "", *, may_be_empty: bool = Fal
         if not (may_be_empty and _code(error) == "ContainerNotFound"):
             raise IngestError(_about_place(place, error)) from error
 
-    source = _sorted_in(place, blobs, uri_prefix, is_file=is_file)
+    source = _sorted_in(place, blobs, uri_prefix, selection, is_file=is_file)
     if not source.documents and not may_be_empty:
         raise IngestError(sources.nothing_read(source, source.skipped))
     return source
@@ -159,7 +166,12 @@ def _listed(place: BlobPlace, begin: str) -> Iterator[BlobProperties]:
 
 
 def _sorted_in(
-    place: BlobPlace, blobs: list[BlobProperties], uri_prefix: str, *, is_file: bool
+    place: BlobPlace,
+    blobs: list[BlobProperties],
+    uri_prefix: str,
+    selection: Selection,
+    *,
+    is_file: bool,
 ) -> Source:
     found: list[Blob | Skipped] = []
     ignored: Counter[tuple[str, str]] = Counter()
@@ -171,9 +183,12 @@ def _sorted_in(
         name = blob.name[cut:]
         if name.endswith("/") or not name or (blob.metadata or {}).get("hdi_isfolder"):
             continue  # what stands for a folder
-        if kind := why_ignored(name):
+        is_wanted = selection.wants(name)
+        if reason := selection.why_not(name):
+            ignored[ending_of(name), reason] += 1
+        elif kind := why_ignored(name, is_wanted=is_wanted):
             ignored[kind] += 1
-        elif name in generated:
+        elif name in generated and not is_wanted:
             ignored[ending_of(name), OF_SITES] += 1
         elif reason := _why_skipped(blob):
             found.append(Skipped(name, reason, unreadable=blob.blob_tier == "Archive"))
@@ -189,6 +204,7 @@ def _sorted_in(
         tuple(one for one in found if isinstance(one, Skipped)),
         ranked(ignored),
         is_file=is_file,
+        selection=selection,
     )
 
 

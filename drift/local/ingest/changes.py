@@ -22,8 +22,7 @@ from drift.graph.writing.records import (
 )
 from drift.indexing.documents import Skipped, SourceDocument, ending_of, is_file_name
 from drift.indexing.records import chunk_records, document_record, version_of
-from drift.local.ingest.by_model.estimate import Estimate
-from drift.local.ingest.by_model.writing import ByModel, expected_of_new
+from drift.local.ingest.doubles import SAME, Doubles, doubles_of, with_doubles
 from drift.local.ingest.files import SourceFile
 from drift.local.ingest.identity import Identity, identify
 from drift.local.ingest.places import below, is_inside, require_own_graph
@@ -32,7 +31,7 @@ from drift.local.ingest.scheduling import InProcess, Read, Stages, Work, read_al
 from drift.local.ingest.sources import Source, nothing_read
 
 if TYPE_CHECKING:  # a process that reads files starts without the driver of Neo4j
-    from drift.local.ingest.neo4j.writer import Neo4jWriter
+    pass
 
 READ = STAGES[0]
 MOST_SKIPPED = 10_000
@@ -75,6 +74,7 @@ class SourceChanges:
     replaced: set[str] = field(default_factory=set)
     renamed: dict[str, str] = field(default_factory=dict)
     unusable: dict[str, tuple[DocumentVersion, str]] = field(default_factory=dict)
+    _doubles: Doubles = field(default_factory=Doubles)
     _keys: set[str] | None = None
 
     def __post_init__(self) -> None:
@@ -91,6 +91,7 @@ class SourceChanges:
         IngestError when they would be in it twice, are none at all, or its graph was imported.
         """
         require_own_graph(self.project_id, state.documents.values())
+        self.source = await asyncio.to_thread(with_doubles, self.source, state)
         hashes = {one.id: one.content_hash for one in self.source.documents}
         identity = await asyncio.to_thread(identify, self.source, hashes, state)
         if not (hashes or identity.gone or identity.kept or self.source.only is not None):
@@ -99,6 +100,7 @@ class SourceChanges:
                 f"nothing of it. `drift projects` shows what it holds."
             )
 
+        self._doubles = doubles_of(self.source, identity, state)
         return identity
 
     async def compare(
@@ -135,6 +137,7 @@ class SourceChanges:
         self, document: SourceFile | SourceDocument, state: ProjectState, identity: Identity
     ) -> _Wanted | None:
         """Return a document that has to be read; note what is known of any other."""
+        document = self._doubles.told(document)
         name, others = identity.names[document.id], identity.others.get(document.id, ())
         if isinstance(document, SourceFile) and document.parent:
             document = document.attached_to(identity.names[document.parent])
@@ -142,7 +145,8 @@ class SourceChanges:
             document.content_hash, document.source_uri, document.given, self.embedding
         )
         stored = state.documents.get(name)
-        if not self.force:
+        copied = self._doubles.reasons.get(document.id, "")
+        if not (self.force or copied):
             if stored is not None and stored.is_made_of(version):
                 is_own = stored.source == identity.owner
                 (self.result.unchanged if is_own else self.result.moved).append(name)
@@ -169,7 +173,9 @@ class SourceChanges:
         is_off = any(state.documents[one].is_off for one in held)
         wanted = _Wanted((document, make), place, version, held, others, is_off)
         known, reason = state.skipped.get(place, (None, ""))
-        if known == version and not self.force:
+        if known != version or self.force or reason.startswith(SAME):
+            reason = copied
+        if reason:
             self._skip(Skipped(document.id, reason), wanted)
             return None
         return wanted
@@ -268,32 +274,3 @@ def _renamed(
     alike = (one for one in others if ending_of(one) == ending_of(name))  # which says how to read
     same = (one for one in alike if state.documents[one].is_made_of(version))
     return next((one for one in same if not is_file_name(state.documents[one].title, one)), None)
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What an ingestion would change, and about what a model would take for its knowledge."""
-
-    report: IngestReport
-    estimate: Estimate
-
-
-async def plan(changes: SourceChanges, graph: Neo4jWriter, by_model: ByModel | None) -> Plan:
-    """Return what an ingestion would do; nothing is written, and no model is asked."""
-    is_held = bool(await graph.held_projects(changes.project_id))
-    state = await graph.project_state(changes.project_id) if is_held else ProjectState({}, "")
-    identity = await changes.identity(state)
-    changed = [batch async for batch in changes.compare(state, identity)]
-    changes.result.removed = sorted({*changes.result.removed, *identity.gone})
-    if by_model is None:
-        return Plan(changes.result, Estimate())
-
-    asks_all = not by_model.covers(state.fingerprint)  # replies that are there are used again
-    if asks_all != changes.force:
-        asked = replace(
-            changes, force=asks_all, documents={}, replaced=set(), renamed={}, unusable={}
-        )
-        changed = [batch async for batch in asked.compare(state, identity)]
-    titles = {one.id: one.title for batch in changed for one in batch.documents}
-    chunks = [replace(one, title=titles[one.document_id]) for b in changed for one in b.chunks]
-    return Plan(changes.result, await asyncio.to_thread(expected_of_new, by_model, chunks))

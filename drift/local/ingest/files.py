@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
 
-from drift.contracts.attributes import MOST_CHARACTERS
+from drift.contracts.attributes import MOST_CHARACTERS as MOST_OF_VALUE
 from drift.indexing.documents import (
     FORMATS,
     PAGES,
@@ -32,8 +32,8 @@ from drift.local.ingest.formats import NO_TALK, Talk, tools
 from drift.local.ingest.formats.encodings import decoded, decoded_page
 from drift.local.ingest.formats.html_text import read_page
 from drift.local.ingest.formats.quotes import QUOTED
-from drift.local.ingest.front_matter import without_front_matter
-from drift.local.ingest.kinds import MEDIA_TYPES
+from drift.local.ingest.front_matter import MOST_CHARACTERS, without_front_matter
+from drift.local.ingest.kinds import MEDIA_TYPES, why_machine_made
 from drift.local.ingest.markdown_comments import without_comments
 from drift.model.attributes import NOTHING_SAID, Attributes, Value
 
@@ -53,7 +53,8 @@ class SourceFile:
 
     `id` is its path below the source with forward slashes, `content_hash` the SHA-256 of its bytes,
     in hex, and `updated_at` when it was last changed, in milliseconds since 1970. One with
-    `content` is read from that, wherever it is. `given` is what others say of it.
+    `content` is read from that, wherever it is. `given` is what others say of it, and `made_by`
+    what tells that no person wrote it. It `supersedes` others, by names with commas between them.
 
     A message may be the bytes of a `span` of its file. What is `within` a message is told by its
     number there, once more for each message around it, and `parent` is the id of the innermost.
@@ -66,6 +67,8 @@ class SourceFile:
     source_uri: str = ""
     content: bytes | None = None
     given: Attributes = NOTHING_SAID
+    made_by: str = ""
+    supersedes: str = ""
     span: tuple[int, int] | None = None
     within: tuple[int, ...] = ()
     parent: str = ""
@@ -88,7 +91,7 @@ class SourceFile:
 
     def attached_to(self, name: str) -> SourceFile:
         """Return it as what is attached to the document of this id."""
-        told: dict[str, Value] = {"attached_to": name} if len(name) <= MOST_CHARACTERS else {}
+        told: dict[str, Value] = {"attached_to": name} if len(name) <= MOST_OF_VALUE else {}
         return replace(self, given=Attributes((), told).over(self.given))
 
     def read(self) -> SourceDocument | Skipped:
@@ -211,9 +214,27 @@ def _read_markdown(content: bytes, name: str, updated_at: int | None) -> SourceD
 
 def _look_at(path: Path, name: str) -> SourceFile | Skipped:
     found = bytes_of(path, name)
-    if isinstance(found, Skipped):
-        return found
-    return SourceFile(path, name, sha256(found[0]), found[1])
+    return found if isinstance(found, Skipped) else known_by(path, name, *found)
+
+
+def known_by(path: Path, name: str, content: bytes, updated_at: int) -> SourceFile:
+    """Return a file by its content."""
+    return SourceFile(
+        path,
+        name,
+        sha256(content),
+        updated_at,
+        made_by=why_machine_made(name, content),
+        supersedes=_superseded_in(content),
+    )
+
+
+def _superseded_in(content: bytes) -> str:
+    """Return what front matter says that its document supersedes."""
+    if not content.startswith(b"---") or b"supersedes" not in content[: MOST_CHARACTERS + 4]:
+        return ""
+    text = content.decode(errors="replace").replace("\r\n", "\n")
+    return str(without_front_matter(text)[1].metadata.get("supersedes", ""))
 
 
 def bytes_of(

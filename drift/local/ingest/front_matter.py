@@ -90,7 +90,8 @@ def attributes_of(told: Mapping[Any, Any]) -> tuple[Attributes, list[str]]:
         except ValueError:
             left_out.append(" ".join(str(name).split()))
 
-    return Attributes(tuple(tags), metadata, title=title, **moments), left_out
+    times = moments.get("created_at"), moments.get("updated_at")
+    return Attributes(tuple(tags), metadata, *times, title), left_out
 
 
 def _single(value: object) -> str:

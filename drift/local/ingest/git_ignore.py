@@ -1,4 +1,4 @@
-"""What Git ignores: by `.gitignore` files, and by a repository's `info/exclude`."""
+"""What patterns leave out: those of Git, and in `.driftignore` files those for documents alone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from drift.indexing.reading_process import words_of
 from drift.local.ingest.files import open_at_once
 from drift.local.ingest.formats.encodings import decoded
 
-BY_GIT = "Git ignores them (.gitignore, .git/info/exclude)"
+BY_PATTERNS = "patterns leave them out (.gitignore, .git/info/exclude, .driftignore)"
 
 _MAX_RULES_BYTES = 1_000_000
 _FOLDER = "ps_d"
@@ -33,7 +33,7 @@ _Rules = tuple[tuple[Path, tuple[RegexPattern, ...]], ...]
 
 @dataclass(slots=True)
 class GitIgnore:
-    """The files that Git ignores in a folder: by rules in it, below and above it in its repository.
+    """The files that patterns leave out of a folder: in it, below, and above in its repository.
 
     `unusable` is told of a file of rules that cannot be read, and why: then it leaves out nothing.
     """
@@ -54,8 +54,11 @@ class GitIgnore:
                 )
         self._rules[self.root.parent] = above
 
-    def hides(self, place: Path, *, is_folder: bool) -> bool:
-        """Tell whether a place is left out; the folders that it is in are not."""
+    def hides(self, place: Path, *, is_folder: bool) -> bool | None:
+        """Tell whether a place is left out; None where no pattern is about it.
+
+        The folders that it is in are not left out.
+        """
         return _hides(self._of(place.parent), place, is_folder=is_folder)
 
     def hides_above(self, place: Path) -> bool:
@@ -70,7 +73,7 @@ class GitIgnore:
         return self._rules[folder]
 
     def _read_all(self, folder: Path) -> Iterator[tuple[Path, tuple[RegexPattern, ...]]]:
-        for file in (folder / ".gitignore", *_excluding(folder)):
+        for file in (folder / ".driftignore", folder / ".gitignore", *_excluding(folder)):
             if patterns := self._read(file):
                 yield folder, patterns
 
@@ -100,13 +103,13 @@ class GitIgnore:
                 self.unusable(file, f"line {number:,} cannot be understood: {error}")
 
 
-def _hides(rules: _Rules, place: Path, *, is_folder: bool) -> bool:
-    """Tell what the nearest rule about a place says."""
+def _hides(rules: _Rules, place: Path, *, is_folder: bool) -> bool | None:
+    """Tell what the nearest rule about a place says; None where there is none."""
     for folder, patterns in rules:
         for pattern in reversed(patterns):
             if _is_about(pattern, folder, place, is_folder=is_folder):
                 return bool(pattern.include)
-    return False
+    return None
 
 
 def _is_about(pattern: RegexPattern, folder: Path, place: Path, *, is_folder: bool = True) -> bool:

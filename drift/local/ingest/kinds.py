@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from itertools import pairwise
@@ -27,12 +28,38 @@ MEDIA_TYPES = {
 
 ENDINGS = ", ".join(sorted({*READ, *LANGUAGES} - {""}))
 
-_PACKAGES = {"node_modules", "__pycache__"}
+_PACKAGES = {"node_modules", "bower_components", "site-packages", "dist-packages", "__pycache__"}
+_OF_OTHERS = {"vendor", "third_party", "third-party", "thirdparty"}
+"""Folders whose source code is somebody else's; documents may well stand in them."""
 _EDITORS = {".cursor", ".vscode"}
 """Hidden folders of which the configuration of tools is read, and nothing else."""
 _OTHER_ENDING = "nothing reads files that end so"
 _HIDDEN = "their names begin with a dot"
 _OF_PACKAGES = "folders of packages hold no documents of yours"
+_VENDORED = "source code of others (vendor, third_party) is not yours"
+MINIFIED = "minified or bundled scripts are made of others"
+GENERATED = "programs wrote this source code: it says so"
+_MACHINERY = (
+    (
+        (
+            r".+\.lock(?:file)?|go\.sum|npm-shrinkwrap\.json"
+            r"|(?:package|packages|pnpm|composer|conda|bun)[-.]lock\.(?:json|ya?ml)"
+        ),
+        "lock files list versions, and say nothing",
+    ),
+    (r".+\.(?:css|[cm]?js|json)\.map", "source maps are made of scripts"),
+    (r".+[.-]min\.(?:css|[cm]?js)", MINIFIED),
+)
+"""Names of files that programs make of others, and why they are no documents."""
+
+_SCRIPTS = frozenset({".js", ".mjs", ".cjs"})
+_LONG_LINES = 300
+"""Characters of a line, as the mean of a script: nobody writes such lines."""
+_COMMENTS = re.compile(r"^[ \t]*(?:#|//|/?\*|<!--|--|;|\"\"\").*", re.MULTILINE)
+_SAYS_GENERATED = re.compile(
+    r"@generated\b|<auto-?generated|\bgenerated\b.*\bdo not (?:edit|modify)\b"
+    r"|\bdo not (?:edit|modify)\b.*\bgenerated\b|\bwebpackbootstrap\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +83,36 @@ def is_read_in(folder: str, name: str) -> bool:
     return name in _EDITORS or not is_passed_over(name)
 
 
-def why_ignored(path: str) -> tuple[str, str] | None:
-    """Return the kind of a file by its path below a source, and why it is not looked at."""
+def why_ignored(path: str, *, is_wanted: bool = False) -> tuple[str, str] | None:
+    """Return the kind of a file by its path below a source, and why it is not looked at.
+
+    One that `is_wanted` may be machinery.
+    """
     for folder, name in pairwise(["", *path.split("/")]):
         if not is_read_in(folder, name):
             return (name, _OF_PACKAGES) if name in _PACKAGES else ("hidden", _HIDDEN)
-    suffix, reason = ending_of(path), why_not(path)
+    suffix, reason = ending_of(path), (not is_wanted and _why_machinery(path)) or why_not(path)
     return (suffix, reason) if reason else None
+
+
+def _why_machinery(path: str) -> str:
+    """Return why a file of this path is none of a person's, or an empty string."""
+    *folders, name = path.split("/")
+    if ending_of(name) in LANGUAGES and not _OF_OTHERS.isdisjoint(folders):
+        return _VENDORED
+    return next((why for made, why in _MACHINERY if re.fullmatch(made, name)), "")
+
+
+def why_machine_made(name: str, content: bytes) -> str:
+    """Return why source code with this content was written by no person, or an empty string."""
+    ending = ending_of(name)
+    if ending not in LANGUAGES:
+        return ""
+    if ending in _SCRIPTS and len(content) > _LONG_LINES * (3 + content.count(b"\n")):
+        return MINIFIED
+    head = content[:2_000].decode("latin-1").lower()
+    said = " ".join(_COMMENTS.findall(head))
+    return GENERATED if _SAYS_GENERATED.search(said) else ""
 
 
 def why_not(path: str) -> str:

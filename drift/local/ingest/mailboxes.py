@@ -13,7 +13,7 @@ from drift.graph.writing.rows import parts
 from drift.indexing.documents import Skipped, ending_of, sha256
 from drift.indexing.reading_process import Guard, guarded
 from drift.local.ingest import formats
-from drift.local.ingest.files import REPEATS, SourceFile, bytes_of, printable
+from drift.local.ingest.files import REPEATS, SourceFile, bytes_of, known_by, printable
 from drift.local.ingest.kinds import Ignored, why_ignored
 
 MOST_MESSAGES = 50_000
@@ -50,7 +50,7 @@ def _opened(path: Path, name: str) -> list[Found]:
     if isinstance(found, Skipped):
         return [found]
     content, ending = found[0], ending_of(name)
-    file = SourceFile(path, name, sha256(content), found[1])
+    file = known_by(path, name, *found)
     if ending == ".eml":
         return list(_with_attachments(file, content))
     if ending == ".mbox" or (not ending and content.startswith(b"From ")):
@@ -73,9 +73,7 @@ def _messages(file: SourceFile, content: bytes) -> list[Found]:
             found.append(Skipped(f"{file.id}/message {number}", str(error)))
             continue
         if letter.is_deleted:
-            found.append(
-                Ignored("message", 1, "they are deleted, and their mailbox holds them yet")
-            )
+            found.append(Ignored("message", 1, _DELETED))
             continue
         date = moment(letter.read.own.created_at)
         told = f"{date:%Y-%m-%d} {letter.read.title}" if date else letter.read.title

@@ -13,25 +13,30 @@ _GENERATED = [
     for mark, made in (
         (  # Sphinx, whose `_sources` are copies of the pages, and mdBook
             r"searchindex(?:-\w+)?\.js|objects\.inv|\.buildinfo|genindex\.html",
-            r"_sources|searchindex(?:-\w+)?\.js|search\.html|(?:genindex(?:-.+)?|\w+-modindex)(?:\.html)?",
+            (
+                r"_sources|searchindex(?:-\w+)?\.js|(?:search|404)\.html"
+                r"|(?:genindex(?:-.+)?|\w+-modindex)(?:\.html)?"
+            ),
         ),
         (r"index\.html", r"_sources"),
         (r"doctools\.js|documentation_options\.js", r".+\.js"),
         (r"elasticlunr.*\.js", r".+\.js|(?:print|toc|404)\.html"),
         (r"search_index\.json", r".+\.js"),  # MkDocs
-        (r"sitemap\.xml\.gz", r"(?:search|404)\.html"),
+        (r"sitemap\.xml\.gz", r"(?:search|404)\.html|js"),
+        (r"stylesheets", r"javascripts"),
         (
             r"doxygen\.(?:css|svg)",
             (
                 r"search|.+\.js|(?:annotated|classes|files|hierarchy|inherits|namespaces|graph_legend|"
-                r"(?:functions|globals|namespacemembers)(?:_.+)?|dir_.+|.+-members|.+_source)\.html"
+                r"pages|modules|topics|(?:functions|globals|namespacemembers)(?:_.+)?|dir_.+|.+-members|.+_source)\.html"
             ),
         ),
+        (r"compound\.xsd|doxygen\.sty", r".+"),  # the same once more, for other programs
         (  # Javadoc
             r"element-list|package-list|index-all\.html",
             (
-                r"(?:element|package)-list|index-files|script-dir|jquery|legal|.+\.js|"
-                r"(?:index-all|all(?:classes|packages).*|overview-(?:tree|frame)|search|help-doc)\.html"
+                r"(?:element|package)-list|index-files|script-dir|jquery|legal|src-html|.+\.js|"
+                r"(?:index-all|deprecated-list|all(?:classes|packages).*|overview-(?:tree|frame)|search|help-doc)\.html"
             ),
         ),
         (r"package-tree\.html", r"class-use|package-(?:tree|use|frame)\.html"),

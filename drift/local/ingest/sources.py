@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from itertools import pairwise, starmap
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from drift.core import source_uri
@@ -15,11 +13,11 @@ from drift.indexing.documents import Skipped, SourceDocument, ending_of
 from drift.indexing.reading_process import Guard, guarded, words_of
 from drift.local.ingest.files import SourceFile, printable, read_document
 from drift.local.ingest.formats import OF_SEVERAL
-from drift.local.ingest.git_ignore import BY_GIT, GitIgnore
-from drift.local.ingest.kinds import ENDINGS, Ignored, is_read_in, ranked, why_ignored, why_not
+from drift.local.ingest.kinds import ENDINGS, Ignored, ranked, why_not
 from drift.local.ingest.mailboxes import look_at_all, without_repeats
+from drift.local.ingest.selection import EVERYTHING, Selection
 from drift.local.ingest.sidecars import document_beside, read_sidecar
-from drift.local.ingest.site_files import OF_SITES, generated_in
+from drift.local.ingest.walk import Walk
 from drift.model.attributes import NOTHING_SAID, Attributes
 
 _OUTSIDE = "they are outside of the folder"
@@ -31,7 +29,8 @@ class Source:
     """All that one place holds; `name` tells it from other sources of the same project.
 
     A place that `is_file` is one document itself, with what is in it, and no folder of documents.
-    Of one that was read in part, `only` are the places that were looked at.
+    Of one that was read in part, `only` are the places that were looked at, and `wider` reads
+    further ones as well.
     """
 
     name: str
@@ -40,11 +39,15 @@ class Source:
     ignored: tuple[Ignored, ...] = ()
     is_file: bool = False
     only: tuple[str, ...] | None = None
+    wider: Callable[[Sequence[Path]], Source] | None = None
+    selection: Selection = EVERYTHING
 
     def saying(self, said: Attributes) -> Source:
         """Return it with this said of each document, which counts for more than what was."""
-        told = (replace(one, given=said.over(one.given)) for one in self.documents)
-        return replace(self, documents=tuple(told))
+        told = tuple(replace(one, given=said.over(one.given)) for one in self.documents)
+        wider = self.wider
+        again = wider and (lambda further: wider(further).saying(said))
+        return replace(self, documents=told, wider=again)
 
 
 def source_name(path: Path) -> str:
@@ -56,13 +59,19 @@ def source_name(path: Path) -> str:
 
 
 def read_source(
-    path: Path, uri_prefix: str = "", *, may_be_empty: bool = False, guard: Guard = guarded
+    path: Path,
+    uri_prefix: str = "",
+    *,
+    may_be_empty: bool = False,
+    guard: Guard = guarded,
+    selection: Selection = EVERYTHING,
 ) -> Source:
     """Return the documents of a folder (recursively) or of one file, in the order of their ids.
 
-    Links are not followed; hidden folders, node_modules and what Git ignores are left out. With a
-    prefix, each document has the address of its path behind it. A place that `may_be_empty` gives
-    no documents where nothing can be read. Each file is read under the guard.
+    Links are not followed; hidden folders, those of packages, what patterns leave out and what
+    programs make are no documents. With a prefix, each document has the address of its path behind
+    it. A place that `may_be_empty` gives no documents where nothing can be read. Each file is read
+    under the guard.
 
     Raises:
         IngestError: when there is no such path, nothing in it can be read, or the one file cannot
@@ -83,7 +92,7 @@ def read_source(
     if not root.is_dir():
         return _read_single(root, guard, uri_prefix, may_be_empty=may_be_empty)
 
-    walk = _Walk(root)
+    walk = Walk(root, selection)
     walk.run()
     source = _source_of(walk, uri_prefix, guard)
     if not source.documents and not may_be_empty:
@@ -92,7 +101,12 @@ def read_source(
 
 
 def read_changed(
-    folder: Path, changed: Sequence[Path], uri_prefix: str = "", *, guard: Guard = guarded
+    folder: Path,
+    changed: Sequence[Path],
+    uri_prefix: str = "",
+    *,
+    guard: Guard = guarded,
+    selection: Selection = EVERYTHING,
 ) -> Source:
     """Return the documents of a folder that are among some files, or in some folders.
 
@@ -107,7 +121,7 @@ def read_changed(
             f"changed files are in."
         ) from error
 
-    walk, only = _Walk(root), []
+    walk, only = Walk(root, selection), []
     for file in changed:
         place = Path(os.path.abspath(file))  # noqa: PTH100 - links are not followed
         place = place.parent.resolve() / place.name
@@ -118,16 +132,29 @@ def read_changed(
             only.append(printable(str(place)))
             walk.look(place)
 
-    return replace(_source_of(walk, uri_prefix, guard), only=tuple(sorted(set(only))))
+    def wider(further: Sequence[Path]) -> Source:
+        return read_changed(
+            folder, [*changed, *further], uri_prefix, guard=guard, selection=selection
+        )
+
+    source = _source_of(walk, uri_prefix, guard)
+    return replace(source, only=tuple(sorted(set(only))), wider=wider)
 
 
-def _source_of(walk: _Walk, uri_prefix: str, guard: Guard) -> Source:
+def _source_of(walk: Walk, uri_prefix: str, guard: Guard) -> Source:
     """Return the files of a walk; a file that several of its paths led to is there once."""
     root = walk.root
     named = [(found, found.relative_to(root).as_posix()) for found in walk.files]
     read = list(look_at_all(named, guard))
-    files = {file.id: file for file in read if isinstance(file, SourceFile)}
-    walk.ignored.update((one.kind, one.reason) for one in read if isinstance(one, Ignored))
+    files = {}
+    for file in read:
+        if isinstance(file, Ignored):
+            walk.ignored[file.kind, file.reason] += 1
+        elif isinstance(file, SourceFile):
+            if file.made_by and file.path not in walk.wanted:
+                walk.ignored[ending_of(file.id), file.made_by] += 1
+            else:
+                files[file.id] = file
     paths = dict(named)
     given = {path: read_sidecar(path, paths[path]) for path in {f.path for f in files.values()}}
     others = [one for one in (*read, *given.values()) if isinstance(one, Skipped)]
@@ -143,6 +170,7 @@ def _source_of(walk: _Walk, uri_prefix: str, guard: Guard) -> Source:
         ),
         tuple(sorted((*walk.skipped, *others), key=lambda one: one.path)),
         ranked(walk.ignored),
+        selection=walk.selection,
     )
 
 
@@ -172,7 +200,7 @@ def _read_single(path: Path, guard: Guard, uri_prefix: str, *, may_be_empty: boo
         )
 
     if ending_of(path.name) in OF_SEVERAL:
-        mail = _source_of(_Walk(path.parent, [path]), uri_prefix, guard)
+        mail = _source_of(Walk(path.parent, files=[path], wanted={path}), uri_prefix, guard)
         if mail.ignored or any(one.id != path.name for one in mail.documents):
             return replace(mail, name=name, is_file=True)
     read = read_document(path, path.name, guard)
@@ -185,102 +213,3 @@ def _read_single(path: Path, guard: Guard, uri_prefix: str, *, may_be_empty: boo
         return Source(name, (), (read,), is_file=True)
 
     raise IngestError(f"{name} cannot be ingested: {read.reason}.{TO_EMPTY}")
-
-
-@dataclass(slots=True)
-class _Walk:
-    """One pass over a folder: the files to read, what is skipped, and counts of the rest."""
-
-    root: Path
-    files: list[Path] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
-    ignored: Counter[tuple[str, str]] = field(default_factory=Counter)
-    _git: GitIgnore = field(init=False)
-    _generated: dict[Path, frozenset[str]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self._git = GitIgnore(self.root, self._skip)
-
-    def run(self, begin: Path | None = None) -> None:
-        """Look at all folders, without recursion, because they may be nested very deep."""
-        waiting = [begin or self.root]
-        while waiting:
-            folder = waiting.pop()
-            try:
-                with os.scandir(folder) as entries:
-                    found = sorted(entries, key=lambda entry: entry.name)
-                waiting += [Path(entry.path) for entry in found if self._is_folder_to_read(entry)]
-            except OSError as error:
-                self._skip(folder, f"cannot be read: {words_of(error)}", unreadable=True)
-
-    def look(self, place: Path) -> None:
-        """Look at one file, or at all in one folder, as if it had been found on the way."""
-        if not os.path.lexists(place):
-            return
-        above = pairwise(("", *place.relative_to(self.root).parts[:-1]))
-        folders = [one for one in place.parents if self.root in one.parents]
-        if not all(starmap(is_read_in, above)) or self._git.hides_above(place):
-            return
-        if any(map(self._is_generated, folders)):
-            return
-        with os.scandir(place.parent) as entries:
-            entry = next((one for one in entries if one.name == place.name), None)
-        if entry is not None and self._is_folder_to_read(entry):
-            self.run(place)
-
-    def _is_folder_to_read(self, entry: os.DirEntry[str]) -> bool:
-        """Sort one entry in, and tell whether it is a folder to look at."""
-        path = Path(entry.path)
-        folder = "" if path.parent == self.root else path.parent.name
-        is_read = is_read_in(folder, entry.name)
-        is_folder = entry.is_dir(follow_symlinks=False)
-        suffix = ending_of(entry.name)
-        if is_read and self._git.hides(path, is_folder=is_folder):
-            self.ignored["folder" if is_folder else printable(suffix), BY_GIT] += 1
-        elif is_read and self._is_generated(path):
-            self.ignored["folder" if is_folder else printable(suffix), OF_SITES] += 1
-        elif is_read and is_folder:
-            return True
-        elif (
-            is_read and entry.is_symlink() and (not why_not(entry.name) or _leads_to_folder(entry))
-        ):
-            self._skip(path, _about_link(path, self.root))
-        elif is_read and document_beside(path) is not None:
-            pass  # it is read with its document
-        elif kind := why_ignored(printable(f"{folder}/{entry.name}" if folder else entry.name)):
-            self.ignored[kind] += 1
-        else:
-            self.files.append(path)
-
-        return False
-
-    def _is_generated(self, path: Path) -> bool:
-        if path.parent not in self._generated:
-            self._generated[path.parent] = generated_in(one.name for one in path.parent.iterdir())
-        return path.name in self._generated[path.parent]
-
-    def _skip(self, path: Path, reason: str, *, unreadable: bool = False) -> None:
-        is_inside = self.root in (path, *path.parents)
-        name = printable((path.relative_to(self.root) if is_inside else path).as_posix())
-        self.skipped.append(Skipped(name, reason, unreadable))
-
-
-def _leads_to_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
-
-
-def _about_link(link: Path, root: Path) -> str:
-    try:
-        target = link.resolve(strict=True)
-    except (OSError, RuntimeError):
-        return "is a link that leads nowhere or to itself"
-
-    inside = target == root or root in target.parents
-    return (
-        "is a link within the folder: what it names is read in its own place"
-        if inside
-        else "is a link that leaves the folder"
-    )

@@ -15,6 +15,7 @@ from drift.contracts.lenient import at_most, first, text, without_nulls
 from drift.contracts.strict_schema import strict_schema
 from drift.core.errors import UnusableReplyError
 from drift.core.sentence_ends import split_sentences
+from drift.evidence.near_duplicates import near_duplicates
 from drift.graph.writing.records import ChunkRecord, CommunityRecord
 from drift.local.ingest.by_model.asking import Asking, Build, PlannedCall
 from drift.local.ingest.by_model.borne_out import PRONOUNS, Shown
@@ -25,7 +26,6 @@ from drift.model.calls import Prompt
 from drift.prompting.markup import element, on_line, plain
 from drift.prompting.rules import DATA_RULE
 from drift.prompting.tokens import cut
-from drift.search.ranking import near_duplicates
 
 KINDS = ("report/2", "group/2")
 """What a report is kept as, of a topic and of a group; the number is that of its prompt."""

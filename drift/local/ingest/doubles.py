@@ -1,0 +1,144 @@
+"""Files with the same text in one source: one document with several places.
+
+A copy says nothing more, and bears nothing out. What is said of it, as by a file beside it, has to
+be the same as well, so that a filter finds each text by all that is said of it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from drift.graph.writing.records import DocumentRecord, ProjectState
+from drift.indexing.documents import FORMATS, PAGES, SourceDocument, ending_of
+from drift.local.ingest.files import SourceFile
+from drift.local.ingest.identity import Identity, possible_files
+from drift.local.ingest.places import below, is_inside
+from drift.local.ingest.sources import Source
+from drift.local.ingest.versions import superseding, version_in
+from drift.model.attributes import MOST_PLACES, Attributes
+
+SAME = "has the same text as "
+
+
+@dataclass(frozen=True, slots=True)
+class Doubles:
+    """Which files of a source are another's copies: why they are left out, by their paths.
+
+    `places` are those of the copies, by the path of the file that is read, and `newer` the newest
+    versions of others.
+    """
+
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    newer: Mapping[str, str] = field(default_factory=dict)
+
+    def told(self, document: SourceFile | SourceDocument) -> SourceFile | SourceDocument:
+        """Return a document with the places of its copies and of its newest version."""
+        also_at, newer = self.places.get(document.id, ()), self.newer.get(document.id, "")
+        if not (also_at or newer):
+            return document
+        found = Attributes(also_at=also_at, superseded_by=newer)
+        return replace(document, given=found.over(document.given))
+
+
+def doubles_of(source: Source, identity: Identity, state: ProjectState) -> Doubles:
+    """Return which files of a source are copies: of others in it, or of what stays stored.
+
+    Of several the one is read that is stored, else that with the shortest path. Those of which one
+    is switched off are no copies.
+    """
+    held = {
+        path: [n for n in (name, *identity.others.get(path, ())) if n in state.documents]
+        for path, name in identity.names.items()
+    }
+    groups: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for one in source.documents:
+        groups[one.content_hash, _kind(one.id), repr(one.given)].append(one.id)
+
+    reasons: dict[str, str] = {}
+    places: dict[str, tuple[str, ...]] = {}
+    taken = {name for names in held.values() for name in names} | {*identity.gone}
+    stay = _by_hash({n: one for n, one in state.documents.items() if n not in taken})
+    for (content, _, _), paths in groups.items():
+        if any(state.documents[name].is_off for path in paths for name in held[path]):
+            continue
+        first, *others = sorted(paths, key=lambda p: (not held[p], p.count("/"), len(p), p))
+        places[first] = tuple(identity.names[one] for one in others[:MOST_PLACES])
+        reasons |= dict.fromkeys(others, f"{SAME}{identity.names[first]}")
+        known, reason = state.skipped.get(below(source.name, first), (None, ""))
+        if known and known.content_hash == content and reason.startswith(SAME) and content in stay:
+            reasons |= dict.fromkeys(paths, f"{SAME}{stay[content][0].id}")
+    return Doubles(reasons, places, _newer(source, identity, state, reasons))
+
+
+def _newer(
+    source: Source, identity: Identity, state: ProjectState, copies: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the ids of newest versions; of what no question sees, there is none."""
+    off = {name for name, one in state.documents.items() if one.is_off}
+    read = [
+        one
+        for one in source.documents
+        if one.id not in copies and identity.names[one.id] not in off
+    ]
+    said = {
+        one.id: str(getattr(one, "supersedes", "") or one.given.metadata.get("supersedes", ""))
+        for one in read
+    }
+    paths = [one.id for one in read]
+    dated = filter(source.selection.newest.match_file, paths)
+    newer = superseding(paths, {path: names for path, names in said.items() if names}, dated)
+    return {path: identity.names[newest] for path, newest in newer.items()}
+
+
+def with_doubles(source: Source, state: ProjectState) -> Source:
+    """Return a part of a source together with the copies and versions of what is in it, or was.
+
+    Where a file is changed that others are copies of, one of these is to be read.
+    """
+    if source.only is None or source.wider is None:
+        return source
+    files = {name: possible_files(name, one.source) for name, one in state.documents.items()}
+    asked = {one.content_hash for one in source.documents}
+    asked |= {
+        state.documents[name].version.content_hash
+        for name, own in files.items()
+        if any(is_inside(file, place) for file in own[:1] for place in source.only)
+    }
+    known = [(files[name][0], one.version.content_hash) for name, one in state.documents.items()]
+    known += [
+        (place, version.content_hash)
+        for place, (version, why) in state.skipped.items()
+        if why.startswith(SAME)
+    ]
+
+    def family(place: str) -> object:
+        path = place.removeprefix(f"{source.name.rstrip('/')}/")
+        found = version_in(path, is_dated=source.selection.newest.match_file(path))
+        return found and found.family
+
+    families = {*map(family, source.only)} - {None}
+    further = [
+        Path(place)
+        for place, content in known
+        if is_inside(place, source.name)
+        and (content in asked or (families and family(place) in families))
+        and not any(is_inside(place, one) for one in source.only)
+    ]
+    return source.wider(further) if further else source
+
+
+def _kind(name: str) -> str:
+    """Return what is the same of endings that are read alike."""
+    ending = ending_of(name)
+    return ending if ending in PAGES else FORMATS.get(ending, ending)
+
+
+def _by_hash(documents: Mapping[str, DocumentRecord]) -> dict[str, list[DocumentRecord]]:
+    held: defaultdict[str, list[DocumentRecord]] = defaultdict(list)
+    for one in documents.values():
+        held[one.version.content_hash].append(one)
+    return held
