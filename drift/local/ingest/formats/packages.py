@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import posixpath
 import zipfile
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from io import BytesIO
+from typing import Any, NamedTuple
+
+from lxml import etree
 
 from drift.local.ingest.formats import DamagedError, NoDocumentError
 
@@ -17,6 +21,9 @@ FREE_UNPACKED, UNPACKED_A_BYTE = 20_000_000, 100
 """What any file may unpack to, and more for each of its bytes."""
 MOST_PARTS = 20_000
 _READ_AT_ONCE = 1 << 20
+
+Element = Any
+"""An element of XML, for which lxml has no type."""
 
 _OLD_FORMAT = b"\xd0\xcf\x11\xe0"
 """The beginning of formats before 2007, and of newer files that have a password."""
@@ -60,3 +67,68 @@ def _require_room(parts: Sequence[zipfile.ZipInfo], size: int) -> None:
         )
     if any(part.flag_bits & 1 for part in parts):
         raise NoDocumentError("has a password: save it anew, without one")
+
+
+def local(element: Element) -> str:
+    """Return the name of an element without its namespace; empty for what is none."""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+
+
+def said_of(element: Element, name: str, default: str = "") -> str:
+    """Return an attribute of an element, of whichever namespace; None says nothing."""
+    held = () if element is None else element.items()
+    return next((value for key, value in held if key.rpartition("}")[2] == name), default)
+
+
+def number_of(element: Element, name: str, default: int, most: int) -> int:
+    """Return an attribute as a number from `default` to `most`, and `default` for what is none."""
+    written = said_of(element, name)
+    return max(default, min(int(written), most)) if written[:9].isdecimal() else default
+
+
+class Related(NamedTuple):
+    """What a part of a package refers to: its kind, as in `footnotes`, and the part's name."""
+
+    kind: str
+    name: str
+
+
+class Package:
+    """The parts of a file that is an archive of XML, by their names."""
+
+    def __init__(self, content: bytes) -> None:
+        """Unpack nothing yet; errors are those of `opened`."""
+        self._archive = zipfile.ZipFile(opened(content))
+        self._names = {_plain(name): name for name in self._archive.namelist()}
+
+    def content(self, name: str) -> bytes:
+        """Return the content of a part; nothing for one that is not there."""
+        known = self._names.get(_plain(name))
+        return self._archive.read(known) if known else b""
+
+    def xml(self, name: str) -> Element:
+        """Return the root of a part; None where it is missing, DamagedError for what is no XML."""
+        if not (content := self.content(name)):
+            return None
+        parser = etree.XMLParser(resolve_entities=False, remove_comments=True, remove_pis=True)
+        try:
+            return etree.fromstring(content, parser)
+        except (etree.LxmlError, ValueError) as error:
+            raise DamagedError(f"is damaged: {name} is no XML that is read ({error})") from error
+
+    def related(self, name: str) -> dict[str, Related]:
+        """Return by its id what a part, or with an empty name the whole, refers to inside of it."""
+        folder, own = posixpath.split(name)
+        root = self.xml(posixpath.join(folder, "_rels", f"{own}.rels"))
+        return {
+            one.get("Id", ""): Related(
+                one.get("Type", "").rpartition("/")[2],
+                posixpath.normpath(posixpath.join("/", folder, one.get("Target", ""))),
+            )
+            for one in ([] if root is None else root.iter("{*}Relationship"))
+            if one.get("TargetMode") != "External"
+        }
+
+
+def _plain(name: str) -> str:
+    return name.replace("\\", "/").lstrip("/").lower()
