@@ -21,7 +21,7 @@ from drift.core.errors import (
 from drift.graph.writing.records import CommunityRecord, ModelReply
 from drift.indexing.documents import SourceDocument
 from drift.indexing.links import place_links
-from drift.local.ingest import changes, pipeline
+from drift.local.ingest import changes, pipeline, planning
 from drift.local.ingest.by_model import Tier
 from drift.local.ingest.by_model.borne_out import Shown
 from drift.local.ingest.by_model.estimate import Estimate
@@ -270,7 +270,7 @@ async def test_an_estimate_is_of_what_is_asked(tier: Tier) -> None:
 
     async def planned() -> Estimate:
         source = changes.SourceChanges(Source("letters", DOCUMENTS), PROJECT, "hash")
-        return (await changes.plan(source, writer, by_model)).estimate  # type: ignore[arg-type]
+        return (await planning.plan(source, writer, by_model)).estimate  # type: ignore[arg-type]
 
     writer, model = MemoryWriter(), Model()
     by_model = ByModel(model, "m", tier, about=about)
@@ -340,7 +340,7 @@ async def test_a_cut_reply_is_asked_for_in_halves() -> None:
 
 
 async def test_the_same_page_fifty_times_is_asked_about_once() -> None:
-    copies = [replace(DOCUMENTS[0], id=f"copy{n}.md") for n in range(50)]
+    copies = [replace(DOCUMENTS[0], id=f"copy{n}.md", content_hash=str(n)) for n in range(50)]
     writer, model = MemoryWriter(), Model()
     await ingest(writer, ByModel(model, "m", "facts"), copies)
     assert len(model.of("facts_reply")) == 1

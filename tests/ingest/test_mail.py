@@ -175,7 +175,8 @@ async def test_a_folder_of_mail_is_ingested_and_followed(tmp_path: Path) -> None
         return await ingest(source, "p", context(writer))
 
     def boxed(*subjects: str) -> bytes:
-        every = [bytes(message(one, f"{one}\n>From here")) for one in subjects]
+        numbered = [(one, subjects[:n].count(one)) for n, one in enumerate(subjects)]
+        every = [bytes(message(one, f"{one} {n}\n>From here")) for one, n in numbered]
         return b"".join(b"From ann Mon\n" + one + b"\n\n" for one in every)
 
     plan = ("plan.txt", b"Berth 4 is closed.")

@@ -168,7 +168,7 @@ async def test_a_folder_with_nothing_to_read_is_refused_by_name_with_the_reasons
     with pytest.raises(IngestError) as refused:
         await ingest(read_source(tmp_path), "p", context(MemoryWriter()))
     assert str(tmp_path) in refused.value.detail
-    assert ".rst, .ts, .tsv, .tsx, .txt, .xhtml" in refused.value.detail
+    assert ".rst, .rtf, .ts, .tsv, .tsx, .txt, .xhtml" in refused.value.detail
     assert "a.md: is a binary file" in refused.value.detail
     assert "Ignored: 1 .c." in refused.value.detail
 

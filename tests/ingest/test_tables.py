@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from io import BytesIO
+from typing import Any
 
 import pytest
+import xlsxwriter
 
-from drift.local.ingest.formats import NoDocumentError, tables
+from drift.local.ingest.formats import NoDocumentError, Read, tables
 from drift.local.ingest.formats.delimited import read_csv
+from drift.local.ingest.formats.number_formats import shown_by
+from drift.local.ingest.formats.sheets import read_workbook
 from drift.local.ingest.formats.tables import Cell
 
 QUAYS = [["North", 120, 155, 183], ["South", 96, 101, 140], ["West", 77, 82, 91]]
@@ -144,3 +150,87 @@ def test_quotations_without_ends_take_no_more_than_linear_time() -> None:
 def test_a_table_of_ten_million_rows_is_refused() -> None:
     with pytest.raises(NoDocumentError, match="10,000,000 rows"):
         read_csv(b"1\n" * 10_000_000)
+
+
+def book(write: Callable[[Any, Any], None]) -> Read:
+    """Return what is read of a book with a sheet that is written to."""
+    out = BytesIO()
+    with xlsxwriter.Workbook(out, {"in_memory": True}) as made:
+        sheet = made.add_worksheet("Crew")
+        write(sheet, made)
+    return read_workbook(out.getvalue())
+
+
+def test_merged_cells_of_a_sheet_have_their_value_in_each_row() -> None:
+    def write(sheet: Any, _: Any) -> None:
+        sheet.merge_range("B2:D2", "Crew of the ferries")
+        sheet.write_row("B3", ["Ferry", "Post", "Name"])
+        for row, post in enumerate(["captain", "engineer", "cook"], 3):
+            sheet.write_row(row, 2, [post, f"Siri {row}"])
+        sheet.merge_range("B4:B6", "Skarv")
+
+    assert book(write).text.split("\n\n") == [
+        "# Crew",
+        "Crew of the ferries",
+        "| Ferry | Post | Name |",
+        "| Ferry: Skarv | Post: captain | Name: Siri 3 |",
+        "| Ferry: Skarv | Post: engineer | Name: Siri 4 |",
+        "| Ferry: Skarv | Post: cook | Name: Siri 5 |",
+    ]
+
+
+def test_a_sheet_is_read_as_it_is_shown() -> None:
+    def write(sheet: Any, made: Any) -> None:
+        sheet.write_row(0, 0, ["Boat", "Fee", "Share", "Secret"])
+        for row, fee in enumerate([1234.5, 66.25, 3], 1):
+            sheet.write(row, 0, f"Skarv {'abc'[row - 1]}")
+            sheet.write(row, 1, fee, made.add_format({"num_format": '#,##0.00 "EUR"'}))
+            sheet.write(row, 2, 0.125, made.add_format({"num_format": "0.0%"}))
+            sheet.write(row, 3, "gone")
+        sheet.set_row(2, None, None, {"hidden": True})
+        sheet.set_column(3, 3, None, None, {"hidden": True})
+        sheet.write_formula(5, 1, "=SUM(B2:B4)", None, "")
+        sheet.write_comment(1, 1, "too low", {"author": "Ole Brandt"})
+        sheet.write_comment(2, 1, "of a hidden row")
+        made.add_worksheet("Old").hide()
+        chart = made.add_chart({"type": "line"})
+        chart.add_series({"values": "=Crew!$B$2:$B$4"})
+        sheet.insert_chart("F2", chart)
+
+    read = book(write)
+    assert read.text.split("\n\n") == [
+        "# Crew",
+        "| Boat | Fee | Share |",
+        "| Boat: Skarv a | Fee: 1,234.50 EUR | Share: 12.5% |",
+        "Comment (Ole Brandt) on B2: too low",
+        "| Boat: Skarv c | Fee: 3.00 EUR | Share: 12.5% |",
+        "| Fee: =SUM(B2:B4) |",
+    ]
+    assert read.note == (
+        "left out: charts (1), hidden columns (1), hidden rows (1), hidden sheets (1); "
+        "1 formulas have no value stored and stand as written: B6 of Crew"
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ('"$"#,##0.00_);[Red]\\("$"#,##0.00\\)', "-$1,234.50"),
+        ("[$€-407] 0.0##", "-€ 1234.5"),
+        ('0" kg"', "-1235 kg"),
+        ("0%", "-123450%"),
+        *((code, None) for code in ("General", "0.00E+00", "d-mmm", "# ?/?", '0,,"M"', "000-000")),
+    ],
+)
+def test_a_number_is_shown_with_the_signs_of_its_format(code: str, said: str | None) -> None:
+    shown = shown_by(code)
+    assert (shown and shown(-1234.5)) == said
+
+
+def test_merged_cells_repeat_no_more_than_a_sheet_bears() -> None:
+    def write(sheet: Any, _: Any) -> None:
+        sheet.merge_range("A1:A40000", "x" * 5_000)
+        for row in range(40_000):
+            sheet.write(row, 1, row)
+
+    assert len(book(write).text) < 60_000_000

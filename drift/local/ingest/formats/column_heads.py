@@ -126,10 +126,11 @@ def _vote(head: Row, below: Sequence[Row]) -> int:
 def _of_column(value: str, of: str, values: Sequence[str]) -> int:
     kinds = [kind(one) for one in values]
     alike = 2 * kinds.count(of) >= len(kinds)
-    if of == "words":
+    if of in {"words", "text"}:
         others = len(kinds) - kinds.count("words") - kinds.count("text")
-        return -1 if value in values else int(2 * others > len(kinds))
-    if of in {"number", "address", "text"} or alike:
+        is_alike = value in values or (of == "text" and alike)
+        return -1 if is_alike else int(2 * others > len(kinds))
+    if of in {"number", "address"} or alike:
         return -1
     are_numbers = 2 * sum(one in _NUMBERS for one in kinds) > len(kinds)
     return int(are_numbers or of == "count" or (of == "year" and "words" in kinds))

@@ -18,6 +18,7 @@ _TAG = re.compile(
     rb"<(?:\w+:)?(row|c|table|table-row|table-cell|covered-table-cell)((?:\s[^<>]*)?)>"
 )
 _PLACE = re.compile(rb"\sr\s*=\s*[\"']([A-Za-z]*)([0-9]{1,10})[\"']")
+_PLACED = re.compile(rb'<c r="([A-Z]{1,3})([0-9]{1,7})"(?:[^<>]*[^/<>])?>')
 _REPEATED = re.compile(rb"number-(?:rows|columns)-repeated\s*=\s*[\"']\s*([0-9]{1,10})\s*[\"']")
 
 
@@ -36,13 +37,27 @@ class Extent:
         else:
             self._see_repeated(tag, attributes)
 
+    def has_seen(self, text: bytes, end: int) -> bool:
+        """Tell whether a text holds cells alone that say their place, and see them at once."""
+        said = text.count(b'<c r="', 0, end)
+        if not said or said != text.count(b"<c", 0, end) or text.find(b":c", 0, end) >= 0:
+            return False
+        found = set(_PLACED.findall(text, 0, end))
+        columns = [column_number(letters) - 1 for letters in {letters for letters, _ in found}]
+        rows = [int(number) - 1 for number in {number for _, number in found}]
+        if rows:
+            self._row = max(rows)
+            self._take(min(rows), min(columns))
+            self._take(self._row, max(columns))
+        return True
+
     def _see_place(self, tag: bytes, attributes: bytes) -> None:
         place = _PLACE.search(attributes)
         if tag == b"row":
             self._row, self._column = int(place[2]) - 1 if place else self._row + 1, -1
             return
 
-        self._column = _number(place[1]) - 1 if place else self._column + 1
+        self._column = column_number(place[1]) - 1 if place else self._column + 1
         if not attributes.endswith(b"/"):  # one that only looks otherwise has no value
             self._take(int(place[2]) - 1 if place else self._row, self._column)
 
@@ -75,14 +90,26 @@ def require_near(chunks: Iterator[bytes]) -> None:
         text = rest + chunk
         cut = text.rfind(b"<")
         rest = text[cut:] if cut >= 0 and len(text) - cut < _LONGEST_TAG else b""
+        if extent.has_seen(text, max(cut, 0)):
+            continue
         for tag, attributes in _TAG.findall(text, 0, max(cut, 0)):
             if tag == b"table":
                 extent = Extent()
             extent.see(tag, attributes)
 
 
-def _number(letters: bytes) -> int:
+def column_number(letters: bytes) -> int:
+    """Return which column a name means, from 1: `AB` is 28."""
     number = 0
     for letter in letters.upper()[:8]:
         number = 26 * number + letter - 64
     return number
+
+
+def column_name(number: int) -> str:
+    """Return what a column is called, from 1: 28 is `AB`."""
+    name = ""
+    while number:
+        number, letter = divmod(number - 1, 26)
+        name = chr(65 + letter) + name
+    return name

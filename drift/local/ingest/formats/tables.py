@@ -87,7 +87,7 @@ def lines(
 
     The first `heads` rows are heads; None finds them by their types. With 0, or where none is
     found, columns are counted, or the first of them names the others of its row (`by_first`). A
-    table of one row or one column has no heads.
+    table of one row or one column has no heads, and a row with one place stands alone.
     """
     every = ([cell(value) for value in row] for row in rows)
     known = [row for row in islice(every, heads or 0) if any(row)]
@@ -105,7 +105,7 @@ def lines(
         values = [(column, value) for column, value in enumerate(row) if value]
         room += _HEADS_A_VALUE * sum(1 + len(value) for _, value in values)
         most = room // len(values)
-        if not is_table or (len(values) == 1 and not any(names)):
+        if not is_table or len(row) == 1 or (len(values) == 1 and not any(names)):
             yield _line(row)
             continue
         if by_first and row[0]:
