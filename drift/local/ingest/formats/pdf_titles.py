@@ -1,0 +1,116 @@
+"""What a PDF is called and says of itself: its metadata, or the largest lines of its first page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from ctypes import c_ushort
+
+from pydantic import TypeAdapter
+from pypdfium2 import PdfDocument, raw
+
+from drift.contracts.attributes import Tag, metadata_value
+from drift.core.moments import milliseconds
+from drift.local.ingest.formats.pdf_layout import LIGATURES, Line
+from drift.local.ingest.formats.pdf_text import Entry, Said, body_size, key
+from drift.model.attributes import Attributes, Value
+
+_BY_PROGRAM = re.compile(r"microsoft \w+ - ", re.IGNORECASE)
+_NO_TITLE = re.compile(
+    r"\s*|\W+|untitled(?:[ _-]?(?:document|presentation|spreadsheet|\d+))*|"
+    r"(?:document|presentation|slide|book|layout|sheet) ?\d*|powerpoint presentation|"
+    r"(?:new|no|paper|document|your|the|insert|type|enter)?\W*(?:title|name)(?: (?:page|here))?\W*|"
+    r"(?:cover(?: page)?|(?:table of )?contents|preface|abstract|introduction|foreword|"
+    r"acknowledge?ments?|"
+    r"summary|overview|einleitung|vorwort|inhalt(?:sverzeichnis)?|sommaire|main|index|print|null|none|draft)|"
+    r"(?:chapter|part|section|appendix|kapitel|teil|chapitre) ?[\divxlc]*\.?|"
+    r".*\btemplate\b.*|\S+_\S+|(?:[a-z]:\\|/|\\\\|file:)\S.*|"
+    r".*\.(?:docx?|docm|dotx?|odt|rtf|pages|pptx?|odp|key|xlsx?|ods|pdf|e?ps|dvi|indd|qx[dp]|pub|fm|"
+    r"wp[ds]|vsdx?|psd|cdr|ai)|\S+\.(?:tex|txt|md|rst|html?|xml|csv|png|jpe?g|tiff?|texi?|docbook)",
+    re.IGNORECASE,
+)
+"""Titles that programs and templates make, those of a file's name and those of a part."""
+_PART = re.compile(r"(?:\d+|[ivx]+|[A-Z])[.:)]?[ \t]|(?:chapter|part|kapitel)\b", re.IGNORECASE)
+_BEHIND = re.compile(r"\s*(?:by|version|release|edition|v?\d)\b", re.IGNORECASE)
+_NOTED = "*\u2217\u2020\u2021 "
+_LARGER, _NEAR, _LONGEST, _MOST_LINES, _LOOKED_AT = 1.15, 0.9, 200, 6, 10
+_DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)|([+-]\d\d)'?(\d\d)?)?")
+_TAG = TypeAdapter[str](Tag)
+
+
+def title_of(
+    told: str, first: Sequence[Line], pages: Sequence[Sequence[Said]], outline: Sequence[Entry]
+) -> str:
+    """Return the title of metadata, or else the largest lines of the first page; maybe none.
+
+    Metadata that names a later part, and is not on the first page, is of that part.
+    """
+    told = _BY_PROGRAM.sub("", " ".join(told.split()), count=1)
+    parts = {key(one.title) for one in outline}
+    is_of_part = key(told) in {key(one.title) for one in outline[1:]}
+    if is_of_part and key(told) in key(" ".join(line.text for line in first)):
+        is_of_part = key(told) not in {key(line.text) for line in first if _PART.match(line.text)}
+    if not _NO_TITLE.fullmatch(told) and not is_of_part:
+        return told
+
+    usual = body_size([one for page in pages[:_LOOKED_AT] for one in page])
+    found = [
+        text
+        for text in _large(first, _LARGER * usual)
+        if not _NO_TITLE.fullmatch(text) and not (key(text) in parts and _PART.match(text))
+    ]
+    # A single small word may be the rest of a picture.
+    return next((text for text in found if text[0].isupper() or " " in text), (*found, "")[0])
+
+
+def _large(lines: Sequence[Line], least: float) -> Iterator[str]:
+    """Yield the texts of the largest size, then of the next, as long as they are that large."""
+    worded = [one for one in lines if re.search(r"[^\W\d_]{2}", one.text)]
+    for size in sorted({one.size for one in worded if one.size >= least}, reverse=True):
+        found: list[Line] = []
+        for one in worded:
+            is_same = abs(one.size - size) < size / 50
+            if found and (
+                not is_same
+                or found[-1].box.bottom - one.box.top > _NEAR * size
+                or found[-1].text.rstrip()[-1:] in _NOTED
+                or _BEHIND.match(one.text)
+            ):
+                break
+            if is_same:
+                found.append(one)
+        text = " ".join(" ".join(one.text for one in found[:_MOST_LINES]).split())
+        text = text.translate(LIGATURES).rstrip(_NOTED)
+        if text and len(text) <= _LONGEST:
+            yield text
+
+
+def own_of(told: Mapping[str, str], document: PdfDocument) -> Attributes:
+    """Return what a PDF says of itself beside its title; what no document holds is left out."""
+    language = (c_ushort * 64)()
+    size = raw.FPDFCatalog_GetLanguage(document, language, len(language) * 2)
+    said = bytes(language)[: max(size - 2, 0)].decode("utf-16-le", errors="replace")
+    metadata: dict[str, Value] = {}
+    for name, value in (("author", told.get("Author", "")), ("language", said)):
+        with suppress(ValueError):
+            if value.strip(" ,;\0"):
+                metadata[name] = metadata_value(name, " ".join(value.strip(" ,;\0").split()))
+    tags: dict[str, None] = {}
+    for word in re.split(r"[,;]", told.get("Keywords", "")):
+        with suppress(ValueError):
+            tags[_TAG.validate_python(word)] = None
+    return Attributes(
+        tuple(tags), metadata, _moment(told.get("CreationDate")), _moment(told.get("ModDate"))
+    )
+
+
+def _moment(written: str | None) -> int | None:
+    found = _DATE.match(written or "")
+    if found is None:
+        return None
+    year, month, day, hour, minute, second, _, zone, rest = found.groups("")
+    at = f"{year}-{month or '01'}-{day or '01'}T{hour or '00'}:{minute or '00'}:{second or '00'}"
+    with suppress(ValueError):
+        return milliseconds(at + (f"{zone}:{rest or '00'}" if zone else "Z"))
+    return None
