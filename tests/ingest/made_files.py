@@ -20,6 +20,31 @@ def pdf(
     pages: Sequence[Sequence[str]], title: str = "", outline: Iterable[tuple[str, int]] = ()
 ) -> bytes:
     """Return a PDF of lines of text; the outline names titles with their pages, from 0."""
+    streams = []
+    for lines in pages:
+        drawn = "".join(f"({_escaped(line)}) Tj T* " for line in lines)
+        streams.append(f"BT /F 11 Tf 14 TL 60 780 Td {drawn}ET" if lines else "")
+    return drawn_pdf(streams, title, outline)
+
+
+def words_at(*placed: tuple[float, float, float, str]) -> str:
+    """Return what draws words of a PDF's page: each at its place from the left and below."""
+    return "\n".join(
+        f"BT /F {size} Tf {x} {y} Td ({_escaped(text)}) Tj ET" for x, y, size, text in placed
+    )
+
+
+def _escaped(text: str) -> str:
+    return text.replace("(", "\\(").replace(")", "\\)")
+
+
+def drawn_pdf(
+    pages: Sequence[str],
+    title: str = "",
+    outline: Iterable[tuple[str, int]] = (),
+    told: str = "",
+) -> bytes:
+    """Return a PDF of what its pages draw; `told` is more of what it says of itself."""
     kids, first = list(outline), 5 + 2 * len(pages)
     last = first + len(kids)
     drawn = "".join(f"{5 + 2 * n} 0 R " for n in range(len(pages)))
@@ -27,15 +52,10 @@ def pdf(
         1: f"<</Type/Catalog/Pages 2 0 R/Outlines {first} 0 R>>",
         2: f"<</Type/Pages/Count {len(pages)}/Kids[{drawn}]>>",
         3: "<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
-        4: f"<</Title({title})>>",
+        4: f"<</Title({title}){told}>>",
         first: f"<</Type/Outlines/Count {len(kids)}/First {first + 1} 0 R/Last {last} 0 R>>",
     }
-    for n, lines in enumerate(pages):
-        drawn = "".join(
-            f"({line.replace('(', chr(92) + '(').replace(')', chr(92) + ')')}) Tj T* "
-            for line in lines
-        )
-        stream = f"BT /F 11 Tf 14 TL 60 780 Td {drawn}ET" if lines else ""
+    for n, stream in enumerate(pages):
         size = len(stream.encode("cp1252"))
         objects[5 + 2 * n] = (
             f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents {6 + 2 * n} 0 R"

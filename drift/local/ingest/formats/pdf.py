@@ -1,25 +1,30 @@
-"""PDF: the text of each page; headings are those of its outline."""
+"""PDF: its pages as a person reads them, with tables, filled in forms and addresses of links."""
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass, field
 from itertools import islice
-from typing import NamedTuple, Self
+from statistics import median
 
-from pypdfium2 import PdfBookmark, PdfDocument, PdfiumError
+from pypdfium2 import PdfDocument, PdfiumError, raw
 
-from drift.core.folding import as_typed
-from drift.indexing.pages import joined, without_running_heads
 from drift.local.ingest.formats import DamagedError, Growth, NoDocumentError, Read
-from drift.local.ingest.formats.titles import own_title
+from drift.local.ingest.formats.pdf_annotations import Link, fields, label_of, links
+from drift.local.ingest.formats.pdf_layout import LIGATURES, Layout, Line
+from drift.local.ingest.formats.pdf_rules import rules_of
+from drift.local.ingest.formats.pdf_tables import Columns, Table, found_in
+from drift.local.ingest.formats.pdf_text import Entry, Said, as_markdown, key
+from drift.local.ingest.formats.pdf_titles import own_of, title_of
+from drift.local.ingest.formats.tables import as_text
 
 _PASSWORD = "password"  # noqa: S105 - a word of pdfium's message
 _MOST_HEADINGS = 5_000
 _FREE_PAGES, _BYTES_A_PAGE = 1_000, 20
 """Pages that any file may have, and one more for so many bytes: a page may be named many times."""
+_MOST_NAMED, _EDGE, _FIRST = 10, 2, 3
 
 
 def read_pdf(content: bytes) -> Read:
@@ -28,79 +33,154 @@ def read_pdf(content: bytes) -> Read:
         with closing(PdfDocument(content)) as document:
             if len(document) > (most := _FREE_PAGES + len(content) // _BYTES_A_PAGE):
                 raise NoDocumentError(f"has {len(document):,} pages, more than {most:,}")
-            outline = [_Entry.of(mark) for mark in islice(document.get_toc(), _MOST_HEADINGS)]
-            headings = _headings(outline)
-            found = (_page(document, n, headings.get(n, {})) for n in range(len(document)))
-            pages = list(Growth.of(content).seen(found))
-            title = document.get_metadata_dict().get("Title", "")
+            document.init_forms()
+            outline = [Entry.of(mark) for mark in islice(document.get_toc(), _MOST_HEADINGS)]
+            reader = _Reader(document, Growth.of(content), _headings(outline))
+            pages = [reader.page(number) for number in range(len(document))]
+            told = document.get_metadata_dict()
+            own = own_of(told, document)
     except PdfiumError as error:
         reason = str(error).lower()
         if _PASSWORD in reason:
             raise NoDocumentError("has a password: save it anew, without one") from error
         raise DamagedError(f"is damaged, or no PDF ({error})") from error
 
-    empty = sum(not page.strip() for page in pages)
-    if empty == len(pages):
+    if not any(one.text.strip() for page in pages for one in page):
         raise NoDocumentError("holds pictures alone: have the text of its pages recognised first")
 
-    note = f"{empty:,} of {len(pages):,} pages hold no text; pictures are not read"
-    text = joined(without_running_heads(pages))
-    title = own_title(title)
-    if not title or _is_of_part(title, outline):
-        title = _title_above(outline)
-    return Read(text, title, has_pages=True, note=note if empty else "")
+    title = title_of(told.get("Title", ""), reader.first, pages, outline)
+    text = as_markdown(pages, has_outline=bool(outline))
+    return Read(text, title, has_pages=True, note=reader.note, own=own)
 
 
-def _page(document: PdfDocument, number: int, headings: dict[str, int]) -> str:
-    """Return the text of a page, in which lines that are headings are marked as such."""
-    with closing(document[number]) as page, closing(page.get_textpage()) as text_page:
-        said = text_page.get_text_range()
-    # The sign stands for a hyphen at the end of a line, and takes the line's end with it.
-    said = re.sub("[\ufffe\x02]\n?", "-\n", said.replace("\r\n", "\n").replace("\r", "\n"))
-    if not headings:
-        return said
-
-    left = dict(headings)
-    lines = said.split("\n")
-    for place, line in enumerate(lines):
-        if level := left.pop(_key(line), 0):
-            lines[place] = f"\n{'#' * min(level, 6)} {line.strip()}\n"
-    return "\n".join(lines)
-
-
-class _Entry(NamedTuple):
-    """An entry of an outline: its level and its page, each from 0."""
-
-    title: str
-    level: int
-    page: int | None
-
-    @classmethod
-    def of(cls, mark: PdfBookmark) -> Self:
-        place = mark.get_dest()
-        return cls(mark.get_title(), mark.level, place.get_index() if place else None)
-
-
-def _is_of_part(title: str, outline: Sequence[_Entry]) -> bool:
-    """Tell whether a title is that of a later part."""
-    parts = [_key(one.title) for one in outline]
-    return _key(title) in parts[1:] and _key(title) != parts[0]
-
-
-def _title_above(outline: Sequence[_Entry]) -> str:
-    """Return what stands above all the rest of an outline; nothing where its parts are equal."""
-    tops = [one.title for one in outline if not one.level]
-    is_title = len(tops) == 1 < len(outline) and bool(own_title(tops[0]))
-    return tops[0] if is_title else ""
-
-
-def _headings(outline: Sequence[_Entry]) -> dict[int, dict[str, int]]:
+def _headings(outline: Sequence[Entry]) -> dict[int, dict[str, int]]:
     found: dict[int, dict[str, int]] = defaultdict(dict)
     for one in outline:
-        if one.page is not None and (key := _key(one.title)):
-            found[one.page][key] = one.level + 1
+        if one.page is not None and (name := key(one.title)):
+            found[one.page][name] = one.level + 1
     return found
 
 
-def _key(title: str) -> str:
-    return " ".join(as_typed(title).casefold().split())
+@dataclass(slots=True)
+class _Reader:
+    """Reads pages one after the other; a table may go on from one to the next."""
+
+    document: PdfDocument
+    growth: Growth
+    headings: dict[int, dict[str, int]]
+    first: list[Line] = field(default_factory=list)
+    """The lines of the first page."""
+    _scans: list[int] = field(default_factory=list)
+    _outside: int = 0
+    _table: Table | None = None
+    """The one at the end of the page before."""
+
+    @property
+    def note(self) -> str:
+        """What is left out."""
+        parts = []
+        if self._scans:
+            one = len(self._scans) == 1
+            named = f"page{'' if one else 's'} {_ranges(self._scans)} hold{'s' if one else ''}"
+            parts.append(f"{named} no text; pictures are not read")
+        if self._outside:
+            one = self._outside == 1
+            told = (
+                "1 line off its page is" if one else f"{self._outside:,} lines off their pages are"
+            )
+            parts.append(f"{told} left out")
+        return "; ".join(parts)
+
+    def page(self, number: int) -> list[Said]:
+        """Return what a page says, line by line."""
+        with closing(self.document[number]) as page, closing(page.get_textpage()) as text_page:
+            filled = list(fields(self.document, page))
+            linked = list(links(self.document, page, text_page))
+            layout = Layout.of(
+                page,
+                text_page,
+                sizes=number < _FIRST or not self.headings,
+                places=bool(filled) or not number,
+            )
+            self.first = self.first if number else list(layout.lines)
+            self._outside += layout.outside
+            headings = dict(self.headings.get(number, {}))
+            longest = 2 * max(map(len, headings), default=0)
+            said = [
+                Said(
+                    line.text.translate(LIGATURES),
+                    line.size,
+                    headings.pop(key(line.text), 0) if len(line.text) <= longest else 0,
+                )
+                for line in layout.lines
+            ]
+            for one in filled:
+                layout.lines.append(Line(one.value, one.box.top - one.box.bottom, one.box, -1))
+                said.append(Said(one.value, 0))
+            _link(linked, layout.lines, said)
+            gone = self._arrange(layout, said)
+            has_drawings = raw.FPDFPage_CountObjects(page) > 0
+
+        begun = len(said) - len(filled)
+        for place, one in enumerate(filled, begun):
+            if place not in gone:
+                label = label_of(one, layout.lines)
+                if label is None or label in gone:
+                    said[place].text = f"{one.name}: {one.value}" if one.name else one.value
+                else:
+                    said[label].text = f"{said[label].text.rstrip()} {one.value}"
+                    gone.add(place)
+        kept = [one for place, one in enumerate(said) if place not in gone] if gone else said
+        text = "".join(self.growth.seen(["\n".join([one.text for one in kept])]))
+        if has_drawings and not text.strip():
+            self._scans.append(number + 1)
+        return kept
+
+    def _arrange(self, layout: Layout, said: list[Said]) -> set[int]:
+        """Put tables and columns where they begin; return the lines that are said by them."""
+        before, self._table = self._table, None
+        gone: set[int] = set()
+        if layout.is_plain or not any(line.size for line in layout.lines):
+            return gone
+        rules = rules_of(layout.page)
+        size = median(line.size for line in layout.lines if line.size)
+        for frame in layout.frames():
+            pieces = layout.pieces(frame, rules)
+            for found in found_in(pieces, rules, size, layout.font, before):
+                first, last = min(found.lines), max(found.lines)
+                if isinstance(found, Columns):
+                    text = "\n".join(found.texts)
+                else:
+                    if before and before.heads and first <= _EDGE and found.goes_on(before):
+                        found = found.after(before)  # noqa: PLW2901
+                    self._table = found if last >= len(said) - 1 - _EDGE else None
+                    text = as_text(found.rows, heads=found.heads)
+                    before = None
+                gone |= found.lines - {first}
+                said[first] = Said(text, 0, is_table=isinstance(found, Table))
+        return gone
+
+
+def _link(linked: Sequence[Link], lines: Sequence[Line], said: Sequence[Said]) -> None:
+    """Write the addresses of links behind their words."""
+    for one in linked:
+        for line, place in zip(said, lines, strict=True):
+            is_there = not any(place.box) or place.box.bottom <= one.box.middle <= place.box.top
+            if is_there and one.words in line.text:
+                marked = f"[{one.words}]({one.address})"
+                line.text = line.text.replace(one.words, marked, 1)
+                break
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return numbers in rising order, those that follow each other as `7 to 9`."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    named = [f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs]
+    more = len(named) - _MOST_NAMED
+    named = [*named[:_MOST_NAMED], f"{more:,} more places"] if more > 1 else named
+    return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))

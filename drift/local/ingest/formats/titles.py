@@ -6,14 +6,19 @@ import re
 
 _BY_PROGRAM = re.compile(r"microsoft \w+ - ", re.IGNORECASE)
 _NO_TITLE = re.compile(
-    r"\s*|untitled(?:[ _-]?(?:document|presentation|spreadsheet|\d+))*|"
-    r"(?:document|presentation|pr\u00e4sentation|slide|folie|dokument) ?\d*|"
+    r"\W*|untitled(?:[ _-]?(?:document|presentation|spreadsheet|\d+))*|"
+    r"(?:document|dokument|presentation|pr\u00e4sentation|slide|folie|book|layout|sheet) ?\d*|"
     r"(?:microsoft )?(?:word|powerpoint|office)(?: (?:document|presentation|dokument))?|"
-    r"powerpoint-pr\u00e4sentation|pr\u00e9sentation powerpoint|\W*(?:document )?title\W*|"
-    r"(?:(?:title|cover)(?: page)?|(?:table of )?contents|preface|abstract)|"
+    r"powerpoint-pr\u00e4sentation|pr\u00e9sentation powerpoint|"
+    r"(?:new|no|paper|document|your|the|insert|type|enter)?\W*(?:title|name)(?: (?:page|here))?\W*|"
+    r"cover(?: page)?|(?:table of )?contents|preface|abstract|introduction|foreword|summary|overview|"
+    r"acknowledge?ments?|einleitung|vorwort|inhalt(?:sverzeichnis)?|sommaire|"
+    r"main|index|print|null|none|draft|"
     r"(?:chapter|part|section|appendix|kapitel|teil|chapitre) ?[\divxlc]*\.?|"
+    r".*\btemplate\b.*|\S+_\S+|(?:[a-z]:\\|/|\\\\|file:)\S.*|"
     r".*\.(?:docx?|docm|dotx?|odt|rtf|pages|pptx?|odp|key|xlsx?|ods|pdf|e?ps|dvi|indd|qx[dp]|pub|fm|"
-    r"wp[ds]|vsdx?|psd|cdr|ai)|\S+\.(?:tex|txt|md|rst|html?|xml|csv|png|jpe?g|tiff?)",
+    r"wp[ds]|vsdx?|psd|cdr|ai)|"
+    r"\S+\.(?:tex|txt|md|rst|html?|xml|csv|png|jpe?g|tiff?|texi?|docbook)",
     re.IGNORECASE,
 )
 """Titles that programs and templates make, those of a file's name, and those of a part."""
