@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from drift.indexing.documents import SourceDocument
+from drift.indexing.documents import Skipped, SourceDocument
 from drift.local.ingest.files import document_in
 from drift.local.ingest.formats.html_text import read_page
 
@@ -191,3 +191,11 @@ def test_a_hostile_page_takes_no_long_time(name: str, part: str) -> None:
     began = time.process_time()
     document_in((part * (400_000 // len(part))).encode() + b"-->", name, None)
     assert time.process_time() - began < 5
+
+
+def test_a_page_that_only_leads_to_another_is_no_document() -> None:
+    moved = '<meta http-equiv="refresh" content="0; url=b.html"><p>Redirecting to'
+    found = document_in(f"{moved} b.</p>".encode(), "a.html", None)
+    assert isinstance(found, Skipped)
+    assert "another page" in found.reason
+    assert _read("a.html", f"{moved} {4 * SENTENCE}</p>").text, "it says something itself"

@@ -180,6 +180,8 @@ def _read_page(content: bytes, name: str, updated_at: int | None) -> SourceDocum
     if isinstance(found, Skipped):
         return found
     page = read_page(found[0])
+    if page.is_redirect:
+        return Skipped(name, "leads to another page, and says nothing itself")
     return document_with(
         name,
         content,

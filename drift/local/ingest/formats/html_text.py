@@ -38,6 +38,7 @@ _OF_A_TEXT = ("| ", "- ", "```")
 """How rows, items and code begin, which trafilatura leaves out within a text."""
 
 _WORD = re.compile(r"\w+")
+_REFRESH = re.compile(r"<meta\s[^<>]{0,100}http-equiv=[\"']?refresh\b", re.IGNORECASE)
 _MOMENT = re.compile(r'"(date(?:Modified|Published))"\s*:\s*"([^"\s]{4,40})"')
 _SITE_NAMES = ("og:site_name", "application-name", "apple-mobile-web-app-title")
 _SIGNS_OF_SITES = (" | ", " · ", " » ", " :: ")
@@ -52,6 +53,7 @@ class Page(NamedTuple):
     links: Sequence[Link]
     note: str = ""
     own: Attributes = NOTHING_SAID
+    is_redirect: bool = False
 
 
 def read_page(html: str) -> Page:
@@ -59,7 +61,10 @@ def read_page(html: str) -> Page:
     seen = blocks_of(html)
     kept = _kept(seen.blocks, html)
     note = _note(seen, kept)
-    return Page(as_markdown(kept), _title(seen), seen.links, note, _own(seen, html))
+    text = as_markdown(kept)
+    is_short = len(_WORD.findall(text[:LEAST_EXTRACTED_CHARS])) < LEAST_MAIN_WORDS
+    is_redirect = is_short and _REFRESH.search(html) is not None
+    return Page(text, _title(seen), seen.links, note, _own(seen, html), is_redirect)
 
 
 def html_to_markdown(html: str) -> tuple[str, str, Sequence[Link]]:
