@@ -12,7 +12,7 @@ from pypdfium2 import PdfDocument, raw
 
 from drift.contracts.attributes import Tag, metadata_value
 from drift.core.moments import milliseconds
-from drift.local.ingest.formats.pdf_layout import LIGATURES, Line
+from drift.local.ingest.formats.pdf_layout import Line, plain
 from drift.local.ingest.formats.pdf_text import Entry, Said, body_size, key
 from drift.model.attributes import Attributes, Value
 
@@ -80,8 +80,8 @@ def _large(lines: Sequence[Line], least: float) -> Iterator[str]:
                 break
             if is_same:
                 found.append(one)
-        text = " ".join(" ".join(one.text for one in found[:_MOST_LINES]).split())
-        text = text.translate(LIGATURES).rstrip(_NOTED)
+        text = " ".join(" ".join(plain(one.text) for one in found[:_MOST_LINES]).split())
+        text = text.rstrip(_NOTED)
         if text and len(text) <= _LONGEST:
             yield text
 
