@@ -13,7 +13,7 @@ from pypdfium2 import PdfDocument, PdfiumError, raw
 
 from drift.local.ingest.formats import DamagedError, Growth, NoDocumentError, Read
 from drift.local.ingest.formats.pdf_annotations import Link, fields, label_of, links
-from drift.local.ingest.formats.pdf_layout import LIGATURES, Layout, Line
+from drift.local.ingest.formats.pdf_layout import Layout, Line, plain
 from drift.local.ingest.formats.pdf_rules import rules_of
 from drift.local.ingest.formats.pdf_tables import Columns, Table, found_in
 from drift.local.ingest.formats.pdf_text import Entry, Said, as_markdown, key
@@ -108,7 +108,7 @@ class _Reader:
             longest = 2 * max(map(len, headings), default=0)
             said = [
                 Said(
-                    line.text.translate(LIGATURES),
+                    plain(line.text),
                     line.size,
                     headings.pop(key(line.text), 0) if len(line.text) <= longest else 0,
                 )

@@ -10,13 +10,14 @@ from typing import NamedTuple, Self
 
 from pypdfium2 import PdfPage, PdfTextPage, raw
 
-LIGATURES = {0x0B: "ff", 0x0C: "fi", 0x0E: "ffi", 0x0F: "ffl"}
+_LIGATURES = {0x0B: "ff", 0x0C: "fi", 0x0E: "ffi", 0x0F: "ffl"}
 """Letters of old fonts, under signs that are none in text."""
 _LINE = re.compile("([^\r\n\ufffe\x02]*)([\ufffe\x02]?)(?:\r\n?|\n)?")
 """A line of pdfium; the sign stands for a hyphen at its end, and often takes the end with it."""
 
 LEADERS = re.compile(r"(?:[.\u2026\u00b7] ?){4}")
 """What leads from an entry of a table of contents to its page."""
+_WORD = re.compile(r"\S+")
 _APART = 1.0
 """Times the size of a line: a wider gap parts words."""
 _COLUMN = 15
@@ -184,8 +185,7 @@ class Layout:
                 if line.box.left + 1 < one.left < line.box.right - 1
                 and one.bottom < line.box.middle < one.top
             ]
-            text = line.text.strip().translate(LIGATURES)
-            whole = Piece(line.box, text, number, line.start)
+            whole = Piece(line.box, plain(line.text), number, line.start)
             is_whole = line.start < 0 or not (cuts or number in gaps)
             out += [whole] if is_whole else self._parted(line, number, cuts)
         return out
@@ -206,14 +206,21 @@ class Layout:
         size = self._size(first)
 
         left, top, right, bottom = self._place
-        outer, has_gaps, end = Box(0, 0, 0, 0), False, None
+        read, has_gaps, end = raw.FPDFText_GetRect, False, 0.0
+        around: tuple[float, ...] = ()
         for number in range(count):
-            raw.FPDFText_GetRect(of, number, left, top, right, bottom)
-            box = Box(left.value, bottom.value, right.value, top.value)
+            read(of, number, left, top, right, bottom)
+            box = (left.value, bottom.value, right.value, top.value)
             if self._rotation:
-                box = box.turned(self._rotation)
-            has_gaps = has_gaps or (end is not None and box.left - end > _APART * size)
-            end, outer = box.right, box if end is None else outer.over(box)
+                box = Box(*box).turned(self._rotation)
+            if not around:
+                around = box
+            else:
+                has_gaps = has_gaps or box[0] - end > _APART * size
+                low, high = min(around[1], box[1]), max(around[3], box[3])
+                around = (min(around[0], box[0]), low, max(around[2], box[2]), high)
+            end = box[2]
+        outer = Box(*around)
         if (
             outer.right <= seen.left
             or outer.left >= seen.right
@@ -234,30 +241,37 @@ class Layout:
         return told if drawn / 2 < told < drawn * 2 else max(abs(drawn), 1.0)
 
     def _parted(self, line: Line, number: int, cuts: Sequence[float]) -> Iterator[Piece]:
-        left, top, right, bottom = self._place
-        of, apart = self.text_page.raw, _APART * line.size
-        begin, low, high, begun, end = 0, 0.0, 0.0, 0.0, None
-        for place, sign in enumerate(line.text):
-            if sign.isspace():
-                continue
-            raw.FPDFText_GetCharBox(of, line.start + place, left, right, bottom, top)
-            box = (left.value, bottom.value, right.value, top.value)
-            if self._rotation:
-                box = Box(*box).turned(self._rotation)
-            if end is not None:
-                is_cut = any(end - 1 < cut < box[0] + 1 for cut in cuts)
-                if is_cut or not -apart <= box[0] - end <= apart:
-                    text = line.text[begin:place].strip().translate(LIGATURES)
-                    yield Piece(Box(begun, low, end, high), text, number, line.start + begin)
-                    end = None
-            if end is None:
-                begin, (begun, low, end, high) = place, box
+        """Yield the pieces of a line, whose words are looked at by their first and last letters."""
+        apart, start = _APART * line.size, line.start
+        begin, around = 0, NOWHERE
+        for word in _WORD.finditer(line.text):
+            box = self._letter_at(start + word.start())
+            if word.end() - word.start() > 1:
+                box = box.over(self._letter_at(start + word.end() - 1))
+            gap = box.left - around.right
+            is_cut = cuts and any(around.right - 1 < cut < box.left + 1 for cut in cuts)
+            if around is NOWHERE:
+                begin, around = word.start(), box
+            elif is_cut or abs(gap) > apart:
+                text = plain(line.text[begin : word.start()])
+                yield Piece(around, text, number, start + begin)
+                begin, around = word.start(), box
             else:
-                end = max(end, box[2])
-                low, high = min(low, box[1]), max(high, box[3])
-        if end is not None:
-            text = line.text[begin:].strip().translate(LIGATURES)
-            yield Piece(Box(begun, low, end, high), text, number, line.start + begin)
+                around = around.over(box)
+        if around is not NOWHERE:
+            yield Piece(around, plain(line.text[begin:]), number, start + begin)
+
+    def _letter_at(self, at: int) -> Box:
+        left, top, right, bottom = self._place
+        raw.FPDFText_GetCharBox(self.text_page.raw, at, left, right, bottom, top)
+        box = Box(left.value, bottom.value, right.value, top.value)
+        return box.turned(self._rotation) if self._rotation else box
+
+
+def plain(text: str) -> str:
+    """Return a text without spaces around it, and with its old letters as those of today."""
+    text = text.strip()
+    return text if text.isprintable() else text.translate(_LIGATURES)
 
 
 def _lines(said: str) -> Iterator[tuple[str, int]]:

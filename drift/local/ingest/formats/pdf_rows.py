@@ -11,7 +11,7 @@ Row = list[Piece]
 
 _NEAR, _NEAR_RULED = 1.8, 4.0
 """Times the size of letters: rows of a table are not further apart, without and with a rule."""
-_PAGE = re.compile(r"\d{1,4}|[ivxl]{1,6}")
+_PAGE = re.compile(r"\d{1,4}(?: ?(?:/|of) ?\d{1,4})?|[ivxl]{1,6}")
 _AWAY = 0.9
 """Times the size of letters: from a running head to a table."""
 

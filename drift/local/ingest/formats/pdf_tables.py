@@ -36,10 +36,10 @@ _SAME = 6.0
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of values; the first `heads` are known to be heads, or none is known."""
+    """Rows of values, of which the first `heads` are heads."""
 
     rows: list[list[str]]
-    heads: int | None
+    heads: int
     columns: tuple[tuple[float, float], ...]
     lines: frozenset[int]
 
@@ -52,7 +52,7 @@ class Table:
 
     def after(self, other: Table) -> Table:
         """Return it with the heads of the part before it, which may stand here again."""
-        heads = other.rows[: other.heads or 0]
+        heads = other.rows[: other.heads]
         rows = self.rows if self.rows[: len(heads)] == heads else heads + self.rows
         return Table(rows, other.heads or self.heads, self.columns, self.lines)
 
@@ -147,15 +147,17 @@ class _Grid:
             return None
         values = [self._values(row) for row in self.rows]
         rows = self._merged(values, first, parts if is_each else None)
-        if is_each and len(self.columns) > 2 and all(rows[0]) and not first:  # noqa: PLR2004
+        if is_each and all(rows[0]) and not first:
             first = not any(map(_NUMBER.fullmatch, rows[0]))
+            is_named = all(one[0].isupper() and one[-1] != "." for one in rows[0])
+            first = first and (is_named or len(self.columns) > 2)  # noqa: PLR2004
+        heads = 1 if first else 0
         if not first:
             begun, end, names = column_heads.find(rows[:_LOOKED_AT])
-            first = end if names and not begun else 0
-        else:
-            first = 1
-        made = Table(rows, first or None, tuple(self.columns), self.lines)
-        if not first and not is_each and not (before and made.goes_on(before)):
+            has_numbers = any(any(map(column_heads.is_number, row)) for row in rows[end : end + 1])
+            heads = end if names and not begun and has_numbers else 0
+        made = Table(rows, heads, tuple(self.columns), self.lines)
+        if not heads and not is_each and not (before and made.goes_on(before)):
             # Words and what they mean, a formula or lines that stand wide: they say it themselves.
             filled = sum(bool(one) for row in rows for one in row)
             spread = sum(map(len, values)) - sum(row.count("") for row in values) - len(pieces)

@@ -8,7 +8,7 @@ from ctypes import c_ushort
 
 from pypdfium2 import PdfDocument, raw
 
-from drift.local.ingest.formats.pdf_layout import LIGATURES, Line
+from drift.local.ingest.formats.pdf_layout import Line, plain
 from drift.local.ingest.formats.pdf_text import Entry, Said, body_size, key
 from drift.local.ingest.formats.titles import own_title
 from drift.local.ingest.front_matter import attributes_of
@@ -62,8 +62,8 @@ def _large(lines: Sequence[Line], least: float) -> Iterator[str]:
                 break
             if is_same:
                 found.append(one)
-        text = " ".join(" ".join(one.text for one in found[:_MOST_LINES]).split())
-        text = text.translate(LIGATURES).rstrip(_NOTED)
+        text = " ".join(" ".join(plain(one.text) for one in found[:_MOST_LINES]).split())
+        text = text.rstrip(_NOTED)
         if text and len(text) <= _LONGEST:
             yield text
 
