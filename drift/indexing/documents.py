@@ -38,7 +38,7 @@ PAGES = frozenset({".html", ".htm", ".xhtml"})
 CONFIGURATIONS = frozenset({"mcp.json", ".mcp.json", "claude_desktop_config.json", "tools.json"})
 """Files about tools. They may hold secrets, so they are no text, whatever they are called."""
 
-_MAY_HOLD_SECRETS = (
+MAY_HOLD_SECRETS = (
     "configures tools, and may hold secrets: `drift ingest` reads it without them, called mcp.json"
 )
 
@@ -154,7 +154,7 @@ def decode(
 
     (text, note), title = found, ""
     if text.lstrip().startswith("{") and '"mcpServers"' in text:
-        return Skipped(name, _MAY_HOLD_SECRETS)
+        return Skipped(name, MAY_HOLD_SECRETS)
     links: Iterable[Link] = ()
     if is_page and convert is not None:
         text, title, links = convert(text)
@@ -214,7 +214,7 @@ def document_of(
     if suffix in PAGES:
         return Skipped(name, f"ends with {suffix}: HTML is read by `drift ingest` alone")
     if _file_name(name).lower() in CONFIGURATIONS:
-        return Skipped(name, _MAY_HOLD_SECRETS)
+        return Skipped(name, MAY_HOLD_SECRETS)
 
     known_as = name if suffix in FORMATS else f"text{default}"
     read = decode(content, known_as)

@@ -20,7 +20,6 @@ from drift.indexing.documents import (
     SourceDocument,
     decode,
     document_with,
-    ending_of,
     sha256,
     text_of,
 )
@@ -30,6 +29,7 @@ from drift.local.ingest.code.code_documents import read_code
 from drift.local.ingest.code.languages import LANGUAGES
 from drift.local.ingest.formats import tools
 from drift.local.ingest.formats.encodings import decoded
+from drift.local.ingest.formats.secrets import is_private_key
 from drift.local.ingest.front_matter import without_front_matter
 from drift.local.ingest.html_text import read_page
 from drift.local.ingest.kinds import MEDIA_TYPES
@@ -109,11 +109,11 @@ def document_in(content: bytes, name: str, updated_at: int | None) -> SourceDocu
     read = _read_by_ending(content, name, updated_at)
     if isinstance(read, Skipped):
         return read
-    return replace(read, media_type=MEDIA_TYPES.get(ending_of(name), ""))
+    return replace(read, media_type=MEDIA_TYPES.get(formats.kind_of(name), ""))
 
 
 def _read_by_ending(content: bytes, name: str, updated_at: int | None) -> SourceDocument | Skipped:
-    ending = ending_of(name)
+    ending = formats.kind_of(name)
     if ending in LANGUAGES:
         return read_code(content, name, updated_at)
     if PurePosixPath(name).name in tools.NAMES:
@@ -128,13 +128,16 @@ def _read_by_ending(content: bytes, name: str, updated_at: int | None) -> Source
         read = formats.reader_of(ending)(content)
     except formats.NoDocumentError as error:
         return Skipped(name, str(error), unreadable=isinstance(error, formats.DamagedError))
+    is_untitled = ending in formats.WITHOUT_TITLES or read.format == "text"
     return document_with(
         name,
         content,
         read.text,
-        "markdown",
-        read.title or (PurePosixPath(name).name if ending in formats.WITHOUT_TITLES else ""),
+        read.format,
+        read.title or (PurePosixPath(name).name if is_untitled else ""),
+        has_lines=read.has_lines,
         updated_at=updated_at,
+        pieces=read.pieces,
         has_pages=read.has_pages,
         note=read.note,
         own=read.own,
@@ -142,6 +145,8 @@ def _read_by_ending(content: bytes, name: str, updated_at: int | None) -> Source
 
 
 def _read_text(content: bytes, name: str, updated_at: int | None) -> SourceDocument | Skipped:
+    if is_private_key(content):
+        return Skipped(name, "is a private key")
     return decode(content, name, updated_at, read_page, decoded)
 
 
