@@ -101,7 +101,7 @@ def test_a_chunk_stands_under_its_keys_with_the_comments_above(
     assert (document.text, document.title, document.note) == (text, name, "")
     chunks = chunk_records("p", DocumentRecord(name, name, "s"), document)
     found = next(one for one in chunks if chunk in one.text)
-    assert (found.heading, found.first_line) == (heading, line)
+    assert (found.heading, found.first_line) == (f"{name} > {heading}", line)
 
 
 def test_alike_objects_are_rows_and_what_is_on_one_line_is_laid_out() -> None:

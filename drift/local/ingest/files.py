@@ -13,9 +13,11 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from drift.graph.writing.rows import parts
+from drift.indexing.chunking import PATH_SEPARATOR
 from drift.indexing.documents import (
     FORMATS,
     PAGES,
+    Piece,
     Skipped,
     SourceDocument,
     decode,
@@ -137,11 +139,16 @@ def _read_by_ending(content: bytes, name: str, updated_at: int | None) -> Source
         read.title or (PurePosixPath(name).name if is_untitled else ""),
         has_lines=read.has_lines,
         updated_at=updated_at,
-        pieces=read.pieces,
+        pieces=tuple(_below(PurePosixPath(name).name, one) for one in read.pieces),
         has_pages=read.has_pages,
         note=read.note,
         own=read.own,
     )
+
+
+def _below(title: str, piece: Piece) -> Piece:
+    """Return a piece of data under its file's name: without it, keys say little."""
+    return replace(piece, heading=PATH_SEPARATOR.join(filter(None, (title, piece.heading))))
 
 
 def _read_text(content: bytes, name: str, updated_at: int | None) -> SourceDocument | Skipped:

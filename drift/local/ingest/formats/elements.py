@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
@@ -10,11 +11,11 @@ from drift.local.ingest.formats import Read
 from drift.local.ingest.formats.encodings import text_in
 from drift.local.ingest.formats.key_paths import (
     MOST_OF_A_NAME,
-    MOST_OUTLINED,
     Outline,
     cut_as_it_is,
     is_packed,
 )
+from drift.local.ingest.parts import FoundDefinition
 
 _BETWEEN = re.compile(r">\s*<")
 
@@ -26,19 +27,21 @@ class _EntitiesError(Exception):
 def read_xml(content: bytes) -> Read:
     """Return XML as it is written, under its elements as far as it is valid."""
     text, note = text_in(content)
-    packed = is_packed(text) and len(text) <= MOST_OUTLINED
-    if packed:
-        text = _BETWEEN.sub(">\n<", text)
+    packed = is_packed(text)
+    return cut_as_it_is(
+        _BETWEEN.sub(">\n<", text) if packed else text, note, _parts, has_lines=not packed
+    )
+
+
+def _parts(text: str) -> tuple[Iterable[FoundDefinition], str]:
     elements, broken = _Elements(), ""
-    if len(text) <= MOST_OUTLINED:
-        try:
-            elements.parser.Parse(text.encode(), True)
-        except expat.ExpatError as error:
-            broken = f"is no valid XML from line {error.lineno:,} on"
-        except _EntitiesError:
-            broken = "declares entities, which are not read"
-    found = elements.outline.found(text.count("\n"))
-    return cut_as_it_is(text, found, note, broken, has_lines=not packed)
+    try:
+        elements.parser.Parse(text.encode(), True)
+    except expat.ExpatError as error:
+        broken = f"is no valid XML from line {error.lineno:,} on"
+    except _EntitiesError:
+        broken = "declares entities, which are not read"
+    return elements.outline.found(), broken
 
 
 @dataclass(slots=True)
@@ -62,18 +65,15 @@ class _Elements:
     def _begin(self, tag: str, attributes: dict[str, str]) -> None:
         self._said = ""
         self.outline.begin(_local(tag), self._row)
-        if self.outline.top:
-            for name, value in attributes.items():
-                self.outline.top.call(_local(name), value)
+        for name, value in attributes.items():
+            self.outline.top.call(_local(name), value)
 
     def _text(self, said: str) -> None:
         self._said = (self._said + said)[:MOST_OF_A_NAME]
 
     def _end(self, tag: str) -> None:
         part = self.outline.end(self._row)
-        if part is None:
-            return
-        if part.above and part.above.above and part.begin == self._row:
+        if part.above and part.begin == self._row:
             part.above.call(_local(tag), self._said)
         if part.label:
             part.name = f"{part.name} {part.label}"

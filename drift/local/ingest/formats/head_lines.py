@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from drift.local.ingest.formats import Read
 from drift.local.ingest.formats.encodings import text_in
 from drift.local.ingest.formats.key_paths import (
-    MOST_OUTLINED,
     comments_above,
     cut_as_it_is,
     shown,
@@ -46,12 +45,9 @@ def _reader(head: str, end: str = "", *, is_dotted: bool = False) -> Callable[[b
             path = [one.strip("\"'") for one in _TOML_NAME.findall(name)] if is_dotted else [name]
             yield FoundDefinition("", tuple(path) or (name,), row, row, last)
 
-    def read(content: bytes) -> Read:
-        text, note = text_in(content)
-        found = parts(text.split("\n")) if len(text) <= MOST_OUTLINED else ()
-        return cut_as_it_is(text, found, note)
-
-    return read
+    return lambda content: cut_as_it_is(
+        *text_in(content), lambda text: (parts(text.split("\n")), "")
+    )
 
 
 read_toml = _reader(r"\s*\[\[?([^\[\]\n]+)\]\]?\s*(?:#|$)", is_dotted=True)

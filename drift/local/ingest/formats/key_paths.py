@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
@@ -24,24 +24,28 @@ _CHARACTERS_A_LINE = 500
 
 @dataclass(slots=True)
 class Part:
-    """A part of a text from row `begin` to `end`, within another; rows count from 0."""
+    """A part of a text from row `begin` to `end`, within another; rows count from 0.
+
+    Of an open one, `key` is that whose value comes next, in `row`, and `count` those so far.
+    """
 
     above: Part | None = None
     name: str = ""
     begin: int = 0
+    is_list: bool = False
     end: int = -1
     label: str = ""
+    key: str | None = None
+    row: int = 0
+    count: int = 0
+    depth: int = 0
     _rank: int = len(_LABELS)
 
     def call(self, key: str, said: str) -> None:
         """Call it by what stands under a key, if that names it better than what did so far."""
-        rank = _LABELS.index(key.lower()) if key.lower() in _LABELS else len(_LABELS)
+        rank = _LABELS.index(key.lower()) if key.lower() in _LABELS else self._rank
         if rank < self._rank and said.strip():
             self._rank, self.label = rank, shown(said)
-
-    def qualify(self, said: str) -> None:
-        """Add a name to what it is called, which is final."""
-        self._rank, self.label = -1, f"{self.label} {said}".strip()
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -57,55 +61,38 @@ class Part:
 class Outline:
     """The parts of a text, as they begin and end; those too deep within others count to these."""
 
-    parts: list[Part] = field(default_factory=lambda: [Part()])
-    _open: list[Part] = field(init=False)
-    _too_deep: int = 0
+    top: Part = field(default_factory=lambda: Part(is_list=True))
+    parts: list[Part] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        self._open = self.parts[:]
-
-    @property
-    def is_whole(self) -> bool:
-        """Tell whether there are parts, and all have ended."""
-        return len(self.parts) > 1 and len(self._open) == 1 and not self._too_deep
-
-    @property
-    def top(self) -> Part | None:
-        """The innermost part that has begun, if no part is too deep."""
-        return None if self._too_deep else self._open[-1]
-
-    def begin(self, name: str, row: int) -> None:
+    def begin(self, name: str, row: int, *, is_list: bool = False) -> None:
         """Begin a part in the innermost one."""
-        if self._too_deep or len(self._open) > MAX_DEPTH:
-            self._too_deep += 1
-            return
-        part = Part(self._open[-1], shown(name), row)
-        self.parts.append(part)
-        self._open.append(part)
+        self.top = Part(self.top, shown(name), row, is_list, depth=self.top.depth + 1)
+        if self.top.depth <= MAX_DEPTH:
+            self.parts.append(self.top)
 
-    def end(self, row: int) -> Part | None:
-        """End the innermost part, and return it if it is none too deep."""
-        if self._too_deep:
-            self._too_deep -= 1
-            return None
-        part = self._open[-1]
+    def end(self, row: int) -> Part:
+        """End the innermost part, and return it."""
+        part = self.top
         part.end = row
-        if len(self._open) > 1:
-            self._open.pop()
+        self.top = part.above or part
         return part
 
-    def found(self, last_row: int) -> Iterator[FoundDefinition]:
-        """Yield parts of several rows that have a name; what is open ends with the text.
+    def found(self) -> Iterator[FoundDefinition]:
+        """Yield parts of several rows that have a name; what is open ends where the last one began.
 
         A single part that holds all others is the file.
         """
-        outer = [part for part in self.parts if part.above is self.parts[0]]
+        outer = [part for part in self.parts if part.depth == 1]
         if len(outer) == 1:
             outer[0].name = ""
         for part in self.parts:
-            end = last_row if part.end < 0 else part.end
+            end = self.parts[-1].begin if part.end < 0 else part.end
             if end > part.begin and (path := part.path):
                 yield FoundDefinition("", path, part.begin, part.begin, end)
+
+
+Find = Callable[[str], tuple[Iterable[FoundDefinition], str]]
+"""Finds the parts of a text, and says what is wrong with it."""
 
 
 def shown(name: str) -> str:
@@ -118,26 +105,19 @@ def is_packed(text: str) -> bool:
     return len(text) > _CHARACTERS_A_LINE * (1 + text.count("\n"))
 
 
-def cut_as_it_is(
-    text: str, found: Iterable[FoundDefinition], *notes: str, has_lines: bool = True
-) -> Read:
+def cut_as_it_is(text: str, note: str, find: Find, *, has_lines: bool = True) -> Read:
     """Return a text in its own lines, with chunks along its parts, and comments with these.
 
     NoDocumentError for a configuration of tools.
     """
-    text, note = shown_without_secrets(text)
+    long = f"is cut at lines: it has over {MOST_OUTLINED:,} characters"
+    found, broken = ((), long) if len(text) > MOST_OUTLINED else find(text)
+    text, hidden = shown_without_secrets(text)
     lines = text.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
-    pieces = cut_along(text, starts, list(_with_comments(lines, found)))
-    long = f"is cut at lines: it has over {MOST_OUTLINED:,} characters"
-    notes = (*notes, note, long if len(text) > MOST_OUTLINED else "")
-    return Read(
-        text,
-        note="; ".join(filter(None, notes)),
-        format="text",
-        has_lines=has_lines,
-        pieces=tuple(pieces),
-    )
+    pieces = tuple(cut_along(text, starts, list(_with_comments(lines, found))))
+    note = "; ".join(filter(None, (note, broken, hidden)))
+    return Read(text, note=note, format="text", has_lines=has_lines, pieces=pieces)
 
 
 def shown_without_secrets(text: str) -> tuple[str, str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import PurePosixPath
 
+from drift.indexing.documents import CONFIGURATIONS
+
 _DATA = frozenset(
     ("", ".json", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".properties", ".xml", ".txt")
 )
@@ -37,6 +39,8 @@ _SERVERS = re.compile(r"mcp_?[sS]ervers[\"'\]. ]{0,9}[:=.{]")
 def may_be_secret(name: str) -> bool:
     """Tell whether a file is called like one that holds keys or passwords, and nothing else."""
     path = PurePosixPath(name.lower())
+    if path.name.startswith(tuple(f"{one}." for one in CONFIGURATIONS)):
+        return True  # a copy of what is read without its secrets
     is_called = path.suffix in _DATA and _OF_SECRETS.search(path.name)
     return bool(is_called or _OF_KEYS.match(path.name))
 

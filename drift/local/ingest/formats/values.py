@@ -9,7 +9,6 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -17,13 +16,13 @@ import yaml
 from drift.local.ingest.formats import Growth, Read
 from drift.local.ingest.formats.encodings import text_in
 from drift.local.ingest.formats.key_paths import (
-    MOST_OUTLINED,
     Outline,
     cut_as_it_is,
     is_packed,
     shown_without_secrets,
 )
 from drift.local.ingest.formats.tables import as_text
+from drift.local.ingest.parts import FoundDefinition
 
 MOST_COLUMNS = 200
 _MOST_WITHIN = 3
@@ -58,31 +57,28 @@ def read_json(content: bytes) -> Read:
     except _NoTableError:
         pass
     except (ValueError, RecursionError):
-        return _cut(text, note, may_be_broken=True)  # or it has comments, or is very deep
+        return cut_as_it_is(text, note, _json_parts)  # not whole, with comments, or very deep
     else:
         table = as_text(rows, Growth.of(content))
         table, hidden = shown_without_secrets(f"{heading}{table}")
         return Read(table, note="; ".join(filter(None, (note, hidden))))
 
-    if is_packed(text) and len(text) <= MOST_OUTLINED:
-        return _cut(_laid_out(text), note, has_lines=False)
-    return _cut(text, note)
+    packed = is_packed(text)
+    return cut_as_it_is(
+        _laid_out(text) if packed else text, note, _json_parts, has_lines=not packed
+    )
 
 
 def read_json_lines(content: bytes) -> Read:
     """Return values in lines of their own as they are written."""
-    text, note = text_in(content)
-    return cut_as_it_is(text, (), note)
+    return cut_as_it_is(*text_in(content), lambda _: ((), ""))
 
 
-def _cut(text: str, note: str, *, has_lines: bool = True, may_be_broken: bool = False) -> Read:
-    if len(text) > MOST_OUTLINED:
-        return cut_as_it_is(text, (), note)
+def _json_parts(text: str) -> tuple[Iterable[FoundDefinition], str]:
     outline = Outline()
     _follow(_json_events(text), outline)
-    broken = "is no whole JSON" if may_be_broken and not outline.is_whole else ""
-    found = outline.found(text.count("\n"))
-    return cut_as_it_is(text, found, note, broken, has_lines=has_lines)
+    is_whole = outline.parts and not outline.top.depth
+    return outline.found(), "" if is_whole else "holds no whole object or list of JSON"
 
 
 def _json_events(text: str) -> Iterator[Event]:
@@ -161,17 +157,17 @@ def _said(value: object) -> str:
 # ------------------------------------------------------------------------------------------- YAML
 def read_yaml(content: bytes) -> Read:
     """Return YAML as it is written, under its keys as far as it is valid."""
-    text, note = text_in(content)
+    return cut_as_it_is(*text_in(content), _yaml_parts)
+
+
+def _yaml_parts(text: str) -> tuple[Iterable[FoundDefinition], str]:
     outline, broken = Outline(), ""
-    if len(text) <= MOST_OUTLINED:
-        try:
-            _follow(_yaml_events(text), outline)
-        except yaml.MarkedYAMLError as error:
-            row = error.problem_mark.line if error.problem_mark else 0
-            broken = f"is no valid YAML from line {row + 1:,} on"
-        except yaml.YAMLError:
-            broken = "is no valid YAML"
-    return cut_as_it_is(text, outline.found(text.count("\n")), note, broken)
+    try:
+        _follow(_yaml_events(text), outline)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        broken = f"is no valid YAML from line {mark.line + 1 if mark else 1:,} on"
+    return outline.found(), broken
 
 
 def _yaml_events(text: str) -> Iterator[Event]:
@@ -194,48 +190,25 @@ def _yaml_events(text: str) -> Iterator[Event]:
 
 
 # ------------------------------------------------------------------------------------------- both
-@dataclass(slots=True)
-class _Container:
-    """An open object or list; `key` is the one whose value comes next, in `row`."""
-
-    is_list: bool
-    key: str | None = None
-    row: int = 0
-    count: int = 0
-
-
 def _follow(events: Iterable[Event], outline: Outline) -> None:
     """Outline values: one behind a key is called after that, and an entry of a list as it says."""
-    within = [_Container(is_list=True)]
     for sign, said, first, last in events:
-        top = within[-1]
+        top = outline.top
         if sign and sign in "}]":
-            if len(within) > 1:
-                within.pop()
-                _end(outline, last, is_entry=within[-1].is_list)
+            part = outline.end(last)
+            if part.above and part.above.is_list:
+                part.name = part.label or part.name
+            elif part.above and part.name == "metadata":  # of a manifest, which is a kind of thing
+                part.above.label = f"{part.above.label} {part.label}".strip()
         elif not (sign or top.is_list) and top.key is None:
             top.key, top.row = said, first
         else:
             top.count += 1
-            name = str(top.count) if top.is_list else top.key or ""
-            row = first if top.key is None else top.row
+            name, row = top.key or str(top.count), first if top.key is None else top.row
+            if not sign:
+                top.call(name, said)
             top.key = None
-            if sign:
-                within.append(_Container(sign == "["))
-                outline.begin(name, row)
-                continue
-            if not top.is_list and outline.top:
-                outline.top.call(name, said)
-            if last > row:
-                outline.begin(name, row)
+            if sign or last > row:
+                outline.begin(name, row, is_list=sign == "[")
+            if not sign and last > row:
                 outline.end(last)
-
-
-def _end(outline: Outline, row: int, *, is_entry: bool) -> None:
-    part = outline.end(row)
-    if part is None or not part.label:
-        return
-    if is_entry:
-        part.name = part.label
-    elif part.name == "metadata" and part.above:
-        part.above.qualify(part.label)
