@@ -18,7 +18,7 @@ from drift.indexing.links import PlacedLink, place_links
 from drift.indexing.pages import without_running_heads
 from drift.model.attributes import NOTHING_SAID, Attributes
 
-DECODING_VERSION = "6"
+DECODING_VERSION = "7"
 """Changes with what is made of the same bytes: then documents are written again."""
 
 FORMATS: dict[str, Format] = {
@@ -38,7 +38,7 @@ PAGES = frozenset({".html", ".htm", ".xhtml"})
 CONFIGURATIONS = frozenset({"mcp.json", ".mcp.json", "claude_desktop_config.json", "tools.json"})
 """Files about tools. They may hold secrets, so they are no text, whatever they are called."""
 
-_MAY_HOLD_SECRETS = (
+MAY_HOLD_SECRETS = (
     "configures tools, and may hold secrets: `drift ingest` reads it without them, called mcp.json"
 )
 
@@ -190,7 +190,7 @@ def document_with(
     if not text.strip():
         return Skipped(name, "holds no text" if content else "is empty")
     if text.lstrip().startswith("{") and '"mcpServers"' in text:
-        return Skipped(name, _MAY_HOLD_SECRETS)
+        return Skipped(name, MAY_HOLD_SECRETS)
     own = " ".join(title.split())[:MAX_TITLE_CHARS].strip()
     called = own or first_heading(text, text_format) or _file_name(name)
     return SourceDocument(name, called, text, text_format, content_hash=sha256(content), **more)
@@ -207,7 +207,7 @@ def document_of(
     if suffix in PAGES:
         return Skipped(name, f"ends with {suffix}: HTML is read by `drift ingest` alone")
     if _file_name(name).lower() in CONFIGURATIONS:
-        return Skipped(name, _MAY_HOLD_SECRETS)
+        return Skipped(name, MAY_HOLD_SECRETS)
 
     known_as = name if suffix in FORMATS else f"text{default}"
     read = decode(content, known_as)

@@ -65,7 +65,6 @@ class Files:
             self._read[path] = read if isinstance(read, Skipped) else cut_up(read)
         return self._read[path]
 
-
     def documents(self, folder: Path) -> list[SourceDocument]:
         """Return the documents of a folder, with those in its mail."""
         read = (one.read() for one in read_source(folder).documents if isinstance(one, SourceFile))

@@ -12,14 +12,15 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 from drift.contracts.attributes import MOST_CHARACTERS as MOST_OF_VALUE
+from drift.indexing.chunking import PATH_SEPARATOR
 from drift.indexing.documents import (
     FORMATS,
     PAGES,
+    Piece,
     Skipped,
     SourceDocument,
     decode,
     document_with,
-    ending_of,
     sha256,
     text_of,
 )
@@ -32,6 +33,7 @@ from drift.local.ingest.formats import NO_TALK, Talk, tools
 from drift.local.ingest.formats.encodings import decoded, decoded_page
 from drift.local.ingest.formats.html_text import read_page
 from drift.local.ingest.formats.quotes import QUOTED
+from drift.local.ingest.formats.secrets import is_private_key
 from drift.local.ingest.front_matter import MOST_CHARACTERS, without_front_matter
 from drift.local.ingest.kinds import MEDIA_TYPES, why_machine_made
 from drift.local.ingest.markdown_comments import without_comments
@@ -138,11 +140,11 @@ def document_in(content: bytes, name: str, updated_at: int | None) -> SourceDocu
     read = _read_by_ending(content, name, updated_at)
     if isinstance(read, Skipped):
         return read
-    return replace(read, media_type=MEDIA_TYPES.get(ending_of(name), ""))
+    return replace(read, media_type=MEDIA_TYPES.get(formats.kind_of(name), ""))
 
 
 def _read_by_ending(content: bytes, name: str, updated_at: int | None) -> SourceDocument | Skipped:
-    ending = ending_of(name)
+    ending = formats.kind_of(name)
     if ending in LANGUAGES:
         return read_code(content, name, updated_at)
     if PurePosixPath(name).name in tools.NAMES:
@@ -158,20 +160,30 @@ def _read_by_ending(content: bytes, name: str, updated_at: int | None) -> Source
         read = formats.reader_of(ending)(content)
     except formats.NoDocumentError as error:
         return Skipped(name, str(error), unreadable=isinstance(error, formats.DamagedError))
+    is_untitled = ending in formats.WITHOUT_TITLES or read.format == "text"
     return document_with(
         name,
         content,
         read.text,
-        "markdown",
-        read.title or (PurePosixPath(name).name if ending in formats.WITHOUT_TITLES else ""),
+        read.format,
+        read.title or (PurePosixPath(name).name if is_untitled else ""),
+        has_lines=read.has_lines,
         updated_at=updated_at,
+        pieces=tuple(_below(PurePosixPath(name).name, one) for one in read.pieces),
         has_pages=read.has_pages,
         note=read.note,
         own=read.own,
     )
 
 
+def _below(title: str, piece: Piece) -> Piece:
+    """Return a piece of data under its file's name: without it, keys say little."""
+    return replace(piece, heading=PATH_SEPARATOR.join(filter(None, (title, piece.heading))))
+
+
 def _read_text(content: bytes, name: str, updated_at: int | None) -> SourceDocument | Skipped:
+    if is_private_key(content):
+        return Skipped(name, "is a private key")
     return decode(content, name, updated_at, decoded)
 
 

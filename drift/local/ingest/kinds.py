@@ -11,6 +11,7 @@ from pathlib import PurePosixPath
 from drift.indexing.documents import FORMATS, ending_of
 from drift.local.ingest import formats
 from drift.local.ingest.code.languages import LANGUAGES, NEEDS, is_installed
+from drift.local.ingest.formats.secrets import may_be_secret
 from drift.local.ingest.formats.tools import NAMES as TOOLS
 
 READ = FORMATS.keys() | formats.ENDINGS
@@ -21,7 +22,6 @@ MEDIA_TYPES = {
     ".html": "text/html",
     ".xhtml": "application/xhtml+xml",
     ".txt": "text/plain",
-    ".json": "application/json",
     **formats.MEDIA_TYPES,
 }
 """The media types of files; others have that of their text."""
@@ -31,8 +31,9 @@ ENDINGS = ", ".join(sorted({*READ, *LANGUAGES} - {""}))
 _PACKAGES = {"node_modules", "bower_components", "site-packages", "dist-packages", "__pycache__"}
 _OF_OTHERS = {"vendor", "third_party", "third-party", "thirdparty"}
 """Folders whose source code is somebody else's; documents may well stand in them."""
-_EDITORS = {".cursor", ".vscode"}
-"""Hidden folders of which the configuration of tools is read, and nothing else."""
+_HALF_HIDDEN = {".cursor", ".vscode", ".github"}
+"""Hidden folders of which the configuration of tools and workflows are read, and nothing else."""
+_WORKFLOWS = {"workflows", ".gitlab-ci.yml"}
 _OTHER_ENDING = "nothing reads files that end so"
 _HIDDEN = "their names begin with a dot"
 _OF_PACKAGES = "folders of packages hold no documents of yours"
@@ -73,14 +74,14 @@ class Ignored:
 
 def is_passed_over(name: str) -> bool:
     """Tell whether files and folders of this name are not read."""
-    return (name.startswith(".") and name not in TOOLS) or name in _PACKAGES
+    return (name.startswith(".") and name not in {*TOOLS, *_WORKFLOWS}) or name in _PACKAGES
 
 
 def is_read_in(folder: str, name: str) -> bool:
     """Tell whether a folder of that name, empty for the source itself, has such an entry read."""
-    if folder in _EDITORS:
-        return name in TOOLS
-    return name in _EDITORS or not is_passed_over(name)
+    if folder in _HALF_HIDDEN:
+        return name in TOOLS or name in _WORKFLOWS
+    return name in _HALF_HIDDEN or not is_passed_over(name)
 
 
 def why_ignored(path: str, *, is_wanted: bool = False) -> tuple[str, str] | None:
@@ -91,7 +92,8 @@ def why_ignored(path: str, *, is_wanted: bool = False) -> tuple[str, str] | None
     for folder, name in pairwise(["", *path.split("/")]):
         if not is_read_in(folder, name):
             return (name, _OF_PACKAGES) if name in _PACKAGES else ("hidden", _HIDDEN)
-    suffix, reason = ending_of(path), (not is_wanted and _why_machinery(path)) or why_not(path)
+    why = (not is_wanted and _why_machinery(path)) or why_not(path)
+    suffix, reason = formats.kind_of(path), why
     return (suffix, reason) if reason else None
 
 
@@ -117,9 +119,11 @@ def why_machine_made(name: str, content: bytes) -> str:
 
 def why_not(path: str) -> str:
     """Return why a file with this name and ending is not read, or an empty string."""
-    suffix = ending_of(path)
+    suffix = formats.kind_of(path)
     if PurePosixPath(path).name in TOOLS:
         return ""
+    if may_be_secret(path):
+        return formats.NO_SECRETS
     if suffix in LANGUAGES:
         return "" if is_installed(suffix) else NEEDS
     return "" if suffix in READ else formats.NOT_TAKEN.get(suffix, _OTHER_ENDING)

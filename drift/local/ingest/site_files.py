@@ -21,7 +21,7 @@ _GENERATED = [
         (r"index\.html", r"_sources"),
         (r"doctools\.js|documentation_options\.js", r".+\.js"),
         (r"elasticlunr.*\.js", r".+\.js|(?:print|toc|404)\.html"),
-        (r"search_index\.json", r".+\.js"),  # MkDocs
+        (r"search_index\.json", r"search_index\.json|.+\.js"),  # MkDocs
         (r"sitemap\.xml\.gz", r"(?:search|404)\.html|js"),
         (r"stylesheets", r"javascripts"),
         (

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from drift.local.ingest.code.languages import LANGUAGES, language
+from drift.local.ingest.parts import FoundDefinition
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
@@ -26,23 +27,6 @@ _NAME = re.compile(r"\w+")
 _COMMENT = re.compile(r"\s*(?:#|//|/?\*|@|\[)")
 _MARKS = re.compile(r"^\s*(?:/\*+|\*+/?|//+|#+|<[^>]*>)+\s*|\s*(?:\*/|<[^>]*>)\s*$")
 _QUOTES = re.compile(r"^[rRuUbBfF]*(?:\"\"\"|'''|\"|')|(?:\"\"\"|'''|\"|')$")
-
-
-@dataclass(frozen=True, slots=True)
-class FoundDefinition:
-    """A definition of a `kind`; `path` ends with its name, and without a kind it has none.
-
-    Rows count from 0: it is defined in `row` to `last_row`, and what belongs to it, as comments and
-    decorators, begins in `begin`.
-    """
-
-    kind: str
-    path: tuple[str, ...]
-    begin: int
-    row: int
-    last_row: int
-    signature: str = ""
-    doc: str = ""
 
 
 @dataclass(slots=True)

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
+from pathlib import PurePosixPath
 from typing import Self
 
+from drift.indexing.blocks import Format
+from drift.indexing.documents import FORMATS, Piece, ending_of
 from drift.model.attributes import NOTHING_SAID, Attributes
 
 FREE_CHARACTERS, CHARACTERS_A_BYTE = 1_000_000, 100
@@ -17,9 +20,10 @@ FREE_CHARACTERS, CHARACTERS_A_BYTE = 1_000_000, 100
 class Read:
     """What a reader found in a file.
 
-    `text` is Markdown, with a form feed before each page but the first where it `has_pages`.
-    `title` is the one of the file's own metadata, or empty, and `note` says what was left out.
-    `own` is all else that the file says of itself, such as its author.
+    `text` is Markdown, or of another `format`, with a form feed before each page but the first
+    where it `has_pages`; it `has_lines` where they are those of the file. `title` is the one of the
+    file's own metadata, or empty, and `note` says what was left out. `own` is all else that the
+    file says of itself, such as its author. `pieces` are its chunks, where the reader knows them.
     """
 
     text: str
@@ -27,6 +31,9 @@ class Read:
     has_pages: bool = False
     note: str = ""
     own: Attributes = NOTHING_SAID
+    format: Format = "markdown"
+    has_lines: bool = False
+    pieces: tuple[Piece, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,16 @@ KINDS = (
     Kind((".ipynb",), "notebook", "read_notebook", "application/x-ipynb+json"),
     Kind((".eml",), "mail", "read_mail", "message/rfc822"),
     Kind((".mbox",), "mail", "read_mailbox", "application/mbox"),
+    Kind((".json", ".jsonc", ".json5", ".geojson"), "values", "read_json", "application/json"),
+    Kind((".jsonl", ".ndjson"), "values", "read_json_lines", "application/x-ndjson"),
+    Kind((".yaml", ".yml"), "values", "read_yaml", "application/yaml"),
+    Kind((".xml", ".xsd", ".wsdl"), "elements", "read_xml", "application/xml"),
+    Kind((".toml",), "head_lines", "read_toml", "application/toml"),
+    Kind((".ini", ".cfg", ".conf", ".properties"), "head_lines", "read_ini", "text/plain"),
+    Kind((".sql", ".ddl"), "head_lines", "read_sql", "application/sql"),
+    Kind((".sh", ".bash"), "head_lines", "read_shell", "application/x-sh"),
+    Kind((".dockerfile",), "head_lines", "read_dockerfile", "text/x-dockerfile"),
+    Kind((".mk",), "head_lines", "read_makefile", "text/x-makefile"),
 )
 """All that a module of this package reads; source code, Markdown and pages have their own."""
 
@@ -113,6 +130,12 @@ OF_SEVERAL = frozenset({".eml", ".mbox", ""})
 WITHOUT_TITLES = frozenset({".pdf"})
 """Those of whose text the first heading is no title: it is the first of the outline."""
 
+_NAMED = {
+    **dict.fromkeys(("dockerfile", "containerfile"), ".dockerfile"),
+    **dict.fromkeys(("makefile", "gnumakefile"), ".mk"),
+}
+NO_SECRETS = "keys and passwords are not read"
+
 NOT_TAKEN = {
     **dict.fromkeys((".doc", ".pages"), "save it as .docx or .pdf"),
     **dict.fromkeys((".xls", ".xlsb", ".numbers"), "save it as .xlsx or .csv"),
@@ -122,8 +145,18 @@ NOT_TAKEN = {
     **dict.fromkeys((".zip", ".tar", ".gz", ".7z"), "unpack it"),
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".tif", ".tiff"), "pictures are not read"),
     ".msg": "save the message as .eml",
+    **dict.fromkeys((".env", ".pem", ".p12", ".pfx", ".jks", ".kdbx"), NO_SECRETS),
+    **dict.fromkeys((".tfstate", ".tfvars", ".ppk", ".ovpn"), NO_SECRETS),
 }
 """What to do about endings that people may expect to be read."""
+
+
+def kind_of(name: str) -> str:
+    """Return the ending of a file's name, or the one that a Dockerfile or Makefile stands for."""
+    ending = ending_of(name)
+    if ending in ENDINGS or (ending and ending in FORMATS):
+        return ending
+    return _NAMED.get(PurePosixPath(name).name.split(".")[0].lower(), ending)
 
 
 def reader_of(ending: str) -> Callable[[bytes], Read]:

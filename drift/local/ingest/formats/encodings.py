@@ -7,6 +7,9 @@ import re
 
 from charset_normalizer import from_bytes
 
+from drift.indexing.documents import Skipped, text_of
+from drift.local.ingest.formats import NoDocumentError
+
 _LOOKED_AT = 65_536
 _CANDIDATES = [
     *("cp1252", "gb18030", "shift_jis", "euc_jp", "euc_kr", "big5", "cp1250", "cp1251", "koi8_r"),
@@ -70,3 +73,14 @@ def decoded(content: bytes, sample: bytes | None = None) -> tuple[str, str]:
     best = None if is_likely else from_bytes(beginning, cp_isolation=_CANDIDATES).best()
     encoding = best.encoding if best else _LIKELY
     return content.decode(encoding, errors="replace"), f"was read as {encoding}"
+
+
+def text_in(content: bytes) -> tuple[str, str]:
+    """Return a content as text whose lines end with line feeds, and a note on its encoding.
+
+    NoDocumentError where it is none.
+    """
+    found = text_of(content, "", decoded)
+    if isinstance(found, Skipped):
+        raise NoDocumentError(found.reason)
+    return found[0].replace("\r\n", "\n").replace("\r", "\n"), found[1]
