@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from drift.core.hyperlinks import Link
 from drift.indexing.cleaning import clean
-from drift.local.ingest.formats.page_blocks import MENU, Seen, as_markdown, blocks_of, has_words
-from drift.local.ingest.formats.page_tables import Block
+from drift.local.ingest.formats.page_blocks import MENU, SeenPage, as_markdown, blocks_of, has_words
+from drift.local.ingest.formats.page_tables import PageBlock
 from drift.local.ingest.front_matter import attributes_of
 from drift.model.attributes import NOTHING_SAID, Attributes
 
@@ -45,7 +45,7 @@ _SIGNS_OF_SITES = (" | ", " · ", " » ", " :: ")
 _SIGNS = (" - ", " – ", " — ", ": ")
 
 
-class Page(NamedTuple):
+class PageRead(NamedTuple):
     """What a page says as Markdown, its title, its links, what was left out, and its metadata."""
 
     text: str
@@ -56,7 +56,7 @@ class Page(NamedTuple):
     is_redirect: bool = False
 
 
-def read_page(html: str) -> Page:
+def read_page(html: str) -> PageRead:
     """Return what a page says without what is around it."""
     seen = blocks_of(html)
     kept = _kept(seen.blocks, html)
@@ -64,7 +64,7 @@ def read_page(html: str) -> Page:
     text = as_markdown(kept)
     is_short = len(_WORD.findall(text[:LEAST_EXTRACTED_CHARS])) < LEAST_MAIN_WORDS
     is_redirect = is_short and _REFRESH.search(html) is not None
-    return Page(text, _title(seen), seen.links, note, _own(seen, html), is_redirect)
+    return PageRead(text, _title(seen), seen.links, note, _own(seen, html), is_redirect)
 
 
 def html_to_markdown(html: str) -> tuple[str, str, Sequence[Link]]:
@@ -77,7 +77,7 @@ def html_to_markdown(html: str) -> tuple[str, str, Sequence[Link]]:
     return as_markdown(seen.blocks), _title(seen), seen.links
 
 
-def _kept(blocks: Sequence[Block], html: str) -> list[Block]:
+def _kept(blocks: Sequence[PageBlock], html: str) -> list[PageBlock]:
     if html.count("<script") > FEW_SCRIPTS and (main := _main_text(html)):
         if len(main) >= LEAST_EXTRACTED_CHARS:
             return list(_weighed(blocks, main))
@@ -88,11 +88,11 @@ def _kept(blocks: Sequence[Block], html: str) -> list[Block]:
     return list(dropwhile(_is_button, reversed(kept))) or list(blocks)
 
 
-def _is_button(block: Block) -> bool:
+def _is_button(block: PageBlock) -> bool:
     return not clean(block.text).strip()
 
 
-def _of_main(blocks: Sequence[Block]) -> Sequence[Block]:
+def _of_main(blocks: Sequence[PageBlock]) -> Sequence[PageBlock]:
     """Return the blocks of the main part; where none is told, all but bars and a menu before it."""
     text = [block for block in blocks if not block.is_bar]
     for places in ({"main"}, {"main", "article"}):
@@ -104,11 +104,11 @@ def _of_main(blocks: Sequence[Block]) -> Sequence[Block]:
     return list(dropwhile(lambda one: one.linked > MENU and not one.heading, text))
 
 
-def _count(blocks: Iterable[Block]) -> int:
+def _count(blocks: Iterable[PageBlock]) -> int:
     return sum(len(block.text.split()) for block in blocks)
 
 
-def _weighed(blocks: Sequence[Block], main: str) -> Iterator[Block]:
+def _weighed(blocks: Sequence[PageBlock], main: str) -> Iterator[PageBlock]:
     """Yield the blocks that the main text has as well, and rows, items and code between them."""
     lines = {" ".join(_words(line)) for line in main.split("\n")}
     told = Counter(_triples(_words(main)))
@@ -169,7 +169,7 @@ def _has_many_attributes(html: str) -> bool:
     return any(len(_ATTRIBUTE.findall(t)) > _MOST_ATTRIBUTES for t in _LONG_TAG.findall(html))
 
 
-def _note(seen: Seen, kept: Iterable[Block]) -> str:
+def _note(seen: SeenPage, kept: Iterable[PageBlock]) -> str:
     """Return how many words were left out, where these are many; bars and menus are no words."""
     of_text, held = (
         _count(block for block in blocks if not block.is_bar and block.linked <= MENU)
@@ -185,7 +185,7 @@ def _note(seen: Seen, kept: Iterable[Block]) -> str:
     )
 
 
-def _title(seen: Seen) -> str:
+def _title(seen: SeenPage) -> str:
     text = [block for block in seen.blocks if not block.is_bar]
     headings = [block.heading for block in text if block.heading]
     has_main = any(block.place == "main" for block in text)
@@ -195,7 +195,7 @@ def _title(seen: Seen) -> str:
     return next(filter(has_words, (*first[:1], _without_site(seen), *headings[:1])), "")
 
 
-def _without_site(seen: Seen) -> str:
+def _without_site(seen: SeenPage) -> str:
     """Return a page's `<title>` without the name of its site at the beginning or the end.
 
     That is what it says it is, what stands in a bar, or what is behind a sign of such names alone.
@@ -211,7 +211,7 @@ def _without_site(seen: Seen) -> str:
     return seen.title
 
 
-def _own(seen: Seen, html: str) -> Attributes:
+def _own(seen: SeenPage, html: str) -> Attributes:
     """Return what a page says of itself; what no document can hold is left out."""
     said = seen.facts
     moments = dict(reversed([(name, told) for name, told in _MOMENT.findall(html)]))

@@ -23,13 +23,13 @@ _CHARACTERS_A_LINE = 500
 
 
 @dataclass(slots=True)
-class Part:
+class KeyedPart:
     """A part of a text from row `begin` to `end`, within another; rows count from 0.
 
     Of an open one, `key` is that whose value comes next, in `row`, and `count` those so far.
     """
 
-    above: Part | None = None
+    above: KeyedPart | None = None
     name: str = ""
     begin: int = 0
     is_list: bool = False
@@ -61,16 +61,16 @@ class Part:
 class Outline:
     """The parts of a text, as they begin and end; those too deep within others count to these."""
 
-    top: Part = field(default_factory=lambda: Part(is_list=True))
-    parts: list[Part] = field(default_factory=list)
+    top: KeyedPart = field(default_factory=lambda: KeyedPart(is_list=True))
+    parts: list[KeyedPart] = field(default_factory=list)
 
     def begin(self, name: str, row: int, *, is_list: bool = False) -> None:
         """Begin a part in the innermost one."""
-        self.top = Part(self.top, shown(name), row, is_list, depth=self.top.depth + 1)
+        self.top = KeyedPart(self.top, shown(name), row, is_list, depth=self.top.depth + 1)
         if self.top.depth <= MAX_DEPTH:
             self.parts.append(self.top)
 
-    def end(self, row: int) -> Part:
+    def end(self, row: int) -> KeyedPart:
         """End the innermost part, and return it."""
         part = self.top
         part.end = row

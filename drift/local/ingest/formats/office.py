@@ -47,7 +47,7 @@ def note_on(left: Counter[str]) -> str:
     return f"left out: {counts}" if counts else ""
 
 
-class Box(NamedTuple):
+class SlideBox(NamedTuple):
     """What stands somewhere on a slide."""
 
     top: float
@@ -56,9 +56,9 @@ class Box(NamedTuple):
     held: Any
 
 
-def in_rows(boxes: Iterable[Box]) -> Iterator[Any]:
+def in_rows(boxes: Iterable[SlideBox]) -> Iterator[Any]:
     """Yield what boxes hold row by row; one that begins above the middle of the first is beside."""
-    row: list[Box] = []
+    row: list[SlideBox] = []
     for box in sorted(boxes, key=lambda box: box.top):
         if row and box.top > row[0].top + min(row[0].height, box.height) / 2:
             yield from (one.held for one in sorted(row, key=lambda one: one.left))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from drift.local.ingest.formats import DamagedError, Growth, NoDocumentError, Read
-from drift.local.ingest.formats.office import Box, in_rows, note_on, told_by
+from drift.local.ingest.formats.office import SlideBox, in_rows, note_on, told_by
 from drift.local.ingest.formats.packages import Element, Package, local, number_of, said_of
 from drift.local.ingest.formats.stories import Said, Story, Style, within
 from drift.local.ingest.formats.tables import Cell
@@ -178,9 +178,9 @@ def _cell(one: Element) -> Cell:
     return Cell(one, across, number_of(one, "number-rows-spanned", 1, _MOST_ACROSS))
 
 
-def _box(shape: Element) -> Box:
+def _box(shape: Element) -> SlideBox:
     top, left, height = (_inches(said_of(shape, name)) for name in ("y", "x", "height"))
-    return Box(top, left, height, shape)
+    return SlideBox(top, left, height, shape)
 
 
 def _inches(length: str) -> float:

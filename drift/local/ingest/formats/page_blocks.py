@@ -14,7 +14,7 @@ from html.parser import HTMLParser
 from drift.core.hyperlinks import Link
 from drift.local.ingest.formats.escaping import escaped, fenced
 from drift.local.ingest.formats.page_regions import BLOCKS, HEADINGS, Regions
-from drift.local.ingest.formats.page_tables import Block, PageTable
+from drift.local.ingest.formats.page_tables import PageBlock, PageTable
 
 MOST_TABLES_DEEP = 8
 
@@ -42,20 +42,20 @@ _LONG_REFERENCE = re.compile(r"&#(?:[0-9]{8,}|[xX][0-9a-fA-F]{7,});?")
 
 
 @dataclass(slots=True)
-class Seen:
+class SeenPage:
     """What a page shows: its blocks, its `<title>`, its links, and what it says of itself.
 
     `facts` are its `meta` elements by name, and `language`; `hidden` counts words out of sight.
     """
 
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[PageBlock] = field(default_factory=list)
     title: str = ""
     links: list[Link] = field(default_factory=list)
     facts: dict[str, str] = field(default_factory=dict)
     hidden: int = 0
 
 
-def blocks_of(html: str) -> Seen:
+def blocks_of(html: str) -> SeenPage:
     """Return what a page shows; nothing is raised, and the time is linear in its length."""
     html = _LONE_BRACKET.sub("&lt;", _LONG_REFERENCE.sub("\ufffd", _UNSEEN.sub("", html)))
     reader = _PageReader(has_bars=True)
@@ -70,7 +70,7 @@ class _PageReader(HTMLParser):
 
     def __init__(self, *, has_bars: bool) -> None:
         super().__init__(convert_charrefs=True)
-        self._seen = Seen()
+        self._seen = SeenPage()
         self._sink = self._seen.blocks
         self.regions = Regions(has_bars)
         self._line: list[str] = []
@@ -87,7 +87,7 @@ class _PageReader(HTMLParser):
         self._tables: list[PageTable] = []
         self._too_deep = 0
 
-    def read(self, html: str) -> Seen:
+    def read(self, html: str) -> SeenPage:
         """Return what a page shows."""
         self.feed(html)
         self.close()
@@ -242,7 +242,7 @@ class _PageReader(HTMLParser):
     def _add(self, text: str, length: int) -> None:
         linked, here = self._linked / length, self.regions
         is_bar = here.in_bar and (linked > MENU or not here.in_note)
-        self._sink.append(Block(text, here.place, is_bar=is_bar, linked=linked))
+        self._sink.append(PageBlock(text, here.place, is_bar=is_bar, linked=linked))
 
 
 def has_words(text: str) -> bool:
@@ -250,6 +250,6 @@ def has_words(text: str) -> bool:
     return any(map(str.isalnum, text))
 
 
-def as_markdown(blocks: Iterable[Block]) -> str:
+def as_markdown(blocks: Iterable[PageBlock]) -> str:
     """Return blocks as one text."""
     return "\n\n".join(block.text for block in blocks)

@@ -16,7 +16,7 @@ _HEADING = re.compile(r"#{1,6} ")
 
 
 @dataclass(slots=True)
-class Block:
+class PageBlock:
     """What stands on its own on a page: a heading, paragraph, item, row or code, as Markdown.
 
     `place` is `main` or `article` within such an element, and `linked` the share of its characters
@@ -47,7 +47,7 @@ class _PageCell:
     is_head: bool
     across: int
     down: int
-    blocks: list[Block] = field(default_factory=list)
+    blocks: list[PageBlock] = field(default_factory=list)
 
     def value(self) -> str:
         """Return what it says on one line; rows of a table in it have commas."""
@@ -68,15 +68,15 @@ def _bare(text: str) -> str:
 class PageTable:
     """A table while it is read; `outer` are the blocks among which it stands."""
 
-    outer: list[Block]
+    outer: list[PageBlock]
     is_layout: bool = False
-    _around: list[Block] = field(default_factory=list)
+    _around: list[PageBlock] = field(default_factory=list)
     _rows: list[list[_PageCell]] = field(default_factory=list)
     _in_head: bool = False
 
     def begin(
-        self, tag: str, attributes: Mapping[str, str | None], sink: list[Block]
-    ) -> list[Block]:
+        self, tag: str, attributes: Mapping[str, str | None], sink: list[PageBlock]
+    ) -> list[PageBlock]:
         """See the beginning of an element; return where the blocks in it go."""
         if tag in {"thead", "tbody", "tfoot"}:
             self._in_head = tag == "thead"
@@ -94,13 +94,13 @@ class PageTable:
             return self._around if tag == "table" else sink
         return self._around
 
-    def end(self, tag: str) -> list[Block]:
+    def end(self, tag: str) -> list[PageBlock]:
         """See the end of a cell, a row or the heads; return where blocks behind it go."""
         if tag == "thead":
             self._in_head = False
         return self._around
 
-    def read(self) -> Iterator[Block]:
+    def read(self) -> Iterator[PageBlock]:
         """Yield what stands around the rows, then these: as lines, or as the blocks in them."""
         yield from self._around
         rows = [row for row in self._rows if any(cell.blocks for cell in row)]
@@ -113,7 +113,7 @@ class PageTable:
         linked = sum(b.linked * len(b.text) for b in every) / (sum(len(b.text) for b in every) or 1)
         for line in _lines(rows):
             said = line if line.startswith("| ") else escaped(line)
-            yield Block(said, every[0].place, is_bar=every[0].is_bar, linked=linked)
+            yield PageBlock(said, every[0].place, is_bar=every[0].is_bar, linked=linked)
 
 
 def _span(attributes: Mapping[str, str | None], name: str, most: int) -> int:
@@ -132,14 +132,14 @@ def _is_layout(rows: list[list[_PageCell]]) -> bool:
     )
 
 
-def _laid_out(row: list[_PageCell]) -> Iterator[Block]:
+def _laid_out(row: list[_PageCell]) -> Iterator[PageBlock]:
     filled = [cell.blocks for cell in row if cell.blocks]
     is_line = len(filled) > 1 and all(len(blocks) == 1 for blocks in filled)
     if is_line and not any(blocks[0].stands_alone for blocks in filled):
         first = filled[0][0]
         said = " | ".join(blocks[0].text for blocks in filled)
         linked = sum(blocks[0].linked for blocks in filled) / len(filled)
-        yield Block(said, first.place, is_bar=first.is_bar, linked=linked)
+        yield PageBlock(said, first.place, is_bar=first.is_bar, linked=linked)
         return
     for blocks in filled:
         yield from blocks

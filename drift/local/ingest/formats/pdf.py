@@ -13,10 +13,10 @@ from pypdfium2 import PdfDocument, PdfiumError, raw
 
 from drift.local.ingest.formats import DamagedError, Growth, NoDocumentError, Read
 from drift.local.ingest.formats.pdf_annotations import Link, fields, label_of, links
-from drift.local.ingest.formats.pdf_layout import Layout, Line, plain
+from drift.local.ingest.formats.pdf_layout import PageLayout, PageLine, plain
 from drift.local.ingest.formats.pdf_rules import rules_of
 from drift.local.ingest.formats.pdf_tables import Columns, Table, found_in
-from drift.local.ingest.formats.pdf_text import Entry, Said, as_markdown, key
+from drift.local.ingest.formats.pdf_text import Entry, PageText, as_markdown, key
 from drift.local.ingest.formats.pdf_titles import own_of, title_of
 from drift.local.ingest.formats.tables import as_text
 
@@ -35,7 +35,7 @@ def read_pdf(content: bytes) -> Read:
                 raise NoDocumentError(f"has {len(document):,} pages, more than {most:,}")
             document.init_forms()
             outline = [Entry.of(mark) for mark in islice(document.get_toc(), _MOST_HEADINGS)]
-            reader = _Reader(document, Growth.of(content), _headings(outline))
+            reader = _PdfReader(document, Growth.of(content), _headings(outline))
             pages = [reader.page(number) for number in range(len(document))]
             told = document.get_metadata_dict()
             own = own_of(told, document)
@@ -62,13 +62,13 @@ def _headings(outline: Sequence[Entry]) -> dict[int, dict[str, int]]:
 
 
 @dataclass(slots=True)
-class _Reader:
+class _PdfReader:
     """Reads pages one after the other; a table may go on from one to the next."""
 
     document: PdfDocument
     growth: Growth
     headings: dict[int, dict[str, int]]
-    first: list[Line] = field(default_factory=list)
+    first: list[PageLine] = field(default_factory=list)
     """The lines of the first page."""
     _scans: list[int] = field(default_factory=list)
     _outside: int = 0
@@ -91,12 +91,12 @@ class _Reader:
             parts.append(f"{told} left out")
         return "; ".join(parts)
 
-    def page(self, number: int) -> list[Said]:
+    def page(self, number: int) -> list[PageText]:
         """Return what a page says, line by line."""
         with closing(self.document[number]) as page, closing(page.get_textpage()) as text_page:
             filled = list(fields(self.document, page))
             linked = list(links(self.document, page, text_page))
-            layout = Layout.of(
+            layout = PageLayout.of(
                 page,
                 text_page,
                 sizes=number < _FIRST or not self.headings,
@@ -107,7 +107,7 @@ class _Reader:
             headings = dict(self.headings.get(number, {}))
             longest = 2 * max(map(len, headings), default=0)
             said = [
-                Said(
+                PageText(
                     plain(line.text),
                     line.size,
                     headings.pop(key(line.text), 0) if len(line.text) <= longest else 0,
@@ -115,8 +115,8 @@ class _Reader:
                 for line in layout.lines
             ]
             for one in filled:
-                layout.lines.append(Line(one.value, one.box.top - one.box.bottom, one.box, -1))
-                said.append(Said(one.value, 0))
+                layout.lines.append(PageLine(one.value, one.box.top - one.box.bottom, one.box, -1))
+                said.append(PageText(one.value, 0))
             _link(linked, layout.lines, said)
             gone = self._arrange(layout, said)
             has_drawings = raw.FPDFPage_CountObjects(page) > 0
@@ -136,7 +136,7 @@ class _Reader:
             self._scans.append(number + 1)
         return kept
 
-    def _arrange(self, layout: Layout, said: list[Said]) -> set[int]:
+    def _arrange(self, layout: PageLayout, said: list[PageText]) -> set[int]:
         """Put tables and columns where they begin; return the lines that are said by them."""
         before, self._table = self._table, None
         gone: set[int] = set()
@@ -157,11 +157,11 @@ class _Reader:
                     text = as_text(found.rows, heads=found.heads)
                     before = None
                 gone |= found.lines - {first}
-                said[first] = Said(text, 0, is_table=isinstance(found, Table))
+                said[first] = PageText(text, 0, is_table=isinstance(found, Table))
         return gone
 
 
-def _link(linked: Sequence[Link], lines: Sequence[Line], said: Sequence[Said]) -> None:
+def _link(linked: Sequence[Link], lines: Sequence[PageLine], said: Sequence[PageText]) -> None:
     """Write the addresses of links behind their words."""
     for one in linked:
         for line, place in zip(said, lines, strict=True):

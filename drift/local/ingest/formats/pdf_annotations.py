@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from pypdfium2 import PdfDocument, PdfPage, PdfTextPage, raw
 
-from drift.local.ingest.formats.pdf_layout import Box, Line
+from drift.local.ingest.formats.pdf_layout import Box, PageLine
 
 _MOST = 2_000
 _LONGEST = 20_000
@@ -60,7 +60,7 @@ def fields(document: PdfDocument, page: PdfPage) -> Iterator[Field]:
             raw.FPDFPage_CloseAnnot(note)
 
 
-def label_of(field: Field, lines: list[Line]) -> int | None:
+def label_of(field: Field, lines: list[PageLine]) -> int | None:
     """Return the number of the line that a field belongs to: left of it, or beside a mark."""
     beside: list[tuple[float, int]] = []
     for number, line in enumerate(lines):

@@ -62,7 +62,7 @@ class Box(NamedTuple):
 NOWHERE = Box(0, 0, 0, 0)
 
 
-class Piece(NamedTuple):
+class LinePart(NamedTuple):
     """Words that stand together; `line` and `start` say where they begin in the page's text."""
 
     box: Box
@@ -72,7 +72,7 @@ class Piece(NamedTuple):
 
 
 @dataclass(slots=True)
-class Line:
+class PageLine:
     """A line as pdfium gives it; `size` is that of its letters, 0 where there are none.
 
     `start` is its place in the page's text, and below 0 for what is filled in.
@@ -86,12 +86,12 @@ class Line:
 
 
 @dataclass(slots=True)
-class Layout:
+class PageLayout:
     """The lines of a page in the order in which they were written, and what stands off the page."""
 
     page: PdfPage
     text_page: PdfTextPage
-    lines: list[Line] = field(default_factory=list)
+    lines: list[PageLine] = field(default_factory=list)
     outside: int = 0
     is_plain: bool = True
     _rotation: int = 0
@@ -121,11 +121,11 @@ class Layout:
         made.is_plain = not (places or is_turned or within < count - _UNSEEN or made._parts(found))
         seen = seen.turned(made._rotation)
         for text, start in found:
-            line: Line | None = Line(text)
+            line: PageLine | None = PageLine(text)
             if not made.is_plain:
                 line = made._line(text, start, seen)
             elif sizes and text.strip():
-                line = Line(text, made._size(start + len(text) - len(text.lstrip())))
+                line = PageLine(text, made._size(start + len(text) - len(text.lstrip())))
             if line is None:
                 made.outside += 1
             else:
@@ -157,7 +157,7 @@ class Layout:
     def frames(self) -> list[list[int]]:
         """Return the numbers of the lines of each column, as far as these were written in turn."""
         found: list[list[int]] = [[]]
-        before: Line | None = None
+        before: PageLine | None = None
         for number, line in enumerate(self.lines):
             if line.size:
                 if (
@@ -170,11 +170,11 @@ class Layout:
             found[-1].append(number)
         return found
 
-    def pieces(self, numbers: Sequence[int], rules: Sequence[Box]) -> list[Piece]:
+    def pieces(self, numbers: Sequence[int], rules: Sequence[Box]) -> list[LinePart]:
         """Return the words of these lines; a wide gap parts them, and a rule that stands."""
         gaps = {n + by for n, line in enumerate(self.lines) if line.has_gaps for by in (-1, 0, 1)}
         standing = [one for one in rules if one.top - one.bottom > one.right - one.left]
-        out: list[Piece] = []
+        out: list[LinePart] = []
         for number in numbers:
             line = self.lines[number]
             if not line.size:
@@ -185,23 +185,23 @@ class Layout:
                 if line.box.left + 1 < one.left < line.box.right - 1
                 and one.bottom < line.box.middle < one.top
             ]
-            whole = Piece(line.box, plain(line.text), number, line.start)
+            whole = LinePart(line.box, plain(line.text), number, line.start)
             is_whole = line.start < 0 or not (cuts or number in gaps)
             out += [whole] if is_whole else self._parted(line, number, cuts)
         return out
 
-    def font(self, piece: Piece) -> str:
+    def font(self, piece: LinePart) -> str:
         """Return the name of the font in which words begin."""
         name, flags = (c_char * 64)(), c_int()
         raw.FPDFText_GetFontInfo(self.text_page, piece.start, name, 64, flags)
         return str(name.value, errors="replace")
 
-    def _line(self, text: str, start: int, seen: Box) -> Line | None:
+    def _line(self, text: str, start: int, seen: Box) -> PageLine | None:
         """Return a line; None where all of it stands off the page."""
         of = self.text_page.raw
         count = raw.FPDFText_CountRects(of, start, len(text)) if text.strip() else 0
         if count <= 0:
-            return Line(text)
+            return PageLine(text)
         first = start + len(text) - len(text.lstrip())
         size = self._size(first)
 
@@ -229,7 +229,7 @@ class Layout:
         ):
             return None
         has_gaps = has_gaps and not LEADERS.search(text)
-        return Line(text, size, outer, start, has_gaps)
+        return PageLine(text, size, outer, start, has_gaps)
 
     def _size(self, at: int) -> float:
         """Return the size of a letter: what is told of it, unless it is drawn much larger."""
@@ -240,7 +240,7 @@ class Layout:
         drawn = letter.top - letter.bottom if is_upright else letter.right - letter.left
         return told if drawn / 2 < told < drawn * 2 else max(abs(drawn), 1.0)
 
-    def _parted(self, line: Line, number: int, cuts: Sequence[float]) -> Iterator[Piece]:
+    def _parted(self, line: PageLine, number: int, cuts: Sequence[float]) -> Iterator[LinePart]:
         """Yield the pieces of a line, whose words are looked at by their first and last letters."""
         apart, start = _APART * line.size, line.start
         begin, around = 0, NOWHERE
@@ -254,12 +254,12 @@ class Layout:
                 begin, around = word.start(), box
             elif is_cut or abs(gap) > apart:
                 text = plain(line.text[begin : word.start()])
-                yield Piece(around, text, number, start + begin)
+                yield LinePart(around, text, number, start + begin)
                 begin, around = word.start(), box
             else:
                 around = around.over(box)
         if around is not NOWHERE:
-            yield Piece(around, plain(line.text[begin:]), number, start + begin)
+            yield LinePart(around, plain(line.text[begin:]), number, start + begin)
 
     def _letter_at(self, at: int) -> Box:
         left, top, right, bottom = self._place

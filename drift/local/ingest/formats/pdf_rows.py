@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from drift.local.ingest.formats.pdf_layout import Box, Piece
+from drift.local.ingest.formats.pdf_layout import Box, LinePart
 
-Row = list[Piece]
+Row = list[LinePart]
 
 _NEAR, _NEAR_RULED = 1.8, 4.0
 """Times the size of letters: rows of a table are not further apart, without and with a rule."""
@@ -16,7 +16,7 @@ _AWAY = 0.9
 """Times the size of letters: from a running head to a table."""
 
 
-def rows_of(pieces: Sequence[Piece]) -> list[Row]:
+def rows_of(pieces: Sequence[LinePart]) -> list[Row]:
     """Return the pieces that stand beside each other, from top to bottom and from the left."""
     rows: list[Row] = []
     low = high = 0.0

@@ -9,7 +9,7 @@ from statistics import median
 from typing import Self
 
 from drift.local.ingest.formats import column_heads
-from drift.local.ingest.formats.pdf_layout import LEADERS, Box, Piece
+from drift.local.ingest.formats.pdf_layout import LEADERS, Box, LinePart
 from drift.local.ingest.formats.pdf_rows import (
     Row,
     blocks_of,
@@ -66,10 +66,10 @@ class Columns:
 
 
 def found_in(
-    pieces: Sequence[Piece],
+    pieces: Sequence[LinePart],
     rules: Sequence[Box],
     size: float,
-    font: Callable[[Piece], str],
+    font: Callable[[LinePart], str],
     before: Table | None,
 ) -> Iterator[Table | Columns]:
     """Yield what stands in columns among the pieces of one frame of a page.
@@ -138,7 +138,7 @@ class _Grid:
             out += [one.text for one in within]
         return out
 
-    def table(self, font: Callable[[Piece], str], before: Table | None) -> Table | None:
+    def table(self, font: Callable[[LinePart], str], before: Table | None) -> Table | None:
         """Return the block as a table; None where nothing says that it is one."""
         parts, is_each = self._parts(), self._is_each()
         first = self._head_rows(font)
@@ -183,7 +183,7 @@ class _Grid:
                 out[n] = f"{out[n]} {one.text}".strip()
         return out
 
-    def _head_rows(self, font: Callable[[Piece], str]) -> int:
+    def _head_rows(self, font: Callable[[LinePart], str]) -> int:
         """Return how many of the rows are heads: above the first rule, or of a font of their own.
 
         Heads name each column, the first one maybe not.

@@ -27,7 +27,7 @@ _MARKS = frozenset("#`~=-*_<")
 
 
 @dataclass(slots=True)
-class Said:
+class PageText:
     """A line of a page, the size of its letters, and its level where it is a heading.
 
     A table is one line.
@@ -58,7 +58,7 @@ def key(title: str) -> str:
     return " ".join(as_typed(title).casefold().split())
 
 
-def as_markdown(pages: Sequence[Sequence[Said]], *, has_outline: bool) -> str:
+def as_markdown(pages: Sequence[Sequence[PageText]], *, has_outline: bool) -> str:
     """Return pages as one text; where there is no outline, large lines are its headings."""
     if not has_outline:
         _find_headings(pages)
@@ -71,7 +71,7 @@ def as_markdown(pages: Sequence[Sequence[Said]], *, has_outline: bool) -> str:
     return with_whole_words(joined(texts))
 
 
-def _plain(page: Sequence[Said], number: int) -> Iterator[str]:
+def _plain(page: Sequence[PageText], number: int) -> Iterator[str]:
     """Yield lines as they are compared with those of other pages: each table is its own."""
     for place, one in enumerate(page):
         if one.is_table or "\n" in one.text:
@@ -80,7 +80,7 @@ def _plain(page: Sequence[Said], number: int) -> Iterator[str]:
             yield f"{'#' * one.level} {one.text}" if one.level else one.text
 
 
-def _written(one: Said) -> str:
+def _written(one: PageText) -> str:
     if one.is_table:
         return f"\n{one.text}\n"
     if one.level:
@@ -89,7 +89,7 @@ def _written(one: Said) -> str:
     return escaped(one.text) if may_mark else one.text
 
 
-def _find_headings(pages: Sequence[Sequence[Said]]) -> None:
+def _find_headings(pages: Sequence[Sequence[PageText]]) -> None:
     """Mark the lines that are larger than most text, the largest as the highest."""
     lines = [one for page in pages for one in page if one.size and one.text.strip()]
     usual = body_size(lines)
@@ -103,7 +103,7 @@ def _find_headings(pages: Sequence[Sequence[Said]]) -> None:
         _join_headings(page)
 
 
-def _is_large(one: Said, usual: float) -> bool:
+def _is_large(one: PageText, usual: float) -> bool:
     text = one.text.strip()
     letters = sum(map(str.isalpha, text))
     return (
@@ -114,9 +114,9 @@ def _is_large(one: Said, usual: float) -> bool:
     )
 
 
-def _join_headings(page: Sequence[Said]) -> None:
+def _join_headings(page: Sequence[PageText]) -> None:
     """Make headings of several lines one; the lines that are taken into it are empty."""
-    above: Said | None = None
+    above: PageText | None = None
     for one in page:
         is_same = above is not None and one.level and round(one.size) == round(above.size)
         if above is not None and is_same and len(above.text) <= _LONGEST_HEADING:
@@ -126,7 +126,7 @@ def _join_headings(page: Sequence[Said]) -> None:
             above = one if one.level else None
 
 
-def body_size(lines: Sequence[Said]) -> float:
+def body_size(lines: Sequence[PageText]) -> float:
     """Return the size of most letters; 0 where there are none."""
     counts: Counter[float] = Counter()
     for one in lines:

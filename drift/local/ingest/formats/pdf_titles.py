@@ -8,8 +8,8 @@ from ctypes import c_ushort
 
 from pypdfium2 import PdfDocument, raw
 
-from drift.local.ingest.formats.pdf_layout import Line, plain
-from drift.local.ingest.formats.pdf_text import Entry, Said, body_size, key
+from drift.local.ingest.formats.pdf_layout import PageLine, plain
+from drift.local.ingest.formats.pdf_text import Entry, PageText, body_size, key
 from drift.local.ingest.formats.titles import own_title
 from drift.local.ingest.front_matter import attributes_of
 from drift.model.attributes import Attributes
@@ -22,7 +22,10 @@ _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)|([+-]\d\
 
 
 def title_of(
-    told: str, first: Sequence[Line], pages: Sequence[Sequence[Said]], outline: Sequence[Entry]
+    told: str,
+    first: Sequence[PageLine],
+    pages: Sequence[Sequence[PageText]],
+    outline: Sequence[Entry],
 ) -> str:
     """Return the title of metadata, or else the largest lines of the first page; maybe none.
 
@@ -46,11 +49,11 @@ def title_of(
     return next((text for text in found if text[0].isupper() or " " in text), (*found, "")[0])
 
 
-def _large(lines: Sequence[Line], least: float) -> Iterator[str]:
+def _large(lines: Sequence[PageLine], least: float) -> Iterator[str]:
     """Yield the texts of the largest size, then of the next, as long as they are that large."""
     worded = [one for one in lines if re.search(r"[^\W\d_]{2}", one.text)]
     for size in sorted({one.size for one in worded if one.size >= least}, reverse=True):
-        found: list[Line] = []
+        found: list[PageLine] = []
         for one in worded:
             is_same = abs(one.size - size) < size / 50
             if found and (

@@ -58,7 +58,7 @@ def read_rich_text(content: bytes) -> Read:
     """Return the text of a document with its notes; pictures and heads of pages are left out."""
     if not content.startswith(b"{\\rtf"):
         raise DamagedError("is damaged, or not what its ending says (it does not begin as RTF)")
-    reader = _Reader(content)
+    reader = _RtfReader(content)
     reader.read()
     title = reader.title or own_title(reader.held["title"])
     told = {"author": reader.held["author"], "keywords": reader.held["keywords"].replace(";", ",")}
@@ -69,7 +69,7 @@ def read_rich_text(content: bytes) -> Read:
     return Read(text, title, "\f" in text, note_on(reader.left), own)
 
 
-class _Reader:
+class _RtfReader:
     def __init__(self, content: bytes) -> None:
         self.title = ""
         self.blocks: list[str] = []

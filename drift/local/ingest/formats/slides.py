@@ -9,7 +9,7 @@ from typing import Any
 from drift.local.ingest.formats import DamagedError, Growth, Read
 from drift.local.ingest.formats.escaping import escaped
 from drift.local.ingest.formats.figures import chart, diagram, linear, picture
-from drift.local.ingest.formats.office import Box, core_properties, in_rows, note_on
+from drift.local.ingest.formats.office import SlideBox, core_properties, in_rows, note_on
 from drift.local.ingest.formats.packages import Element, Package, Related, local, number_of, said_of
 from drift.local.ingest.formats.tables import Cell, as_text, spread
 
@@ -87,7 +87,7 @@ class _Show:
             else:
                 yield shape
 
-    def _boxes(self, tree: Element, placed: dict[str, Element]) -> Iterator[Box]:
+    def _boxes(self, tree: Element, placed: dict[str, Element]) -> Iterator[SlideBox]:
         waiting = [*reversed(tree)]
         while waiting:
             one = waiting.pop()
@@ -104,7 +104,7 @@ class _Show:
                 if place is None and holder is not None:
                     place = placed.get(said_of(holder, "idx", "0"))
                     place = placed.get(_role(holder)) if place is None else place
-                yield Box(*_numbers(place), one)
+                yield SlideBox(*_numbers(place), one)
 
     def _placed(self, name: str, above: str) -> dict[str, Any]:
         """Return where a part, or what is above it, places what a slide gives no place."""
