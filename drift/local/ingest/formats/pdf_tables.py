@@ -154,7 +154,8 @@ class _Grid:
         heads = 1 if first else 0
         if not first:
             begun, end, names = column_heads.find(rows[:_LOOKED_AT])
-            has_numbers = any(any(map(column_heads.is_number, row)) for row in rows[end : end + 1])
+            below = [one for row in rows[end : end + 1] for one in row]
+            has_numbers = any(one[:1].isdigit() or column_heads.is_number(one) for one in below)
             heads = end if names and not begun and has_numbers else 0
         made = Table(rows, heads, tuple(self.columns), self.lines)
         if not heads and not is_each and not (before and made.goes_on(before)):
