@@ -105,18 +105,18 @@ async def test_a_copy_takes_the_place_of_what_it_was_copied_from(git: Git) -> No
     _put("docs/a.md", falk)
     writer = MemoryWriter()
     await _ingest(writer)
-    _put("docs/old/b.md", falk)
-    await _ingest(writer, [Path("docs/old/b.md")])
+    _put("docs/b.md", falk)
+    await _ingest(writer, [Path("docs/b.md")])
     project = writer.project("p")
-    assert project.documents["a.md"].attributes.also_at == ("old/b.md",)
+    assert project.documents["a.md"].attributes.also_at == ("b.md",)
 
     _put("docs/a.md", berg)
     await _ingest(writer, [Path("docs/a.md")])
-    assert {*project.documents} == {"a.md", "old/b.md"}
+    assert {*project.documents} == {"a.md", "b.md"}
     assert not project.documents["a.md"].attributes.also_at
-    _put("docs/old/b.md", berg)
-    await _ingest(writer, [Path("docs/old/b.md")])
+    _put("docs/b.md", berg)
+    await _ingest(writer, [Path("docs/b.md")])
     assert {*project.documents} == {"a.md"}
     os.unlink("docs/a.md")  # noqa: PTH108 - it does not wait
     await _ingest(writer, [Path("docs/a.md")])
-    assert {*project.documents} == {"old/b.md"}
+    assert {*project.documents} == {"b.md"}

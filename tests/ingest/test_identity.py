@@ -294,17 +294,19 @@ async def test_a_document_stays_whose_package_is_missing_here(
 
 
 async def test_the_same_text_under_several_names_is_one_document(folder: Path) -> None:
-    for name in ("a (1).md", "old/deep/a.md", "said.md"):
+    for name in ("a (1).md", "a (2).md", "old/deep/a.md", "said.md"):
         _put(folder / name, TEXTS["a.md"])
     _put(folder / "said.md.meta.json", '{"tags": ["staff"]}')
     writer = MemoryWriter()
     report = await _ingest(folder, writer)
     project = writer.project("p")
-    assert {*project.documents} == {*TEXTS, "said.md"}  # a filter by its tag finds that alone
-    assert project.documents["a.md"].attributes.also_at == ("a (1).md", "old/deep/a.md")
+    # Filters by a tag or by a folder find those alone.
+    others = {"said.md", "old/deep/a.md"}
+    assert {*project.documents} == {*TEXTS} | others
+    assert project.documents["a.md"].attributes.also_at == ("a (1).md", "a (2).md")
     assert {(one.path, one.reason) for one in report.skipped} == {
         ("a (1).md", "has the same text as a.md"),
-        ("old/deep/a.md", "has the same text as a.md"),
+        ("a (2).md", "has the same text as a.md"),
     }
     assert not (await _ingest(folder, writer)).wrote
     assert not (await _ingest(folder / "old", writer, yes=True)).wrote
@@ -312,10 +314,10 @@ async def test_the_same_text_under_several_names_is_one_document(folder: Path) -
     (folder / "a.md").unlink()
     report = await _ingest(folder, writer)
     assert (report.changed, report.removed) == (["a (1).md"], [])
-    assert {*project.documents} == {*TEXTS, "said.md", "a (1).md"} - {"a.md"}
-    assert project.documents["a (1).md"].attributes.also_at == ("old/deep/a.md",)
-    _put(folder / "old/deep/a.md", "# Another\n")
-    assert (await _ingest(folder, writer)).added == ["old/deep/a.md"]
+    assert {*project.documents} == {*TEXTS, "a (1).md"} - {"a.md"} | others
+    assert project.documents["a (1).md"].attributes.also_at == ("a (2).md",)
+    _put(folder / "a (2).md", "# Another\n")
+    assert (await _ingest(folder, writer)).added == ["a (2).md"]
 
 
 async def test_a_document_that_is_off_hides_no_copy_of_it(folder: Path) -> None:

@@ -13,7 +13,7 @@ from drift.core.errors import IngestError
 from drift.indexing.documents import Skipped, SourceDocument
 from drift.local.ingest.files import document_in
 from drift.local.ingest.formats.mail import MOST_PARTS
-from drift.local.ingest.formats.quotes import QUOTED
+from drift.local.ingest.formats.quotes import BELOW, QUOTED
 from drift.local.ingest.mailboxes import MOST_DEPTH
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.report import IngestReport
@@ -81,9 +81,11 @@ def test_a_page_is_read_where_there_is_no_plain_text() -> None:
         "<p>Moor at <b>berth 5</b>.</p><blockquote type=cite>Where?<blockquote>Here.</blockquote>"
     )
     page += "</blockquote><blockquote>Rule 3 holds.</blockquote>"
-    two = message("Berths", "Plain.")
-    two.add_alternative(page, subtype="html")
-    assert told(read(bytes(two))) == "Plain."
+    words = " ".join(["Plain."] * 40)
+    for plain, is_all in ((words, True), ("See this in a browser.", False)):
+        two = message("Berths", plain)
+        two.add_alternative(page, subtype="html")
+        assert ("Moor at" not in told(read(bytes(two)))) is is_all
     one = message("Berths", " ")
     one.add_alternative(page, subtype="html")
     assert told(read(bytes(one))) == (
@@ -95,16 +97,7 @@ def test_a_page_is_read_where_there_is_no_plain_text() -> None:
     ("said", "quoted"),
     [
         (REPLY, f"On Mon, 2 Mar 2026 at 10:00, Ann Berg\n<ann@quay.no> wrote:\n\n{BERTH}"),
-        (
-            "Then berth 5.\n\n-----Ursprüngliche Nachricht-----\nVon: Ann\n\nOld.",
-            "-----Ursprüngliche Nachricht-----\nVon: Ann\n\nOld.",
-        ),
-        (
-            "Then berth 5.\n\nFrom: Ann\nSent: Monday\nTo: Bo\n\nOld.",
-            "From: Ann\nSent: Monday\nTo: Bo\n\nOld.",
-        ),
         ("Am 2. Mai schrieb Ann:\n> Old.\n\nThen 5.", "Am 2. Mai schrieb Ann:\nOld."),
-        ("Then 5.\nOn 2 March Ann <a@q.no> wrote:\nOld.\n", "On 2 March Ann <a@q.no> wrote:\nOld."),
         ("> Where?\n\nAt 5.\n\n> When?\n\nNow.", "Where?\n\nWhen?"),
         ("On the quay he wrote:\n\nAt 5.\n\nFrom: the sea", ""),
     ],
@@ -114,6 +107,25 @@ def test_what_a_message_quotes_stands_at_its_end_as_a_quotation(said: str, quote
     lines = [line.removeprefix("> ") for line in cited.strip().split("\n")]
     assert ("\n".join(lines), "Old" in words) == (quoted, False)
     assert "5." in words or "Now." in words
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "-----Ursprüngliche Nachricht-----\nVon: Ann\n\n",
+        "From: Ann\nSent: Monday\nTo: Bo\n\n",
+        "On 2 March Ann <a@q.no> wrote:\n",
+    ],
+)
+def test_what_stands_below_an_earlier_head_is_kept_for_it_may_be_an_answer(
+    head: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.eml").write_bytes(bytes(message("Berths", "Old.", Message_ID="<1@q>")))
+    reply = message("Re: Berths", f"Then 5.\n\n{head}Old.\nNo: 6.", In_Reply_To="<1@q>")
+    (tmp_path / "b.eml").write_bytes(bytes(reply))
+    (_, one), _ = read_whole(tmp_path)
+    assert told(one).startswith(f"Then 5.\n\n{BELOW}\n\n")
+    assert one.text.endswith("Old.\nNo: 6.")
 
 
 def test_what_several_messages_quote_is_read_once(tmp_path: Path) -> None:

@@ -219,7 +219,7 @@ def told(s: Schema) -> str:
     pages = ("page_number", "page_label", "page")
     document = f"""title: title, id: id, metadata: {metadata("d", "title")},
         chunks: {s.chunks_of("d")}, uris: {_where_asked(uris("d"))},
-        superseded_by: d.superseded_by"""
+        superseded_by: {_newest(s)}"""
     return f"""
     id: {s.node_id("ch")}, text: ch.{s.text},
     heading: CASE WHEN ch.heading IS :: STRING THEN ch.heading END,
@@ -228,6 +228,14 @@ def told(s: Schema) -> str:
     starts: {_where_asked(_usable("ch", STARTS, "one IS :: INTEGER NOT NULL"))},
     lines: {_where_asked(_usable("ch", ("first_line",), "one IS :: INTEGER NOT NULL"))},
     document: {of_document(s, document)}"""
+
+
+# A name that a filter hides is not told either.
+def _newest(s: Schema) -> str:
+    if not s.is_filtered:
+        return "d.superseded_by"
+    is_seen = "coalesce($asked.allowed[toStringOrNull(d.superseded_by)], false)"
+    return f"CASE WHEN {is_seen} THEN d.superseded_by END"
 
 
 def uris(d: str) -> str:

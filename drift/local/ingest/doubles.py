@@ -48,21 +48,24 @@ def doubles_of(source: Source, identity: Identity, state: ProjectState) -> Doubl
     """Return which files of a source are copies: of others in it, or of what stays stored.
 
     Of several the one is read that is stored, else that with the shortest path. Those of which one
-    is switched off are no copies.
+    is switched off are no copies, nor are those in different folders: who may read one folder is
+    told no name of another.
     """
     held = {
         path: [n for n in (name, *identity.others.get(path, ())) if n in state.documents]
         for path, name in identity.names.items()
     }
-    groups: defaultdict[tuple[str, str, str], list[str]] = defaultdict(list)
+    groups: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for one in source.documents:
-        groups[one.content_hash, _kind(one.id), repr(one.given)].append(one.id)
+        if not one.content_hash.startswith("etag "):  # which tells nothing of what others hold
+            folder = one.id.rpartition("/")[0]
+            groups[one.content_hash, _kind(one.id), repr(one.given), folder].append(one.id)
 
     reasons: dict[str, str] = {}
     places: dict[str, tuple[str, ...]] = {}
     taken = {name for names in held.values() for name in names} | {*identity.gone}
     stay = _by_hash({n: one for n, one in state.documents.items() if n not in taken})
-    for (content, _, _), paths in groups.items():
+    for (content, *_), paths in groups.items():
         if any(state.documents[name].is_off for path in paths for name in held[path]):
             continue
         first, *others = sorted(paths, key=lambda p: (not held[p], p.count("/"), len(p), p))

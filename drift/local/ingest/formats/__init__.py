@@ -154,7 +154,7 @@ NOT_TAKEN = {
 def kind_of(name: str) -> str:
     """Return the ending of a file's name, or the one that a Dockerfile or Makefile stands for."""
     ending = ending_of(name)
-    if ending in ENDINGS or (ending and ending in FORMATS):
+    if ending in ENDINGS or ending in NOT_TAKEN or (ending and ending in FORMATS):
         return ending
     return _NAMED.get(PurePosixPath(name).name.split(".")[0].lower(), ending)
 

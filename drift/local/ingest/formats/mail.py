@@ -25,6 +25,7 @@ from drift.indexing.documents import ending_of
 from drift.local.ingest.formats import NoDocumentError, Read, Talk
 from drift.local.ingest.formats.encodings import decoded
 from drift.local.ingest.formats.quotes import (
+    BELOW,
     QUOTED,
     escaped,
     page_with_quotes,
@@ -38,6 +39,8 @@ MOST_PARTS = 10_000
 _MOST_HEADER, _MOST_NAME = 4_096, 120
 _HEADERS = {"from", "to", "date", "subject", "message-id", "received"}
 _WORDS = ("text/plain", "text/html", "multipart/")
+_FEW_WORDS = 30
+"""Plain text of no more may only say that there is a page."""
 """What the text of a message is; one with parts is text where they are not told apart."""
 _NOT_UTF_8 = ("iso-2022", "hz", "utf-7")
 """Encodings of which all bytes are ASCII."""
@@ -105,7 +108,7 @@ def taken_out(content: bytes, numbers: Sequence[int], *, is_escaped: bool) -> by
     return content
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=8)
 def opened(content: bytes) -> Letter:
     """Return what a message says; NoDocumentError when it is none.
 
@@ -158,10 +161,12 @@ def _letter(message: Message) -> Letter:
     metadata = {n: metadata_value(n, v[:MOST_CHARACTERS]) for n, v in known.items() if v}
     day = f"{moments.moment(date):%Y-%m-%d %H:%M} UTC" if date is not None else ""
     names = ", ".join(name for name, _ in attachments)
-    words, quoted = without_quotes("\n\n".join(bodies))
+    words, rest, quoted = without_quotes("\n\n".join(bodies))
     told = {**known, "date": day, "attachments": names}
     head = "\n".join(f"{name.capitalize()}: {value}" for name, value in told.items() if value)
-    text = "\n\n".join(filter(None, (head, words, quoted and f"{QUOTED}\n\n{with_marks(quoted)}")))
+    below = rest and f"{BELOW}\n\n{rest}"
+    cited = quoted and f"{QUOTED}\n\n{with_marks(quoted)}"
+    text = "\n\n".join(filter(None, (head, words, below, cited)))
     own = Attributes((), metadata, date, date)
     first, answers = (_header(message, one) for one in ("message-id", "in-reply-to"))
     return Letter(
@@ -181,9 +186,18 @@ def _parts_of(message: Message) -> Iterator[tuple[Message, bool]]:
         kids: Any = part.get_payload()
         if part.get_content_maintype() == "multipart" and isinstance(kids, list):
             if part.get_content_subtype() == "alternative":
-                plain = (kid for kid in kids if kid.get_content_type() == "text/plain")
-                is_told = is_told or any(str(kid.get_payload()).strip() for kid in plain)
+                is_told = is_told or _says_the_same(kids)
             waiting += [(kid, is_told) for kid in reversed(kids)]
+
+
+def _says_the_same(kids: Sequence[Message]) -> bool:
+    """Tell whether plain text says what the page beside it does, and not where to read that."""
+    plain, page = (
+        " ".join(_text_of(kid)[0] for kid in kids if kid.get_content_type() == kind)
+        for kind in _WORDS[:2]
+    )
+    few = len(plain.split())
+    return few > _FEW_WORDS or 2 * few >= len(page_with_quotes(page).split()) > 0
 
 
 def _text_of(part: Message) -> tuple[str, str]:

@@ -6,6 +6,7 @@ import re
 
 from drift.local.ingest.formats.html_text import html_to_markdown
 
+BELOW = "## Below the head of an earlier message"
 QUOTED = "## Quoted from an earlier message"
 """The heading of what a message quotes, at its end."""
 
@@ -23,7 +24,7 @@ _ORIGINAL = re.compile(
     rf")|(?=\w{{2,3}} .{{3,300}}(?:\n.{{0,300}})?@){_ON}(?!\s*^>))",
     _FLAGS,
 )
-"""A line from which on all is quoted."""
+"""A line from which on most is an earlier message's."""
 _MARKS = re.compile(r"^([ \t]{0,3})(#|```|~~~|[=-]+[ \t]*$)", re.MULTILINE)
 _TAG = re.compile(r"<blockquote\b([^<>]*)>|</blockquote\s*>", re.IGNORECASE)
 
@@ -53,10 +54,13 @@ def page_with_quotes(html: str) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def without_quotes(text: str) -> tuple[str, str]:
-    """Return the words of a message's writer, and those that it quotes, without their marks."""
+def without_quotes(text: str) -> tuple[str, str, str]:
+    """Return the words of a message's writer, what stands below the head of another, and quotes.
+
+    Between the words of an earlier message without marks, its reader may have answered.
+    """
     found = _ORIGINAL.search(text)
     text, rest = (text[: found.start()], text[found.start() :]) if found else (text, "")
     cited = [re.sub(r"^> ?", "", one[0], flags=re.MULTILINE) for one in _CITED.finditer(text)]
     words = re.sub(r"\n\s*\n", "\n\n", _CITED.sub("\n", text))
-    return words.strip(), "\n\n".join(filter(None, map(str.strip, (*cited, rest))))
+    return words.strip(), rest.strip(), "\n\n".join(filter(None, map(str.strip, cited)))

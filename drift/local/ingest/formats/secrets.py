@@ -21,18 +21,22 @@ _TOKEN = re.compile(
 )
 _IN_ADDRESS = re.compile(r"(?<=://)([^\s:/@\"'<>]{0,64}:)([^\s/@\"'<>]{1,256})(?=@)")
 _NAMES = (
-    r"(?:password|passwd|passphrase|pwd|secret|token|credentials?"
+    r"(?:password|passwd|passphrase|pwd|(?<![a-z])pass|secret|token|credentials?|identified by"
     r"|(?:api|access|private|secret|account|auth|signing|encryption)[_.-]?key(?:[_.-]base)?)"
 )
 _NAMED = re.compile(
     rf"(?i)(?P<name>{_NAMES}(?P<quote>[\"'])?(?:,?\s{{1,80}}[\"']?value[\"']?)?"
-    r"(?:\s{0,4}(?:[:=]|=>)[ \t]{0,40}|>))"
+    r"(?:\s{0,4}(?:[:=]|=>)[ \t]{0,40}|>|[ \t]{1,4}(?=')))"
     r"(?P<value>\"(?:[^\"\\\n]|\\.)*+\"|'[^'\n]*'"
     r"|(?(quote)[^\s,}\]]+|[^\s|}<\"'][^\n|}<]*))"
 )
 _NO_SECRET = re.compile(
-    r"(?i)[$%{<&*!|>\[(#~]|(?:true|false|null|none|yes|no|on|off|read|write|string|required)$|$"
+    r"(?:\$[{(]|%[({]|\{\{|<[^<>]*>$|\*+$|\$[A-Z_][A-Z0-9_]*$|%[A-Z_]+%$"
+    r"|(?i:true|false|null|none|yes|no|on|off|read|write|string|required)$|$)"
 )
+"""What stands for a value that is elsewhere, and words that are none."""
+_NO_VALUE = re.compile(r"[{<&*!|>\[(#~]")
+"""How what is no value begins, where there are no quotes: a list, a block, a comment."""
 _SERVERS = re.compile(r"mcp_?[sS]ervers[\"'\]. ]{0,9}[:=.{]")
 
 
@@ -48,6 +52,11 @@ def may_be_secret(name: str) -> bool:
 def is_private_key(content: bytes) -> bool:
     """Tell whether a file is a private key, whatever it is called."""
     return bool(_BEGINS_A_KEY.match(content[:100].decode("ascii", "replace").lstrip()))
+
+
+def names_a_secret(name: str) -> bool:
+    """Tell whether what stands behind this name is a secret."""
+    return bool(re.search(rf"(?i){_NAMES}$", name))
 
 
 def configures_tools(text: str) -> bool:
@@ -67,7 +76,8 @@ def without_secrets(text: str) -> tuple[str, int]:
     def named(found: re.Match[str]) -> str:
         value = found["value"]
         quote = value[0] if value[0] in "\"'" else ""
-        if _NO_SECRET.match(value.strip("\"' \t,;")):
+        is_none = _NO_SECRET.match(value.strip("\"' \t,;"))
+        if is_none or (not quote and _NO_VALUE.match(value)):
             return found[0]
         return found["name"] + quote + key(found).rstrip("\n") + quote
 

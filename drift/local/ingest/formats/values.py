@@ -21,6 +21,7 @@ from drift.local.ingest.formats.key_paths import (
     is_packed,
     shown_without_secrets,
 )
+from drift.local.ingest.formats.secrets import names_a_secret
 from drift.local.ingest.formats.tables import as_text
 from drift.local.ingest.parts import FoundDefinition
 
@@ -141,12 +142,18 @@ def _flat(told: dict[str, Any], within: int = 0) -> dict[str, str]:
     flat: dict[str, str] = {}
     for key, value in told.items():
         if isinstance(value, dict) and within < _MOST_WITHIN:
-            flat |= {f"{key}.{name}": one for name, one in _flat(value, within + 1).items()}
+            inner = {f"{key}.{name}": one for name, one in _flat(value, within + 1).items()}
+            if not flat.keys().isdisjoint(inner):
+                raise _NoTableError
+            flat |= inner
             continue
         listed = value if isinstance(value, list) else [value]
         if any(isinstance(one, dict | list) for one in listed):
             raise _NoTableError
-        flat[key] = ", ".join(map(_said, listed))
+        if key in flat:
+            raise _NoTableError
+        said = ", ".join(map(_said, listed))
+        flat[key] = "***" if said and names_a_secret(key) else said
     return flat
 
 
