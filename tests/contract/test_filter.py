@@ -70,6 +70,8 @@ ONLY = Filter(type="prefix", key="path", value="open/")
 async def held(backend: Backend, project: str) -> str:
     titles = {"open/a.md": "A", "open/b.md": "B", "shut/c.md": f"C {HIDDEN}", "shut/d.md": HIDDEN}
     await fill(backend, project, CHUNKS, ENTITIES, RELATIONS, COMMUNITIES, titles)
+    newer = {"id": "open/a.md", "properties": {"superseded_by": "shut/c.md"}}
+    await backend.connection.write(WRITE, {"p": project, "rows": [newer]})
     return project
 
 
