@@ -107,7 +107,7 @@ async def test_documents_are_found_by_vector_then_words_in_their_project_alone(
     backend: Neo4jBackend, project: str
 ) -> None:
     beside = twin(project)
-    await put(backend, project, {**TEXTS, "skarv.md": FERRY})
+    await put(backend, project, {**TEXTS, "skarv.md": f"{FERRY}\n"})
     await put(backend, beside, {"another.md": FERRY})
 
     for exact_limit in (None, 0):

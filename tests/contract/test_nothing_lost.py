@@ -273,8 +273,9 @@ async def test_no_two_documents_share_the_node_of_a_chunk(
     text = "# Lamp\n\nThe lamp of the pier is lit at six.\n"
     (folder / "a.md").write_text(text)
     await run(backend.writer, project, folder)
-    for name in ("b.md", "c.md", "d.md"):
-        (folder / "a.md").rename(folder / name)
+    for name in "bcd":
+        (folder / name).mkdir()
+        (folder / "a.md").rename(folder / name / "a.md")
         await run(backend.writer, project, folder)
         (folder / "a.md").write_text(text)
         await run(backend.writer, project, folder)
@@ -285,7 +286,7 @@ async def test_no_two_documents_share_the_node_of_a_chunk(
 
     rows = await backend.connection.rows(HELD, {"p": project})
     assert [n for n in Counter(row["id"] for row in rows).values() if n > 1] == []
-    assert {"a.md", "b.md", "c.md", "d.md", "e.md"} <= {row["document"] for row in rows}
+    assert {"a.md", "b/a.md", "c/a.md", "d/a.md", "e.md"} <= {row["document"] for row in rows}
 
 
 async def test_a_document_renamed_while_it_is_off_is_found_by_its_new_name(

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from drift.http.settings import load
+from drift.local.ingest.selection import Selection
 from drift.local.ingest.sources import read_source
 from tests.function.calling import Caller
 from tests.function.conftest import Environment
@@ -28,7 +29,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(func_only=True)]
 def folder(request: pytest.FixtureRequest, base_settings: Environment) -> str:
     """A folder of notes, in a project of its name."""
     name = str(request.param)
-    asyncio.run(fill_from(read_source(NOTES / name), name, load(base_settings)))
+    notes = read_source(NOTES / name, selection=Selection.of(["*.md"], []))
+    asyncio.run(fill_from(notes, name, load(base_settings)))
     return name
 
 

@@ -48,6 +48,7 @@ _MACHINERY = (
         ),
         "lock files list versions, and say nothing",
     ),
+    (r".+\.meta\.json", "they tell of documents that are not there"),
     (r".+\.(?:css|[cm]?js|json)\.map", "source maps are made of scripts"),
     (r".+[.-]min\.(?:css|[cm]?js)", MINIFIED),
 )

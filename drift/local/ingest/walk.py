@@ -72,12 +72,12 @@ class Walk:
             self.ignored["folder" if is_folder else printable(ending_of(path.name)), reason] += 1
         elif is_read and is_folder:
             return True
+        elif is_read and document_beside(path) is not None:
+            pass  # it is read with its document
         elif (
             is_read and entry.is_symlink() and (not why_not(entry.name) or _leads_to_folder(entry))
         ):
             self._skip(path, _about_link(path, self.root))
-        elif is_read and document_beside(path) is not None:
-            pass  # it is read with its document
         elif kind := why_ignored(
             printable(path.relative_to(self.root).as_posix()), is_wanted=path in self.wanted
         ):
