@@ -105,12 +105,6 @@ def test_a_span_covers_its_places_and_no_more_than_its_table_bears() -> None:
     assert time.process_time() - began < 5
 
 
-def test_tables_of_markdown_keep_their_bars_and_code_its_lines() -> None:
-    table = "| Flag | Meaning |\n|---|---|\n| a\\|b | either |"
-    assert tables.with_heads(table, 1).endswith("| Flag: a|b | Meaning: either |")
-    assert tables.with_heads(f"~~~\n{table}\n~~~\n") == f"~~~\n{table}\n~~~\n"
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -10,7 +10,6 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, count, islice
-from typing import TYPE_CHECKING
 
 from drift.core.errors import IngestError
 from drift.graph.vector_models import has_direction
@@ -29,9 +28,6 @@ from drift.local.ingest.places import below, is_inside, require_own_graph
 from drift.local.ingest.report import STAGES, IngestReport, Report, say_nothing
 from drift.local.ingest.scheduling import InProcess, Read, Stages, Work, read_all
 from drift.local.ingest.sources import Source, nothing_read
-
-if TYPE_CHECKING:  # a process that reads files starts without the driver of Neo4j
-    pass
 
 READ = STAGES[0]
 MOST_SKIPPED = 10_000

@@ -93,9 +93,8 @@ def why_ignored(path: str, *, is_wanted: bool = False) -> tuple[str, str] | None
     for folder, name in pairwise(["", *path.split("/")]):
         if not is_read_in(folder, name):
             return (name, _OF_PACKAGES) if name in _PACKAGES else ("hidden", _HIDDEN)
-    why = (not is_wanted and _why_machinery(path)) or why_not(path)
-    suffix, reason = formats.kind_of(path), why
-    return (suffix, reason) if reason else None
+    reason = (not is_wanted and _why_machinery(path)) or why_not(path)
+    return (formats.kind_of(path), reason) if reason else None
 
 
 def _why_machinery(path: str) -> str:

@@ -24,10 +24,10 @@ from drift.core import moments
 from drift.indexing.documents import ending_of
 from drift.local.ingest.formats import NoDocumentError, Read, Talk
 from drift.local.ingest.formats.encodings import decoded
+from drift.local.ingest.formats.escaping import escaped
 from drift.local.ingest.formats.quotes import (
     BELOW,
     QUOTED,
-    escaped,
     page_with_quotes,
     with_marks,
     without_quotes,
@@ -39,9 +39,9 @@ MOST_PARTS = 10_000
 _MOST_HEADER, _MOST_NAME = 4_096, 120
 _HEADERS = {"from", "to", "date", "subject", "message-id", "received"}
 _WORDS = ("text/plain", "text/html", "multipart/")
+"""What the text of a message is; one with parts is text where they are not told apart."""
 _FEW_WORDS = 30
 """Plain text of no more may only say that there is a page."""
-"""What the text of a message is; one with parts is text where they are not told apart."""
 _NOT_UTF_8 = ("iso-2022", "hz", "utf-7")
 """Encodings of which all bytes are ASCII."""
 _BROKEN = (MessageError, LookupError, ValueError, TypeError, AttributeError, AssertionError)

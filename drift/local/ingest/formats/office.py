@@ -43,7 +43,7 @@ def told_by(root: Element, names: Mapping[str, str]) -> tuple[str, Attributes]:
 
 def note_on(left: Counter[str]) -> str:
     """Return in words what was left out, and how often; empty for nothing."""
-    counts = ", ".join(f"{what} ({count:,})" for what, count in sorted(left.items()))
+    counts = ", ".join(f"{what} ({count:,})" for what, count in sorted((+left).items()))
     return f"left out: {counts}" if counts else ""
 
 

@@ -25,13 +25,7 @@ _ORIGINAL = re.compile(
     _FLAGS,
 )
 """A line from which on most is an earlier message's."""
-_MARKS = re.compile(r"^([ \t]{0,3})(#|```|~~~|[=-]+[ \t]*$)", re.MULTILINE)
 _TAG = re.compile(r"<blockquote\b([^<>]*)>|</blockquote\s*>", re.IGNORECASE)
-
-
-def escaped(text: str) -> str:
-    """Return plain text as Markdown in which no line is a heading, a rule or a fence."""
-    return _MARKS.sub(r"\1\\\2", text)
 
 
 def with_marks(text: str) -> str:

@@ -16,6 +16,7 @@ from python_calamine import (
 
 from drift.local.ingest.formats import DamagedError, Growth, Read
 from drift.local.ingest.formats.extents import column_name, require_near
+from drift.local.ingest.formats.office import core_properties, note_on
 from drift.local.ingest.formats.packages import opened
 from drift.local.ingest.formats.tables import as_text
 from drift.local.ingest.formats.workbook_parts import ToldRow, WorkbookParts
@@ -47,11 +48,11 @@ def read_workbook(content: bytes) -> Read:
     except CalamineError as error:
         raise DamagedError(f"is damaged, or not what its ending says ({error})") from error
 
-    counts = ", ".join(f"{what} ({count:,})" for what, count in sorted(left.items()) if count)
     cells = ", ".join(formulas[:_NAMED]) + (" and others" if len(formulas) > _NAMED else "")
     bare = f"{len(formulas):,} formulas have no value stored and stand as written: {cells}"
-    notes = (f"left out: {counts}" if counts else "", bare if formulas else "")
-    return Read("\n\n".join(parts), note="; ".join(filter(None, notes)))
+    notes = (note_on(left), bare if formulas else "")
+    title, own = core_properties(told.package)
+    return Read("\n\n".join(parts), title, note="; ".join(filter(None, notes)), own=own)
 
 
 class _Sheet:

@@ -5,7 +5,6 @@ Spans are filled before anything is named.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -24,11 +23,6 @@ _FREE_SPANS = 100_000
 
 _LOOKED_AT = 20
 """Rows among which the head of a table is looked for."""
-
-_ROW = re.compile(r" {0,3}\|.*\|[ \t]*$")
-_LINE_BELOW_HEAD = re.compile(r" {0,3}\|(?:[ \t]*:?-+:?[ \t]*\|)+[ \t]*$")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_BAR = re.compile(r"(?<!\\)\|")
 
 
 @dataclass(slots=True)
@@ -100,6 +94,7 @@ def lines(
     yield from map(_line, first[:start])
     if any(names):
         yield _line(names)
+    names = [one[:MOST_HEAD_CHARACTERS] for one in names]
     room = _FREE
     for row in chain(first[place:], filled):
         values = [(column, value) for column, value in enumerate(row) if value]
@@ -130,32 +125,3 @@ def as_text(
     """Return a table as Markdown; each row is a paragraph, so that none is cut."""
     said = lines(rows, heads)
     return "\n\n".join(growth.seen(said) if growth else said)
-
-
-def with_heads(markdown: str, heads: int | None = None) -> str:
-    """Return Markdown whose tables have the head of its column before each value."""
-    out: list[str] = []
-    table: list[list[str]] = []
-    fence = ""
-    said = markdown.split("\n")
-    for number, line in enumerate(said):
-        mark = _FENCE.match(line)
-        if mark and (not fence or (mark[1].startswith(fence) and line.strip() == mark[1])):
-            fence = "" if fence else mark[1]
-        if not fence and _ROW.fullmatch(line) and (table or _begins_table(said, number)):
-            if not _LINE_BELOW_HEAD.fullmatch(line):
-                parts = _BAR.split(line.strip()[1:-1])
-                table.append([part.strip().replace("\\|", "|") for part in parts])
-            continue
-        if table:
-            out += [as_text(table, heads=heads), ""]
-            table = []
-        out.append(line)
-
-    if table:
-        out.append(as_text(table, heads=heads))
-    return "\n".join(out)
-
-
-def _begins_table(said: Sequence[str], number: int) -> bool:
-    return number + 1 < len(said) and bool(_LINE_BELOW_HEAD.fullmatch(said[number + 1]))

@@ -45,7 +45,7 @@ class WorkbookParts:
 
     def __init__(self, content: bytes) -> None:
         """Read what counts for all sheets."""
-        self._package = package = Package(content)
+        self.package = package = Package(content)
         book = next((one.name for one in package.related("").values()
                      if one.kind == "officeDocument"), "")  # fmt: skip
         root, parts = package.xml(book), package.related(book)
@@ -60,8 +60,8 @@ class WorkbookParts:
     def comments(self, sheet: str) -> dict[int, list[str]]:
         """Return what people remarked on cells, by rows from 0."""
         out: dict[int, list[str]] = {}
-        for part in self._package.related(self._sheets.get(sheet, "")).values():
-            root = self._package.xml(part.name) if part.kind == "comments" else None
+        for part in self.package.related(self._sheets.get(sheet, "")).values():
+            root = self.package.xml(part.name) if part.kind == "comments" else None
             authors = [_text(one) for one in _all(root, "author")]
             for one in _all(root, "comment"):
                 cell, number = one.get("ref", ""), one.get("authorId", "")
@@ -77,14 +77,14 @@ class WorkbookParts:
 
     def count_charts(self, sheet: str) -> int:
         """Return how many charts stand on a sheet."""
-        related = self._package.related
+        related = self.package.related
         parts = related(self._sheets.get(sheet, "")).values()
         drawn = [part.name for part in parts if part.kind == "drawing"]
         return sum(one.kind == "chart" for name in drawn for one in related(name).values())
 
     def hidden_columns(self, sheet: str) -> set[int]:
         """Return the columns that are not shown, from 0."""
-        content = self._package.content(self._sheets.get(sheet, ""))
+        content = self.package.content(self._sheets.get(sheet, ""))
         out: set[int] = set()
         for tag in _COLUMN.findall(content[: max(0, content.find(b"sheetData>"))]):
             bounds = [min(int(one), _MOST_COLUMNS) for one in _BOUND.findall(tag)]
@@ -93,7 +93,7 @@ class WorkbookParts:
 
     def rows(self, sheet: str) -> Iterator[tuple[int, ToldRow]]:
         """Yield those rows, from 0, of which something is told."""
-        content = self._package.content(self._sheets.get(sheet, ""))
+        content = self.package.content(self._sheets.get(sheet, ""))
         patterns = [_HIDDEN_ROW, _WITHOUT_VALUE]
         if self._shown:
             are_few = len(self._shown) <= _MOST_SOUGHT
