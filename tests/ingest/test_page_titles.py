@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from drift.indexing.chunking import cut
-from drift.local.ingest.formats.html_text import html_to_markdown
+from drift.local.ingest.formats.html_text import read_page
 
 SPHINX = """<html><head><title>Fees &#8212; Harbour documentation</title></head><body>
 <div class="related" role="navigation" aria-label="Related"><h3>Navigation</h3><ul><li>index</ul></div>
@@ -51,7 +51,7 @@ def _headings(text: str) -> list[str]:
 
 @pytest.mark.parametrize("program", PAGES)
 def test_a_page_has_the_title_and_the_headings_of_its_main_part(program: str) -> None:
-    text, title, _ = html_to_markdown(PAGES[program])
+    text, title, *_ = read_page(PAGES[program])
     assert title == "Fees"
     assert _headings(text) == ["# Fees", "## In winter"]
     assert "Navigation" not in text
@@ -74,12 +74,12 @@ def test_a_page_has_the_title_and_the_headings_of_its_main_part(program: str) ->
     ],
 )
 def test_bars_pictures_and_permalinks_are_no_title(page: str, title: str) -> None:
-    assert html_to_markdown(page)[1] == title
+    assert read_page(page).title == title
 
 
 @pytest.mark.parametrize("begin", ["<nav>", "<div role='navigation'><div>", "<aside>", "<footer>"])
 def test_a_bar_that_is_never_closed_takes_no_text_and_no_heading(begin: str) -> None:
-    text, title, _ = html_to_markdown(f"{begin}menu<h1>Fees</h1><p>399.50")
+    text, title, *_ = read_page(f"{begin}menu<h1>Fees</h1><p>399.50")
     assert title == "Fees"
     assert text.endswith("# Fees\n\n399.50")
 

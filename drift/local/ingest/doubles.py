@@ -1,4 +1,4 @@
-"""Files with the same text in one source: one document with several places.
+"""Files with the same bytes in one folder: one document with several places.
 
 A copy says nothing more, and bears nothing out. What is said of it, as by a file beside it, has to
 be the same as well, so that a filter finds each text by all that is said of it.
@@ -68,7 +68,7 @@ def doubles_of(source: Source, identity: Identity, state: ProjectState) -> Doubl
     for (content, *_), paths in groups.items():
         if any(state.documents[name].is_off for path in paths for name in held[path]):
             continue
-        first, *others = sorted(paths, key=lambda p: (not held[p], p.count("/"), len(p), p))
+        first, *others = sorted(paths, key=lambda p: (not held[p], len(p), p))
         places[first] = tuple(identity.names[one] for one in others[:MOST_PLACES])
         reasons |= dict.fromkeys(others, f"{SAME}{identity.names[first]}")
         known, reason = state.skipped.get(below(source.name, first), (None, ""))

@@ -11,7 +11,7 @@ from drift.local.ingest.formats import DamagedError, Growth, NoDocumentError, Re
 from drift.local.ingest.formats.encodings import decoded
 from drift.local.ingest.formats.html_text import read_page
 from drift.local.ingest.formats.office import told_by
-from drift.local.ingest.formats.packages import Element, Package, said_of
+from drift.local.ingest.formats.packages import Element, Package, every, said_of
 
 _META = {
     "title": "title",
@@ -26,17 +26,13 @@ def read_book(content: bytes) -> Read:
     """Return the chapters of a book; its contents are left out, as they say them all again."""
     package = Package(content)
     container = package.xml("META-INF/container.xml")
-    found = None if container is None else next(container.iter("{*}rootfile"), None)
-    name = said_of(found, "full-path")
+    name = said_of(next(every(container, "rootfile"), None), "full-path")
     root = package.xml(name)
     if root is None:
         raise DamagedError("is no EPUB that can be read (it names no contents)")
 
     locked = package.xml("META-INF/encryption.xml")
-    locked_names = {
-        unquote(said_of(one, "URI"))
-        for one in (() if locked is None else locked.iter("{*}CipherReference"))
-    }
+    locked_names = {unquote(said_of(one, "URI")) for one in every(locked, "CipherReference")}
     chapters = list(dict.fromkeys(_chapters(root, posixpath.dirname(name))))
     if locked_names.intersection(chapters):
         raise NoDocumentError("is locked against copies: save it without that")

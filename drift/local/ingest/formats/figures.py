@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from drift.local.ingest.formats.packages import Element, local, said_of
+from drift.local.ingest.formats.packages import Element, every, local, said_of
 from drift.local.ingest.formats.tables import as_text
 from drift.local.ingest.formats.titles import own_title
 
@@ -61,7 +61,7 @@ def diagram(root: Element) -> str:
     """Return the words of a diagram, those of each of its boxes on a line."""
     boxes = (
         " ".join("".join(words.text or "" for words in box.iter("{*}t")).split())
-        for box in ([] if root is None else root.iter("{*}pt"))
+        for box in every(root, "pt")
     )
     return "\n".join(f"- {words}" for words in boxes if words)
 

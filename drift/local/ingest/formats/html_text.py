@@ -57,7 +57,11 @@ class PageRead(NamedTuple):
 
 
 def read_page(html: str) -> PageRead:
-    """Return what a page says without what is around it."""
+    """Return what a page says without what is around it.
+
+    The title is the first heading of the main part, else its `<title>` without the name of the
+    site, else any heading; empty when it has none.
+    """
     seen = blocks_of(html)
     kept = _kept(seen.blocks, html)
     note = _note(seen, kept)
@@ -65,16 +69,6 @@ def read_page(html: str) -> PageRead:
     is_short = len(_WORD.findall(text[:LEAST_EXTRACTED_CHARS])) < LEAST_MAIN_WORDS
     is_redirect = is_short and _REFRESH.search(html) is not None
     return PageRead(text, _title(seen), seen.links, note, _own(seen, html), is_redirect)
-
-
-def html_to_markdown(html: str) -> tuple[str, str, Sequence[Link]]:
-    """Return all that a page shows as Markdown, its title, and its links.
-
-    The title is the first heading of the main part, else its `<title>` without the name of the
-    site, else any heading; empty when it has none.
-    """
-    seen = blocks_of(html)
-    return as_markdown(seen.blocks), _title(seen), seen.links
 
 
 def _kept(blocks: Sequence[PageBlock], html: str) -> list[PageBlock]:

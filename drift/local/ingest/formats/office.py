@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from drift.local.ingest.formats.packages import Element, Package, local
+from drift.local.ingest.formats.packages import Element, Package, every, local
 from drift.local.ingest.formats.titles import own_title
 from drift.local.ingest.front_matter import attributes_of
 from drift.model.attributes import Attributes
@@ -23,14 +23,13 @@ _CORE = {
 
 def core_properties(package: Package) -> tuple[str, Attributes]:
     """Return the title of a package, and what else it says of itself."""
-    parts = [one.name for one in package.related("").values() if one.kind == "core-properties"]
-    return told_by(package.xml(parts[0]) if parts else None, _CORE)
+    return told_by(package.xml(package.part("core-properties")), _CORE)
 
 
 def told_by(root: Element, names: Mapping[str, str]) -> tuple[str, Attributes]:
     """Return the title and all else that a part says, whose elements mean what `names` says."""
     told: dict[str, list[str]] = defaultdict(list)
-    for one in () if root is None else root.iter():
+    for one in every(root):
         name, words = names.get(local(one)), " ".join((one.text or "").split())
         if name and words:
             told[name].append(words)

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 
 from drift.local.ingest.formats import DamagedError, Growth, NoDocumentError, Read
 from drift.local.ingest.formats.office import SlideBox, in_rows, note_on, told_by
-from drift.local.ingest.formats.packages import Element, Package, local, number_of, said_of
+from drift.local.ingest.formats.packages import Element, Package, every, local, number_of, said_of
 from drift.local.ingest.formats.stories import Said, Story, Style, within
-from drift.local.ingest.formats.tables import Cell
+from drift.local.ingest.formats.tables import MOST_ACROSS, Cell
 
 _UNSEEN = frozenset(
     (
@@ -30,7 +30,7 @@ _META = {
     "language": "language",
     "keyword": "keywords",
 }
-_MOST_ACROSS, _MOST_SPACES, _MOST_LEVELS = 1_000, 100, 6
+_MOST_SPACES, _MOST_LEVELS = 100, 6
 _LENGTH = re.compile(r"(-?[0-9.]{1,12})(cm|mm|in|pt|px)")
 _INCHES = {"cm": 1 / 2.54, "mm": 1 / 25.4, "in": 1, "pt": 1 / 72, "px": 1 / 96}
 
@@ -153,7 +153,7 @@ class _OpenDocument(Story):
         for one in frame.iterfind("{*}object"):
             name = said_of(one, "href").removeprefix("./")
             root = self._package.xml(f"{name}/content.xml")
-            tables = [] if root is None else [*root.iter("{*}table")]
+            tables = [*every(root, "table")]
             if root is not None and local(root) == "math":
                 yield " ".join("".join(root.itertext("{*}mi", "{*}mn", "{*}mo")).split())
             for table in tables:
@@ -174,8 +174,8 @@ class _OpenDocument(Story):
 
 
 def _cell(one: Element) -> Cell:
-    across = number_of(one, "number-columns-spanned", 1, _MOST_ACROSS)
-    return Cell(one, across, number_of(one, "number-rows-spanned", 1, _MOST_ACROSS))
+    across = number_of(one, "number-columns-spanned", 1, MOST_ACROSS)
+    return Cell(one, across, number_of(one, "number-rows-spanned", 1, MOST_ACROSS))
 
 
 def _box(shape: Element) -> SlideBox:

@@ -74,6 +74,11 @@ def local(element: Element) -> str:
     return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
+def every(root: Element, *names: str) -> Iterator[Element]:
+    """Yield the elements of these names, or all, below a root; nothing where there is none."""
+    yield from () if root is None else root.iter(*(f"{{*}}{name}" for name in names))
+
+
 def said_of(element: Element, name: str, default: str = "") -> str:
     """Return an attribute of an element, of whichever namespace; None says nothing."""
     held = () if element is None else element.items()
@@ -96,9 +101,11 @@ class Related(NamedTuple):
 class Package:
     """The parts of a file that is an archive of XML, by their names."""
 
-    def __init__(self, content: bytes) -> None:
-        """Unpack nothing yet; errors are those of `opened`."""
-        self._archive = zipfile.ZipFile(opened(content))
+    def __init__(
+        self, content: bytes, see: Callable[[Iterator[bytes]], None] | None = None
+    ) -> None:
+        """Unpack nothing yet; errors, and what is to `see`, are those of `opened`."""
+        self._archive = zipfile.ZipFile(opened(content, see))
         self._names = {_plain(name): name for name in self._archive.namelist()}
 
     def content(self, name: str) -> bytes:
@@ -125,9 +132,13 @@ class Package:
                 one.get("Type", "").rpartition("/")[2],
                 posixpath.normpath(posixpath.join("/", folder, one.get("Target", ""))),
             )
-            for one in ([] if root is None else root.iter("{*}Relationship"))
+            for one in every(root, "Relationship")
             if one.get("TargetMode") != "External"
         }
+
+    def part(self, kind: str, of: str = "") -> str:
+        """Return the name of the first part of a kind that a part refers to, or an empty one."""
+        return next((one.name for one in self.related(of).values() if one.kind == kind), "")
 
 
 def _plain(name: str) -> str:

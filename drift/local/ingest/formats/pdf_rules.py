@@ -61,10 +61,5 @@ def _straight(drawn: object) -> Iterator[Box]:
         for one, other in ends:
             wide, high = abs(one[0] - other[0]), abs(one[1] - other[1])
             if min(wide, high) < 1 and max(wide, high) > _SHORTEST:
-                yield Box(
-                    min(one[0], other[0]),
-                    min(one[1], other[1]),
-                    max(one[0], other[0]),
-                    max(one[1], other[1]),
-                )
+                yield Box(*one, *one).over(Box(*other, *other))
         before = at

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import median
 from typing import Self
 
@@ -97,6 +97,16 @@ class _Grid:
     rows: list[Row]
     columns: list[tuple[float, float]]
     rules: list[float]
+    parts: list[int] = field(init=False)
+    """For each row, how many rules stand between it and the first."""
+    is_each: bool = field(init=False)
+    """Whether a rule stands below each row, maybe of several lines."""
+
+    def __post_init__(self) -> None:
+        middles = [(top_of(row) + bottom_of(row)) / 2 for row in self.rows]
+        self.parts = [sum(middle < rule < middles[0] for rule in self.rules) for middle in middles]
+        begun = sum(row[0].box.left < self.columns[0][1] for row in self.rows)
+        self.is_each = self.parts[-1] + 1 >= max(0.75 * begun, 2)
 
     @classmethod
     def of(cls, block: list[Row], level: Sequence[Box], size: float) -> Self | None:
@@ -140,14 +150,14 @@ class _Grid:
 
     def table(self, font: Callable[[LinePart], str], before: Table | None) -> Table | None:
         """Return the block as a table; None where nothing says that it is one."""
-        parts, is_each = self._parts(), self._is_each()
         first = self._head_rows(font)
         pieces = [one for row in self.rows for one in row]
-        if not is_each and sum(bool(_TYPED.search(font(one))) for one in pieces) > len(pieces) / 2:
+        are_typed = (bool(_TYPED.search(font(one))) for one in pieces)
+        if not self.is_each and sum(are_typed) > len(pieces) / 2:
             return None
         values = [self._values(row) for row in self.rows]
-        rows = self._merged(values, first, parts if is_each else None)
-        if is_each and all(rows[0]) and not first:
+        rows = self._merged(values, first)
+        if self.is_each and all(rows[0]) and not first:
             first = not any(map(_NUMBER.fullmatch, rows[0]))
             is_named = all(one[0].isupper() and one[-1] != "." for one in rows[0])
             first = first and (is_named or len(self.columns) > 2)  # noqa: PLR2004
@@ -158,7 +168,7 @@ class _Grid:
             has_numbers = any(one[:1].isdigit() or column_heads.is_number(one) for one in below)
             heads = end if names and not begun and has_numbers else 0
         made = Table(rows, heads, tuple(self.columns), self.lines)
-        if not heads and not is_each and not (before and made.goes_on(before)):
+        if not heads and not self.is_each and not (before and made.goes_on(before)):
             # Words and what they mean, a formula or lines that stand wide: they say it themselves.
             filled = sum(bool(one) for row in rows for one in row)
             spread = sum(map(len, values)) - sum(row.count("") for row in values) - len(pieces)
@@ -189,9 +199,8 @@ class _Grid:
 
         Heads name each column, the first one maybe not.
         """
-        parts = self._parts()
-        first = parts.index(1) if 1 in parts else 0
-        if not 0 < first <= _MOST_HEADS or self._is_each():
+        first = self.parts.index(1) if 1 in self.parts else 0
+        if not 0 < first <= _MOST_HEADS or self.is_each:
             fonts = [{font(one) for one in row} for row in self.rows[:3]]
             first = int(len(fonts[0]) == 1 and not fonts[0] & set().union(*fonts[1:]))
         named = map(any, zip(*map(self._values, self.rows[:first]), strict=True))
@@ -199,25 +208,13 @@ class _Grid:
             first if all(list(named)[1:]) and any(len(row) > 1 for row in self.rows[:first]) else 0
         )
 
-    def _parts(self) -> list[int]:
-        """Return for each row how many rules stand between it and the first."""
-        middles = [(top_of(row) + bottom_of(row)) / 2 for row in self.rows]
-        return [sum(middle < rule < middles[0] for rule in self.rules) for middle in middles]
-
-    def _is_each(self) -> bool:
-        """Tell whether a rule stands below each row, maybe of several lines."""
-        begun = sum(row[0].box.left < self.columns[0][1] for row in self.rows)
-        return self._parts()[-1] + 1 >= max(0.75 * begun, 2)
-
-    def _merged(
-        self, values: Sequence[list[str]], first: int, parts: Sequence[int] | None
-    ) -> list[list[str]]:
-        """Return rows of the table, each of one line or more; `parts` tells them apart by rules."""
+    def _merged(self, values: Sequence[list[str]], first: int) -> list[list[str]]:
+        """Return rows of the table, each of one line or more; rules tell them apart, if any do."""
         out: list[list[str]] = []
         for n, row in enumerate(values):
             filled = [one for one in row if one]
-            if parts and n > first:
-                is_new = parts[n] > parts[n - 1]
+            if self.is_each and n > first:
+                is_new = self.parts[n] > self.parts[n - 1]
             elif n > first:
                 has_number = any(map(_NUMBER.fullmatch, filled)) and len(filled) > 1
                 is_rest = len(filled) == 1 and filled[0][:1].islower()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from drift.local.ingest.formats.html_text import html_to_markdown
+from drift.local.ingest.formats.page_blocks import as_markdown, blocks_of
 
 BELOW = "## Below the head of an earlier message"
 QUOTED = "## Quoted from an earlier message"
@@ -38,7 +38,7 @@ def page_with_quotes(html: str) -> str:
     parts: list[str] = []
     depth = at = 0
     for tag in (*_TAG.finditer(html), None):
-        told = html_to_markdown(html[at : tag.start() if tag else len(html)])[0]
+        told = as_markdown(blocks_of(html[at : tag.start() if tag else len(html)]).blocks)
         parts.append(with_marks(told) if depth and told else told)
         if tag and tag[1] is None:
             depth -= depth > 0

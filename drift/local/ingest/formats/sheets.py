@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from io import BytesIO
 from itertools import chain
 
 from python_calamine import (
@@ -17,7 +18,7 @@ from python_calamine import (
 from drift.local.ingest.formats import DamagedError, Growth, Read
 from drift.local.ingest.formats.extents import column_name, require_near
 from drift.local.ingest.formats.office import core_properties, note_on
-from drift.local.ingest.formats.packages import opened
+from drift.local.ingest.formats.packages import Package
 from drift.local.ingest.formats.tables import as_text
 from drift.local.ingest.formats.workbook_parts import ToldRow, WorkbookParts
 
@@ -33,8 +34,9 @@ def read_workbook(content: bytes) -> Read:
     parts: list[str] = []
     growth = Growth.of(content)
     try:
-        with CalamineWorkbook.from_filelike(opened(content, require_near)) as book:
-            told = WorkbookParts(content)
+        package = Package(content, require_near)
+        with CalamineWorkbook.from_filelike(BytesIO(content)) as book:
+            told = WorkbookParts(package)
             left = Counter[str]()
             formulas: list[str] = []
             for one in book.sheets_metadata:
@@ -51,7 +53,7 @@ def read_workbook(content: bytes) -> Read:
     cells = ", ".join(formulas[:_NAMED]) + (" and others" if len(formulas) > _NAMED else "")
     bare = f"{len(formulas):,} formulas have no value stored and stand as written: {cells}"
     notes = (note_on(left), bare if formulas else "")
-    title, own = core_properties(told.package)
+    title, own = core_properties(package)
     return Read("\n\n".join(parts), title, note="; ".join(filter(None, notes)), own=own)
 
 

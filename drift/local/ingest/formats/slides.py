@@ -10,26 +10,33 @@ from drift.local.ingest.formats import DamagedError, Growth, Read
 from drift.local.ingest.formats.escaping import escaped
 from drift.local.ingest.formats.figures import chart, diagram, linear, picture
 from drift.local.ingest.formats.office import SlideBox, core_properties, in_rows, note_on
-from drift.local.ingest.formats.packages import Element, Package, Related, local, number_of, said_of
-from drift.local.ingest.formats.tables import Cell, as_text, spread
+from drift.local.ingest.formats.packages import (
+    Element,
+    Package,
+    Related,
+    every,
+    local,
+    number_of,
+    said_of,
+)
+from drift.local.ingest.formats.tables import MOST_ACROSS, Cell, as_text, spread
 
 _BOXES = frozenset({"sp", "pic", "graphicFrame", "grpSp", "cxnSp"})
 _TITLES = frozenset({"title", "ctrTitle"})
 _RUNNING = frozenset({"dt", "ftr", "hdr", "sldNum"})
 _BODIES = frozenset({"body", "obj", "subTitle"})
 _UNSEEN = frozenset({"pPr", "rPr", "endParaRPr", "Fallback"})
-_MOST_ACROSS = 1_000
 
 
 def read_slides(content: bytes) -> Read:
     """Return the text of all slides in their order; of a hidden one its page alone."""
     package = Package(content)
-    main = [one.name for one in package.related("").values() if one.kind == "officeDocument"]
-    root = package.xml(main[0]) if main else None
+    main = package.part("officeDocument")
+    root = package.xml(main)
     if root is None or local(root) != "presentation":
         raise DamagedError("is no presentation that can be read (it has no slides)")
 
-    show, growth = _Show(package, main[0]), Growth.of(content)
+    show, growth = _Show(package, main), Growth.of(content)
     named = [_relation(one) for one in root.findall("{*}sldIdLst/{*}sldId")]
     slides = ["\n\n".join(growth.seen(show.slide(one))) for one in named]
     title, own = core_properties(package)
@@ -113,7 +120,7 @@ class _Show:
             for one in self._package.related(name).values() if above else ():
                 found |= self._placed(one.name, "") if one.kind == above else {}
             root = self._package.xml(name)
-            for shape in () if root is None else root.iter("{*}sp"):
+            for shape in every(root, "sp"):
                 holder, place = shape.find("./*/{*}nvPr/{*}ph"), _place(shape)
                 if holder is not None and place is not None:
                     found[_role(holder)] = found[said_of(holder, "idx", "0")] = place
@@ -186,8 +193,8 @@ def _numbers(place: Element) -> tuple[float, float, float]:
 def _cells(row: Element) -> Iterator[Cell]:
     for cell in row.iterfind("{*}tc"):
         if not {said_of(cell, "hMerge"), said_of(cell, "vMerge")} & {"1", "true"}:
-            across = number_of(cell, "gridSpan", 1, _MOST_ACROSS)
-            down = number_of(cell, "rowSpan", 1, _MOST_ACROSS)
+            across = number_of(cell, "gridSpan", 1, MOST_ACROSS)
+            down = number_of(cell, "rowSpan", 1, MOST_ACROSS)
             yield Cell("\n".join(_paragraphs(cell)), across, down)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from drift.local.ingest.formats.escaping import escaped
-from drift.local.ingest.formats.packages import Element, local
+from drift.local.ingest.formats.packages import Element, every, local
 from drift.local.ingest.formats.tables import MOST_CELL_CHARACTERS, Cell, as_text, spread
 
 _NEW_PAGE = "\x01"
@@ -129,7 +129,7 @@ class Story(ABC):
     def _is_document(self, cell: Element) -> bool:
         """Tell whether a cell holds a document of its own, with headings or beyond all values."""
         return sum(map(len, _words(cell))) > MOST_CELL_CHARACTERS or any(
-            self.style(one).level for one in ([] if cell is None else cell.iter("{*}p", "{*}h"))
+            self.style(one).level for one in every(cell, "p", "h")
         )
 
 

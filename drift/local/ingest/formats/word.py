@@ -32,13 +32,13 @@ _MOST_ACROSS = 100
 def read_word(content: bytes) -> Read:
     """Return the text of a document with its notes and comments; heads of pages are left out."""
     package = Package(content)
-    main = [one.name for one in package.related("").values() if one.kind == "officeDocument"]
-    root = package.xml(main[0]) if main else None
+    main = package.part("officeDocument")
+    root = package.xml(main)
     body = None if root is None else root.find("{*}body")
     if body is None:
         raise DamagedError("is no Word document that can be read (it has no body)")
 
-    story = _Word(package, main[0], body)
+    story = _Word(package, main, body)
     text = "\n\n".join(Growth.of(content).seen(story.blocks(body)))
     title, own = core_properties(package)
     note = note_on(story.left)

@@ -13,7 +13,7 @@ from itertools import groupby
 
 from drift.local.ingest.formats.extents import column_number
 from drift.local.ingest.formats.number_formats import BUILT_IN, Shown, shown_by
-from drift.local.ingest.formats.packages import Element, Package, said_of
+from drift.local.ingest.formats.packages import Element, Package, every, said_of
 
 _PLACE = re.compile(rb"\br=\"([A-Z]{1,3})([0-9]{1,7})\"")
 _PREFIX = re.compile(rb"<((?:\w+:)?)sheetData\b")
@@ -43,15 +43,14 @@ class ToldRow:
 class WorkbookParts:
     """The parts of a workbook, by the names of its sheets."""
 
-    def __init__(self, content: bytes) -> None:
+    def __init__(self, package: Package) -> None:
         """Read what counts for all sheets."""
-        self.package = package = Package(content)
-        book = next((one.name for one in package.related("").values()
-                     if one.kind == "officeDocument"), "")  # fmt: skip
+        self._package = package
+        book = package.part("officeDocument")
         root, parts = package.xml(book), package.related(book)
         self._sheets = {
             one.get("name", ""): parts[said_of(one, "id")].name
-            for one in _all(root, "sheet")
+            for one in every(root, "sheet")
             if said_of(one, "id") in parts
         }
         styles = [one.name for one in parts.values() if one.kind == "styles"]
@@ -60,10 +59,10 @@ class WorkbookParts:
     def comments(self, sheet: str) -> dict[int, list[str]]:
         """Return what people remarked on cells, by rows from 0."""
         out: dict[int, list[str]] = {}
-        for part in self.package.related(self._sheets.get(sheet, "")).values():
-            root = self.package.xml(part.name) if part.kind == "comments" else None
-            authors = [_text(one) for one in _all(root, "author")]
-            for one in _all(root, "comment"):
+        for part in self._package.related(self._sheets.get(sheet, "")).values():
+            root = self._package.xml(part.name) if part.kind == "comments" else None
+            authors = [_text(one) for one in every(root, "author")]
+            for one in every(root, "comment"):
                 cell, number = one.get("ref", ""), one.get("authorId", "")
                 place = _PLACE.fullmatch(f'r="{cell}"'.encode())
                 known = number[:6].isdecimal() and int(number[:6]) < len(authors)
@@ -77,14 +76,14 @@ class WorkbookParts:
 
     def count_charts(self, sheet: str) -> int:
         """Return how many charts stand on a sheet."""
-        related = self.package.related
+        related = self._package.related
         parts = related(self._sheets.get(sheet, "")).values()
         drawn = [part.name for part in parts if part.kind == "drawing"]
         return sum(one.kind == "chart" for name in drawn for one in related(name).values())
 
     def hidden_columns(self, sheet: str) -> set[int]:
         """Return the columns that are not shown, from 0."""
-        content = self.package.content(self._sheets.get(sheet, ""))
+        content = self._package.content(self._sheets.get(sheet, ""))
         out: set[int] = set()
         for tag in _COLUMN.findall(content[: max(0, content.find(b"sheetData>"))]):
             bounds = [min(int(one), _MOST_COLUMNS) for one in _BOUND.findall(tag)]
@@ -93,7 +92,7 @@ class WorkbookParts:
 
     def rows(self, sheet: str) -> Iterator[tuple[int, ToldRow]]:
         """Yield those rows, from 0, of which something is told."""
-        content = self.package.content(self._sheets.get(sheet, ""))
+        content = self._package.content(self._sheets.get(sheet, ""))
         patterns = [_HIDDEN_ROW, _WITHOUT_VALUE]
         if self._shown:
             are_few = len(self._shown) <= _MOST_SOUGHT
@@ -127,18 +126,14 @@ def _shown(styles: Element) -> dict[bytes, Shown]:
     """Return by its number each style by which a number gets a sign."""
     formats = {str(number): code for number, code in BUILT_IN.items()}
     formats |= {
-        one.get("numFmtId", ""): one.get("formatCode", "") for one in _all(styles, "numFmt")
+        one.get("numFmtId", ""): one.get("formatCode", "") for one in every(styles, "numFmt")
     }
     found = {number: shown_by(code) for number, code in formats.items()}
-    styled = (one for cells in _all(styles, "cellXfs") for one in cells)
+    styled = (one for cells in every(styles, "cellXfs") for one in cells)
     numbered = (
         (str(n).encode(), found.get(one.get("numFmtId", ""))) for n, one in enumerate(styled)
     )
     return {number: shown for number, shown in numbered if shown}
-
-
-def _all(root: Element, name: str) -> Iterator[Element]:
-    yield from () if root is None else root.iter(f"{{*}}{name}")
 
 
 def _text(element: Element) -> str:
