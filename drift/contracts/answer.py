@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from drift.contracts.body import is_unknown
 from drift.contracts.request import Depth
-from drift.model.calls import PhaseUsage
+from drift.model.calls import PhaseUsage, Usage
 from drift.model.tree import Verdict
 
 NO_DATA_STATE = "no_data_found"
@@ -107,9 +107,10 @@ class CostOut(BaseModel):
     prices: str
 
 
-class UsageOut(PhaseUsage):
+class UsageOut(Usage):
     """What the request cost; the critical path is the longest chain of dependent calls.
 
+    `wall_seconds` count from when the request came, so that they are more than those of its phases.
     `cost` is left out when a model has no price, or tokens were not reported. `from_cache` tells
     that the answer was found for an earlier request (docs/caches.md), `prompts_cut` of how many
     prompts the model's server read a part alone; each is left out otherwise.

@@ -25,6 +25,8 @@ from drift.core.errors import DriftError
 Fields = Mapping[str, object]
 
 MAX_CHARACTERS = 300
+REQUEST_ENDED = "request_ended"
+"""The line of each request that came."""
 
 _OWN_ATTRIBUTES = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 

@@ -1,18 +1,22 @@
-"""How the latest requests to a server ended: a health check that is answered does not show that."""
+"""How the latest requests ended: a health check that is answered does not show that."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from drift.core.deadline import Deadline
 from drift.core.errors import (
+    DeadlineError,
+    DriftError,
     GraphUnavailableError,
     ModelMisconfiguredError,
     ModelUnavailableError,
+    StoppingError,
 )
 
 FORGOTTEN_S = 600.0
@@ -69,3 +73,43 @@ class Outcomes:
         if most.number == 1:
             return f"the last request failed, {ago}"
         return f"the last {most.number:,} requests of a kind failed, the last {ago}"
+
+
+@dataclass(slots=True)
+class RecentSearches:
+    """How this process's searches of the last minute ended, the latest 1,000 at most.
+
+    `clock` gives seconds. What a caller asked wrongly, left or gave too little time for is none.
+    """
+
+    clock: Callable[[], float] = time.monotonic
+    _ended: deque[tuple[float, str]] = field(default_factory=lambda: deque(maxlen=1_000))
+
+    @contextmanager
+    def counted(self, *, is_own_limit: bool = False) -> Iterator[None]:
+        """Count how a search ends; `is_own_limit` says that its caller chose how long it may take.
+
+        CancelledError counts as nothing: who asked has gone.
+        """
+        try:
+            yield
+        except StoppingError:
+            raise
+        except Exception as error:
+            code = error.code if isinstance(error, DriftError) else DriftError.code
+            is_ours = not isinstance(error, DriftError) or error.status >= DriftError.status
+            if is_ours and not (is_own_limit and isinstance(error, DeadlineError)):
+                self._ended.append((self.clock(), code))
+            raise
+        self._ended.append((self.clock(), ""))
+
+    @property
+    def problem(self) -> str:
+        """How many searches of the last minute failed, and why; empty under one in twenty."""
+        since = self.clock() - 60.0
+        recent = [code for at, code in self._ended if at >= since]
+        failed = [code for code in recent if code]
+        if not failed or len(failed) * 20 < len(recent):
+            return ""
+        codes = ", ".join(sorted(set(failed)))
+        return f"{len(failed):,} of {len(recent):,} searches of the last minute failed: {codes}"

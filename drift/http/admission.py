@@ -72,10 +72,11 @@ class Admission:
     def counted(self, caller: Caller) -> Iterator[None]:
         """Count the tokens of a block for its caller; StoppingError where stopping cancelled it."""
         try:
-            with parts.measured() as cost:
+            with parts.measured() as part:
                 try:
                     yield
                 finally:
+                    cost = part.cost
                     self._quotas.spent(caller, cost.prompt_tokens + cost.completion_tokens)
         except asyncio.CancelledError:
             self._refuse_when_stopping()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -14,6 +16,8 @@ from drift.contracts.request import MAX_BODY_BYTES
 from drift.http import http
 
 CLIENT_GONE = 499
+LEAVING_S = 1.0
+"""How long work that was ended may take to leave what it has cost."""
 
 
 async def read_body(request: Request, most: int = MAX_BODY_BYTES) -> bytes:
@@ -32,9 +36,15 @@ async def disconnected(request: Request) -> None:
         pass
 
 
+async def end(work: asyncio.Task[Any]) -> None:
+    """Cancel work that goes on, and wait a moment until it has ended."""
+    work.cancel()
+    await asyncio.wait({work}, timeout=LEAVING_S)
+
+
 async def respond(
     app: ASGIApp, request: Request, body: bytes, **scope: object
-) -> tuple[Response, Callable[[], object]]:
+) -> tuple[Response, Callable[[], Awaitable[object]]]:
     """Return what an app answers, and what ends its work; a client that leaves ends it too.
 
     The body has been read already. `scope` is added to that of the request. The app inherits the
@@ -59,11 +69,11 @@ async def respond(
 
     if first is None:
         await task  # raises what went wrong
-        return Response(status_code=CLIENT_GONE), task.cancel
+        return Response(status_code=CLIENT_GONE), partial(end, task)
 
     response = StreamingResponse(_bodies(sent, task, request.url.path), first["status"])
     response.raw_headers = list(first["headers"])
-    return response, task.cancel
+    return response, partial(end, task)
 
 
 async def _bodies(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextvars import copy_context
 from functools import partial
 
 from starlette.background import BackgroundTask
@@ -18,8 +19,9 @@ from drift.http.asgi import CLIENT_GONE, read_body
 from drift.http.auth import Authentication
 from drift.http.provider import ServiceProvider
 from drift.http.query import parse_query, path_id
+from drift.http.request_line import RequestLine
 from drift.http.route import Call, Route
-from drift.telemetry import otel
+from drift.telemetry import arrivals, otel, parts
 
 
 class Dispatcher:
@@ -40,15 +42,24 @@ class Dispatcher:
         """Return the answer to a call, errors as well; `at_end` is called when it has been sent."""
         call = Call(request, self.authentication, self.provider)
         named = bound(request_id=answer_headers.request_id(request.headers))
-        with otel.invocation(context, request.headers), named, quotas.counting() as limits:
+        with (
+            arrivals.arriving() as arrival,
+            otel.invocation(context, request.headers),
+            named,
+            quotas.counting() as limits,
+            parts.measured() as part,
+        ):
             response = await self._guarded(route, call)
+            line = RequestLine(arrival, part, copy_context())
 
+        line.watch(response)
         answer_headers.name(response, request.headers, call.retrieval_id)
         response.headers.update(answer_headers.quota(limits) | answer_headers.going(route))
 
         async def finish() -> None:
-            call.at_end()
+            await call.at_end()
             at_end()
+            line.write(route, call)
 
         response.background = BackgroundTask(finish)
         return response
@@ -76,6 +87,7 @@ class Dispatcher:
         request, scope = call.request, call.request.scope
         if not route.is_open:
             call.caller = await self.authentication.caller(request.headers)
+            arrivals.tell(caller=call.caller.name)
 
         if route.opens:
             route.opens(await call.service())

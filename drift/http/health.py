@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from drift.auth.quotas import Quotas
 from drift.core.deadline import Deadline
 from drift.core.errors import DriftError
+from drift.core.outcomes import RecentSearches
 from drift.http.settings import Settings
 from drift.llm.local_embedder import DIMENSIONS, LocalEmbedder
 from drift.model.health import GraphHealth, Readiness
@@ -38,6 +39,7 @@ class Health:
     """Asks each server once, side by side; one that fails hides no other.
 
     `model` makes the embeddings itself: a cache in front of it would not say whether it answers.
+    `searches` are the latest of this process, told of while too many of them fail.
     `fallback` tells how second vectors stand, `caches` are asked with Redis, `vectors` tells of a
     store of vectors beside the graph, and `reranker` of one that searches ask.
     """
@@ -49,6 +51,7 @@ class Health:
     sink: ProgressSink | None
     caches: Sequence[ReadinessSource]
     quotas: Quotas
+    searches: RecentSearches
     fallback: Callable[[], Awaitable[GraphHealth]] | None = None
     vectors: ReadinessSource | None = None
     reranker: ReadinessSource | None = None
@@ -58,7 +61,10 @@ class Health:
         checks = self.checks()
         looking = asyncio.gather(*(check.look() for check in checks))
         graph, others = await asyncio.gather(self.graph_readiness(), looking)
-        return graph | {check.name: one for check, one in zip(checks, others, strict=True)}
+        found = graph | {check.name: one for check, one in zip(checks, others, strict=True)}
+        if problem := self.searches.problem:  # never failing: to be started anew mends no server
+            found["searches"] = Readiness.degraded(problem)
+        return found
 
     def checks(self) -> list[Check]:
         """Return what is looked at beside the graph."""

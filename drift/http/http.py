@@ -31,6 +31,7 @@ from drift.core.errors import (
     UnsupportedMediaTypeError,
 )
 from drift.core.logs import log
+from drift.telemetry import arrivals
 
 JSON = "application/json"
 PROBLEM_JSON = "application/problem+json"
@@ -267,7 +268,9 @@ def log_failure(
         # A process that is being stopped is no failure, and a quota has a line of its own.
         log.warning("request_failed", exc_info=error, extra=about)
 
-    return error if isinstance(error, DriftError) else internal_error()
+    told = error if isinstance(error, DriftError) else internal_error()
+    arrivals.tell(code=told.code)
+    return told
 
 
 def event(name: str, data: str | bytes, event_id: str) -> bytes:

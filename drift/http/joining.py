@@ -19,10 +19,10 @@ from drift.auth.caller import Caller, Project
 from drift.auth.claims import in_use
 from drift.contracts.request import RetrieveRequest
 from drift.core.errors import FieldProblem, InvalidRequestError
-from drift.core.logs import log
 from drift.http.admission import Admission
 from drift.http.shared_runs import KEPT_S, SharedRuns
 from drift.http.streaming import EventStream, Start
+from drift.telemetry import arrivals
 
 KEPT_BYTES = 32 * 1024 * 1024
 """Of ended runs in one process; of more the oldest go."""
@@ -98,9 +98,7 @@ class Joining:
         await asyncio.shield(run.begun)
         if known:
             await self._admission.count(caller)
-            log.info(
-                "retrieval_joined", extra={"retrieval_id": retrieval_id, "caller": caller.name}
-            )
+            arrivals.tell(joined=True)
         return run.stream
 
     async def _live(self, key: str, run: _JoinedRun, caller: Caller, start: Start) -> None:

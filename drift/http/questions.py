@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from starlette.responses import Response, StreamingResponse
@@ -11,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 from drift.contracts.rag import RagRequest
 from drift.contracts.request import RetrieveRequest
 from drift.http import http
-from drift.http.asgi import CLIENT_GONE, disconnected
+from drift.http.asgi import CLIENT_GONE, disconnected, end
 from drift.http.joining import key_of
 from drift.http.route import Call
 from drift.http.streaming import EventStream, Start
@@ -71,8 +72,9 @@ async def _answer(call: Call, start: Start) -> Response:
 
 async def streamed(call: Call, stream: EventStream, start: Start) -> Response:
     """Return the answer as events; a client that leaves ends it."""
-    stream.follow(await start(stream))
-    call.at_end = stream.cancel
+    task = await start(stream)
+    stream.follow(task)
+    call.at_end = partial(end, task)
     return _as_events(stream.read())
 
 
@@ -93,6 +95,7 @@ async def whole(
     try:
         await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)
         if not answering.done():
+            await end(answering)
             return Response(status_code=CLIENT_GONE)
         return respond(answering.result())
     finally:

@@ -92,7 +92,7 @@ class ReadRoute:
         if self.is_of_project:
             if problem := project_id_problem(call.id):
                 raise InvalidRequestError((FieldProblem("project_id", problem),))
-            project = call.caller.project(call.id)
+            project = await call.project(call.id)
         elif self.finds_by_id:
             id_ = call.id
             project = await service.project(call.caller, query.project_id)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from types import UnionType
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -22,16 +24,19 @@ from drift.core.errors import DriftError
 from drift.http import http
 from drift.http.auth import Authentication
 from drift.http.provider import ServiceProvider
+from drift.telemetry import arrivals
 
 if TYPE_CHECKING:  # it loads what only a first request shall
     from drift.http.service import Service
+    from drift.search.prices import PriceTable
 
 
 @dataclass(eq=False)
 class Call:
     """One HTTP call, and what its route reads of it, once that is known to be right.
 
-    It has an id of its own until its body names one. `at_end` ends what runs for it.
+    It has an id of its own until its body names one. `at_end` ends what runs for it. `prices` are
+    those of the service that it was given.
     """
 
     request: Request
@@ -42,17 +47,23 @@ class Call:
     query: Any = None
     id: str = ""
     body: Any = None
-    at_end: Callable[[], object] = lambda: None
+    at_end: Callable[[], Awaitable[object]] = field(default=partial(asyncio.sleep, 0))
+    prices: PriceTable | None = None
 
     async def service(self) -> Service:
         """Return the service of the settings; NotConfiguredError where they are wrong."""
-        return await self.provider.get()
+        with arrivals.building():
+            service = await self.provider.get()
+        self.prices = service.prices
+        return service
 
     async def project(self, named: str | None) -> Project:
         """Return the project to read; one that the caller may not read opens nothing."""
-        if named is not None:
-            return self.caller.project(named)
-        return await (await self.service()).project(self.caller, None)
+        if named is None:
+            return await (await self.service()).project(self.caller, None)
+        project = self.caller.project(named)
+        arrivals.tell(project_id=project.id)
+        return project
 
 
 Handler = Callable[[Call], Awaitable[Response]]

@@ -15,6 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from drift.integrations.mcp_server import Asker, build_server
+from drift.telemetry import arrivals
 
 _SERVER = build_server(lambda request: request.scope["asker"])
 _OF_BATCHES = "2025-03-26"
@@ -68,7 +69,8 @@ async def _answer_to_batch(
     for one in messages:
         own = {**scope, "asker": replace(scope["asker"], retrieval_id=str(uuid4()))}
         got = _BufferedReply()
-        await _InOwnWords(app, json.dumps(one).encode())(own, receive, got.send)
+        with arrivals.arriving():  # it waited for those before, which is not its own time
+            await _InOwnWords(app, json.dumps(one).encode())(own, receive, got.send)
         # anything else is a refusal of the whole POST
         if got.status not in {HTTPStatus.OK, HTTPStatus.ACCEPTED, HTTPStatus.BAD_REQUEST}:
             return Response(got.body, got.status, dict(Headers(raw=got.headers)))

@@ -149,8 +149,8 @@ class Relevances:
         )
 
 
-class PhaseUsage(BaseModel):
-    """The cost of one phase; tokens as the provider reported them.
+class Usage(BaseModel):
+    """What models cost; tokens as the provider reported them.
 
     Cached and written tokens are part of the prompt's, reasoning tokens of the completion's. What
     a reranker cost, in calls and in searches that were billed, is left out where there was none.
@@ -168,7 +168,13 @@ class PhaseUsage(BaseModel):
     search_units: int = Field(default=0, exclude_if=operator.not_)
 
 
-class Cost(PhaseUsage):
+class PhaseUsage(Usage):
+    """The cost of one phase, and the seconds that it took."""
+
+    seconds: float = 0.0
+
+
+class Cost(Usage):
     """The cost of a part of a request; `waited_s` sums the waits for its calls, with retries."""
 
     prompts_cut: int = 0
@@ -195,4 +201,4 @@ class Cost(PhaseUsage):
 
     def of_models(self) -> dict[str, int]:
         """Return calls, tokens and repetitions of the models, by name."""
-        return self.model_dump(include=set(PhaseUsage.model_fields))
+        return self.model_dump(include=set(Usage.model_fields))

@@ -61,10 +61,11 @@ class BoundedChat:
             raise OutOfTokensError(least, self.most)
 
         self.used += expected
-        with parts.measured() as cost:
+        with parts.measured() as part:
             try:
                 return await self.chat.complete(prompt, deadline, hear)
             finally:
+                cost = part.cost
                 reported = cost.prompt_tokens + cost.completion_tokens
                 self.used += (reported or expected) - expected
                 self.longest_reply = max(self.longest_reply, cost.completion_tokens)

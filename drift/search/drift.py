@@ -43,7 +43,8 @@ from drift.search.remarks import with_remarks
 from drift.search.rewriting import in_full
 from drift.search.scope import Scope
 from drift.search.whole import look_at_whole
-from drift.telemetry import parts
+from drift.telemetry import arrivals, parts
+from drift.telemetry.followups import count_followups
 
 
 class DriftSearch:
@@ -167,7 +168,7 @@ class _Retrieval:
             note_end(self.scope, followups)
             part.critical_path_s = tree.longest_chain_s()
             part.add(chunks=len(tree.retrieved))
-            parts.count_followups(part, (node.state for node in tree.nodes.values()), tree.counts)
+            count_followups(part, tree)
             followups.require_answers()
 
         searched = self.searched = Searched(self.depth("drift"), tree, first, found)
@@ -214,7 +215,7 @@ class _Retrieval:
             if read is None:
                 return None
             part.critical_path_s, tree = read.tree.longest_chain_s(), read.tree
-            parts.count_followups(part, (node.state for node in tree.nodes.values()), tree.counts)
+            count_followups(part, tree)
 
         self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together")
         with parts.phase(Phase.AGGREGATING_RESULTS):
@@ -262,9 +263,11 @@ class _Retrieval:
         """Return the answer that is made of a conclusion, and tell it."""
         is_cut = any(node.state.is_cut_short for node in searched.tree.nodes.values())
         ended_by = self.scope.ended_by
+        arrivals.tell(depth_used=searched.depth.used, verdict=concluded.verdict)
         self.is_whole = not (self.scope.lost or is_cut or ended_by)
         answered = build_response(concluded, searched, self.request.include)
         if ended_by:
+            arrivals.tell(ended_by=ended_by[0])
             answered = cut_short(answered, ended_by[0])
         if "references" in self.request.include:
             self.telling.ended(answered.final_answer)
@@ -279,6 +282,7 @@ class _Retrieval:
 
     def no_data(self, searched: Searched) -> RetrieveResponse:
         """Answer that the project holds nothing for the question, and report it."""
+        arrivals.tell(depth_used=searched.depth.used, verdict=Conclusion().verdict)
         self.progress.completed("Nothing was found in this project")
         return nothing_found(searched, self.request.include)
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -20,8 +19,7 @@ from drift.contracts.progress import Phase
 from drift.core.errors import DriftError, UnusableReplyError
 from drift.core.logs import bound, log
 from drift.model.calls import Cost, PhaseUsage, Spending
-from drift.model.tree import CitationCounts, FollowupState
-from drift.telemetry import otel
+from drift.telemetry import arrivals, otel
 
 SPAN_NAMES: Mapping[Phase, str] = {
     Phase.EXPANDING_QUERY: "expand query",
@@ -60,27 +58,36 @@ class Part:
         self.client_s[kind] = self.client_s.get(kind, 0.0) + seconds
 
     def receive(self, inner: Part) -> None:
-        """Add the cost of an inner part."""
+        """Add the cost of an inner part, and the phases in it."""
         self.cost.add(inner.cost)
         self.spending.add(inner.spending)
+        self.phases |= inner.phases
 
         for kind, seconds in inner.client_s.items():
             self.spend(kind, seconds)
 
+    def follow(self, earlier: Part) -> None:
+        """Add what was done of the same before, and ended."""
+        chain = self.chain_s + earlier.chain_s
+        self.receive(earlier)
+        self.critical_path_s, self.duration_s = chain, self.duration_s + earlier.duration_s
+
+    @property
+    def chain_s(self) -> float:
+        """The seconds of the longest chain of calls that waited for each other."""
+        return self.cost.waited_s if self.critical_path_s is None else self.critical_path_s
+
     def usage(self) -> UsageOut:
         """Return the cost of an ended retrieval, as callers read it."""
-        chains = (
-            part.cost.waited_s if part.critical_path_s is None else part.critical_path_s
-            for part in self.phases.values()
-        )
         phases = {
-            phase.value: PhaseUsage(**part.cost.of_models()) for phase, part in self.phases.items()
+            phase.value: PhaseUsage(**part.cost.of_models(), seconds=round(part.duration_s, 4))
+            for phase, part in self.phases.items()
         }
 
         return UsageOut(
             **self.cost.model_dump(exclude={"waited_s"}),
             wall_seconds=round(self.duration_s, 4),
-            critical_path_seconds=round(sum(chains), 4),
+            critical_path_seconds=round(sum(part.chain_s for part in self.phases.values()), 4),
             phases=phases,
         )
 
@@ -95,12 +102,19 @@ def current() -> Part | None:
 
 @contextmanager
 def _part(
-    name: str, event: str | None, ended: Callable[[Part], Mapping[str, object]], **fields: object
+    name: str,
+    event: str | None,
+    ended: Callable[[Part], Mapping[str, object]],
+    start: float | None = None,
+    **fields: object,
 ) -> Iterator[Part]:
-    """Measure a block with a span, and an `event` at its end that holds what `ended` gives."""
+    """Measure a block with a span, and an `event` at its end that holds what `ended` gives.
+
+    Its seconds count from `start`, and without that from now.
+    """
     part, outer = Part(dict(fields)), _current.get()
     token = _current.set(part)
-    start = time.monotonic()
+    start = time.monotonic() if start is None else start
 
     with otel.span(name) as span, bound(trace_id=otel.trace_id(span)):
         try:
@@ -134,7 +148,7 @@ def outcome_of(error: BaseException) -> str:
 
 
 @contextmanager
-def measured() -> Iterator[Cost]:
+def measured() -> Iterator[Part]:
     """Sum the cost of a block for our own account, without a span or a log line.
 
     The part around it gets it too.
@@ -142,7 +156,7 @@ def measured() -> Iterator[Cost]:
     part, outer = Part({}), _current.get()
     token = _current.set(part)
     try:
-        yield part.cost
+        yield part
     finally:
         _current.reset(token)
         if outer is not None:
@@ -154,13 +168,14 @@ def retrieval(retrieval_id: str, project_id: str) -> AbstractContextManager[Part
     """Measure a whole retrieval; its last line holds the counts of its phases, and its cost."""
     ended = partial(_request_ended, "drift.retrievals", "drift.retrieval.duration")
     ids = {"retrieval_id": retrieval_id, "project_id": project_id}
-    return _part("retrieve", "retrieval_ended", ended, **ids)
+    return _part("retrieve", "retrieval_ended", ended, arrivals.current().at, **ids)
 
 
 def rag(retrieval_id: str, project_id: str) -> AbstractContextManager[Part]:
     """Measure a whole question to the nodes; its last line holds its counts and its cost."""
     ended = partial(_request_ended, "drift.rag.queries", "drift.rag.duration")
-    return _part("rag query", "rag_ended", ended, retrieval_id=retrieval_id, project_id=project_id)
+    ids = {"retrieval_id": retrieval_id, "project_id": project_id}
+    return _part("rag query", "rag_ended", ended, arrivals.current().at, **ids)
 
 
 def _request_ended(counter: str, histogram: str, part: Part) -> Mapping[str, object]:
@@ -192,6 +207,7 @@ def scored(scores: Sequence[float], threshold: float | None) -> None:
 def recalled() -> None:
     """Count an answer that was found for an earlier request, and say so on the part's last line."""
     otel.count("drift.answers.recalled", 1, {})
+    arrivals.tell(from_cache=True)
     if part := _current.get():
         part.add(from_cache=1)
 
@@ -212,11 +228,14 @@ def phase(which: Phase) -> AbstractContextManager[Part]:
             tokens = getattr(part.cost, f"{kind}_tokens")
             otel.count("drift.tokens", tokens, {**about, "kind": kind})
 
+        costs = part.cost.of_models()
         if whole is not None:
+            if earlier := whole.phases.get(which):  # topics were read, and held no answer
+                part.follow(earlier)
             whole.phases[which] = part
             whole.add(**{name: value for name, value in part.fields.items() if name != "phase"})
 
-        return part.cost.of_models()
+        return costs
 
     return _part(SPAN_NAMES[which], "phase_ended", ended, phase=which.value)
 
@@ -229,28 +248,6 @@ def followup(number: int, depth: int) -> AbstractContextManager[Part]:
 def reading(followups: int) -> AbstractContextManager[Part]:
     """Measure the call that answers so many follow-ups together."""
     return _part("executor", "followups_read", lambda _part: {}, followups=followups)
-
-
-def count_followups(part: Part, states: Iterable[FollowupState], citations: CitationCounts) -> None:
-    """Count the ends of a phase's follow-ups, and the results of their citations."""
-    states_counted = ("answered", "failed", "no_evidence", "skipped")
-    ended = tuple(states)
-    by_kind = Counter[str](state.kind for state in ended)
-    failed = Counter(state.reason for state in ended if state.kind == "failed")
-    for code, number in failed.items():
-        otel.count("drift.followups.failed", number, {"code": code})
-
-    for reason, number in citations.dropped.items():
-        otel.count("drift.citations.dropped", number, {"reason": reason})
-
-    part.add(followups=len(ended))
-    part.add(**{f"followups_{kind}": by_kind[kind] for kind in states_counted})
-    part.add(
-        citations=citations.total,
-        citations_kept=citations.kept,
-        citations_repaired=citations.repaired,
-        citations_dropped=sum(citations.dropped.values()),
-    )
 
 
 @contextmanager

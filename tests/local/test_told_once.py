@@ -11,7 +11,7 @@ import pytest
 from drift.core.errors import GraphUnavailableError
 from drift.core.logs import bound, log
 from drift.local.cli.asking import said_once
-from drift.local.cli.console import LogLine, log_every_event, log_to_stderr, show_progress
+from drift.local.cli.console import LogLine, log_requests, log_to_stderr, show_progress
 from drift.local.cli.ingest_report import say_report
 from drift.local.ingest.report import IngestReport
 
@@ -69,7 +69,7 @@ def test_what_a_command_tells_itself_is_no_line_of_the_log_and_the_rest_is_in_wo
     assert first == "Retrying: attempt 1, wait s 2.4, cause ConnectError"
     assert second.startswith("Nodes reconciled: missing 3, examples a")
 
-    log_every_event()
+    log_requests()
     log.warning("request_failed", exc_info=GraphUnavailableError(SENTENCE))
     assert "request_failed " in written.getvalue()
 

@@ -6,12 +6,14 @@ import json
 import logging
 import re
 import sys
+import time
 from collections.abc import Sequence
 from typing import Any
 
 from rich.markup import escape
 
 from drift.core.folding import whole_words
+from drift.core.logs import REQUEST_ENDED, log
 from drift.core.names import without_name
 from drift.local.cli.terminal import CleanConsole, escaped, on_one_line
 
@@ -60,6 +62,26 @@ class InWords(LogLine):
         return on_one_line(f"{words}: {', '.join(said)}" if said else words)
 
 
+class ServedLine(LogLine):
+    """A request on one short line, for who looks on while a server runs; the rest as LogLine."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write `12:00:07 POST /retrieve 200 3.2 s, caller anybody, project_id notes, ...`."""
+        if getattr(record, "event", "") != REQUEST_ENDED:
+            return super().format(record)
+        told = self.fields(record)
+        first = f"{told.pop('method')} {told.pop('route')} {told.pop('status')}"
+        seconds = f"{told.pop('duration_s'):.3g} s"
+        phases = {name: f"{spent:.3g} s" for name, spent in told.pop("phases", {}).items()}
+        rest = {**told, **phases}
+        for name in ("bytes", "retrieval_id", "request_id"):
+            rest.pop(name, None)
+        said = [f"{name.replace('_', ' ')} {value}" for name, value in rest.items()]
+        return on_one_line(
+            f"{time.strftime('%H:%M:%S')} {', '.join([f'{first} in {seconds}', *said])}"
+        )
+
+
 def _is_news(record: logging.LogRecord) -> bool:
     """Say whether a command does not tell it itself: it ends with what failed, or goes on to it."""
     return not (hasattr(record, "code") and str(getattr(record, "event", "")).endswith("_failed"))
@@ -74,15 +96,22 @@ def log_to_stderr() -> None:
     _handler.setFormatter(InWords("%(message)s"))
     _handler.setLevel(logging.WARNING)
     _handler.addFilter(_is_news)
-    logging.getLogger("drift").addHandler(_handler)
+    log.addHandler(_handler)
     # the driver's retries: whether they helped is said by the command
     logging.getLogger("neo4j").setLevel(logging.ERROR)
 
 
-def log_every_event() -> None:
-    """Show all of them with their fields, for who runs a server."""
+def log_requests() -> None:
+    """Show each request, and each warning and error; as JSON where no terminal is."""
     _handler.removeFilter(_is_news)
-    _handler.setFormatter(LogLine("%(message)s"))
+    _handler.addFilter(_is_served)
+    _handler.setLevel(logging.INFO)
+    log.setLevel(logging.INFO)
+    _handler.setFormatter(ServedLine() if _handler.stream.isatty() else logging.Formatter())
+
+
+def _is_served(record: logging.LogRecord) -> bool:
+    return record.levelno >= logging.WARNING or getattr(record, "event", "") == REQUEST_ENDED
 
 
 def say(line: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from drift.local.cli import options
-from drift.local.cli.console import log_every_event, print_json, stderr
+from drift.local.cli.console import log_requests, print_json, stderr
 from drift.local.cli.run import command, until_stopped
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ async def serve(
     from drift.local.stack.loopback import check_port
     from drift.local.wiring import closing
 
-    log_every_event()
+    log_requests()
     if port:
         check_port(port)
 

@@ -26,6 +26,7 @@ from drift.http.auth import Authentication
 from drift.http.dispatcher import Dispatcher
 from drift.http.page import PAGE
 from drift.http.provider import ServiceProvider
+from drift.http.request_line import write_unrouted
 from drift.http.route import Call, Route
 from drift.local.hosts.loopback_server import listening
 from drift.local.ingest.sent_files import read_sent
@@ -84,6 +85,7 @@ async def _nothing_here(request: Request, _error: Exception) -> Response:
 def _of_nobody(request: Request, response: Response) -> Response:
     """Name an answer that no route gives."""
     answer_headers.name(response, request.headers, str(uuid4()))
+    write_unrouted(request.method, response.status_code)
     return response
 
 

@@ -19,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from drift.core.errors import ForeignHostError
 from drift.http import answer_headers, http
+from drift.http.request_line import write_unrouted
 
 NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _HOST = re.compile(r"[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*")
@@ -45,6 +46,7 @@ class SameMachine:
                 id_ = str(uuid4())
                 app = refusal = http.problem(error, id_)
                 answer_headers.name(refusal, headers, id_)
+                write_unrouted(scope["method"], error.status)
         await app(scope, receive, send)
 
     def _objection(self, headers: Headers) -> ForeignHostError | None:
