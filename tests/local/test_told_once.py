@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 import shlex
 
@@ -69,9 +70,31 @@ def test_what_a_command_tells_itself_is_no_line_of_the_log_and_the_rest_is_in_wo
     assert first == "Retrying: attempt 1, wait s 2.4, cause ConnectError"
     assert second.startswith("Nodes reconciled: missing 3, examples a")
 
-    log_requests()
-    log.warning("request_failed", exc_info=GraphUnavailableError(SENTENCE))
-    assert "request_failed " in written.getvalue()
+
+def test_a_server_tells_of_requests_and_warnings_in_words_on_a_terminal_and_else_as_json(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(log, "handlers", [])
+    monkeypatch.setattr(log, "level", log.level)
+    told = []
+    for is_terminal in (True, False):
+        written = io.StringIO()
+        monkeypatch.setattr(written, "isatty", lambda is_one=is_terminal: is_one)
+        monkeypatch.setattr("sys.stderr", written)
+        log_to_stderr()
+        log_requests()
+        log.info("phase_ended")
+        about = {"status": 200, "duration_s": 3.214, "bytes": 9, "project_id": "a\nb"}
+        times = {"phases": {"aggregating_results": 1.1}}
+        log.info("request_ended", extra={"method": "POST", "route": "/retrieve", **about, **times})
+        log.warning("request_failed", exc_info=GraphUnavailableError(SENTENCE))
+        told.append(written.getvalue().splitlines())
+
+    (line, failed), as_json = told
+    said = " POST /retrieve 200 in 3.21 s, project id a␊b, aggregating results 1.1 s"
+    assert line[8:] == said
+    assert failed.startswith("request_failed error=")
+    assert [json.loads(one)["event"] for one in as_json] == ["request_ended", "request_failed"]
 
 
 def test_a_command_that_is_named_can_be_copied(capsys: pytest.CaptureFixture[str]) -> None:

@@ -133,7 +133,12 @@ async def test_lines_of_a_request_carry_the_caller_s_id_and_those_of_the_next_do
     await routes.ask("/logs")
     lines = [one.__dict__ for one in caplog.records if one.name == "drift"]
     named = [(line["event"], line.get("request_id")) for line in lines]
-    assert named == [("asked", 'x","event":"forged'), ("request_crashed", "two"), ("asked", None)]
+    assert named == [
+        ("asked", 'x","event":"forged'),
+        ("request_crashed", "two"),
+        ("request_ended", "two"),
+        ("asked", None),
+    ]
 
 
 # ---------------------------------------------------------------------------- paths and methods

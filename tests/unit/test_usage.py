@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from asyncio import CancelledError
 from contextlib import suppress
 
@@ -42,6 +43,19 @@ def test_costs_add_up_field_by_field() -> None:
     cost = Cost(**{name: n for n, name in enumerate(Cost.model_fields)})
     cost.add(Cost(**{name: n + 11 for n, name in enumerate(Cost.model_fields)}))
     assert list(cost.model_dump().values()) == [11 + 2 * n for n in range(13)]
+
+
+def test_a_phase_that_is_begun_anew_keeps_what_it_did_before() -> None:
+    with retrieval("r", "p") as whole:
+        for seconds in (0.02, 0.01):
+            with phase(Phase.EXECUTING_FOLLOWUP), waiting() as cost:
+                cost.prompt_tokens += 10
+                time.sleep(seconds)
+
+    usage = whole.usage()
+    [one] = usage.phases.values()
+    assert (usage.prompt_tokens, one.prompt_tokens) == (20, 20)
+    assert 0.03 <= one.seconds <= usage.wall_seconds
 
 
 def test_a_retrieval_sums_its_phases_and_each_of_them_keeps_its_own() -> None:
