@@ -107,7 +107,7 @@ def log_requests() -> None:
     _handler.addFilter(_is_served)
     _handler.setLevel(logging.INFO)
     log.setLevel(logging.INFO)
-    _handler.setFormatter(ServedLine() if _handler.stream.isatty() else logging.Formatter())
+    _handler.setFormatter(ServedLine() if stderr.file.isatty() else logging.Formatter())
 
 
 def _is_served(record: logging.LogRecord) -> bool:
