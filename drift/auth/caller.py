@@ -1,4 +1,4 @@
-"""Pure: a caller, the projects that it may use, and the project that a request is about.
+"""A caller, the projects that it may use, and the project that a request is about.
 
 Nobody but `Caller.project` makes a `Project`, and whatever reads or writes data takes one.
 """
@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from drift.contracts.filter import Filter, combined
 from drift.core.errors import FieldProblem, ForbiddenError, InvalidRequestError
+from drift.telemetry import arrivals
 
 Right = Literal["read", "write"]
 RIGHTS: tuple[Right, ...] = ("read", "write")
@@ -120,9 +121,10 @@ class Caller:
             raise InvalidRequestError((FieldProblem("project_id", wanted),))
         if not self.may(named, right):
             raise ForbiddenError(named, right, self.name)
-        return Project(named, self, self._filter(named, right))
+        arrivals.tell(project_id=named)
+        return Project(named, self, self.filter_of(named, right))
 
-    def _filter(self, project_id: str, right: Right) -> Filter | None:
+    def filter_of(self, project_id: str, right: Right) -> Filter | None:
         """Return what any of the grants on a project lets through; None for all of it."""
         grants = [one for one in self.grants if right in one.rights and one.covers(project_id)]
         filters = [one.filter for one in grants]

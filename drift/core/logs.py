@@ -104,7 +104,8 @@ def _shown(value: object) -> object:
     if isinstance(value, str):
         return value if len(value) <= MAX_CHARACTERS else value[:MAX_CHARACTERS] + "…"
     if isinstance(value, float):
-        return _rounded(value) if math.isfinite(value) else str(value)
+        # what one question costs is small
+        return round(value, 4 if abs(value) >= 0.01 else 8) if math.isfinite(value) else str(value)  # noqa: PLR2004
     if value is None or isinstance(value, int):
         return value
     if isinstance(value, Mapping):
@@ -113,11 +114,6 @@ def _shown(value: object) -> object:
         return [_shown(item) for item in value]
 
     return type(value).__name__
-
-
-def _rounded(value: float) -> float:
-    """Return a number by four digits of its own, or behind its point: what is small is not zero."""
-    return float(f"{value:.4g}") if abs(value) < 1 else round(value, 4)
 
 
 def described(error: BaseException) -> dict[str, object]:

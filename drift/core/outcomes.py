@@ -16,7 +16,7 @@ from drift.core.errors import (
     GraphUnavailableError,
     ModelMisconfiguredError,
     ModelUnavailableError,
-    StoppingError,
+    RequestError,
 )
 
 FORGOTTEN_S = 600.0
@@ -93,12 +93,10 @@ class RecentSearches:
         """
         try:
             yield
-        except StoppingError:
-            raise
         except Exception as error:
-            code = error.code if isinstance(error, DriftError) else DriftError.code
-            is_ours = not isinstance(error, DriftError) or error.status >= DriftError.status
-            if is_ours and not (is_own_limit and isinstance(error, DeadlineError)):
+            is_late = is_own_limit and isinstance(error, DeadlineError)
+            if not is_late and not isinstance(error, RequestError):
+                code = error.code if isinstance(error, DriftError) else DriftError.code
                 self._ended.append((self.clock(), code))
             raise
         self._ended.append((self.clock(), ""))

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from drift.auth.caller import Caller
 from drift.auth.quotas import Quotas
 from drift.core.errors import BusyError, QuotaError, StoppingError
+from drift.core.outcomes import RecentSearches
 from drift.telemetry import parts
 
 _T = TypeVar("_T")
@@ -22,6 +23,7 @@ class Admission:
         """Let in up to `most` requests at a time."""
         self.most = most
         self.in_flight = 0
+        self.searches = RecentSearches()
         self._quotas = quotas
         self._running: set[asyncio.Task[Any]] = set()
         self._stopping = False

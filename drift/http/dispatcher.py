@@ -1,27 +1,31 @@
-"""The way of a request: who asks, what is asked, the handler, and an answer whatever happens."""
+"""The way of a request: who asks, what is asked, the handler, an answer and a line in the log."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import logging
+import time
+from collections.abc import AsyncIterable, AsyncIterator, Callable
 from contextvars import copy_context
 from functools import partial
+from typing import Any
 
 from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from drift.auth import quotas
 from drift.core.errors import UnauthenticatedError
-from drift.core.logs import bound
+from drift.core.logs import REQUEST_ENDED, bound, log
 from drift.http import answer_headers, http
 from drift.http.asgi import CLIENT_GONE, read_body
 from drift.http.auth import Authentication
 from drift.http.provider import ServiceProvider
 from drift.http.query import parse_query, path_id
-from drift.http.request_line import RequestLine
 from drift.http.route import Call, Route
 from drift.telemetry import arrivals, otel, parts
+from drift.telemetry.arrivals import Arrival
+from drift.telemetry.parts import Part
 
 
 class Dispatcher:
@@ -50,16 +54,20 @@ class Dispatcher:
             parts.measured() as part,
         ):
             response = await self._guarded(route, call)
-            line = RequestLine(arrival, part, copy_context())
+            here = copy_context()
 
-        line.watch(response)
+        if isinstance(response, StreamingResponse):
+            response.body_iterator = _sent(response.body_iterator, arrival, response.status_code)
+        else:
+            arrival.status = response.status_code
         answer_headers.name(response, request.headers, call.retrieval_id)
         response.headers.update(answer_headers.quota(limits) | answer_headers.going(route))
 
         async def finish() -> None:
-            await call.at_end()
+            if call.at_end:
+                await call.at_end()
             at_end()
-            line.write(route, call)
+            here.run(_tell, route, call, arrival, part)
 
         response.background = BackgroundTask(finish)
         return response
@@ -106,3 +114,31 @@ class Dispatcher:
             parse = partial(http.parse, body, route.body)
             is_long = len(body) > long_bytes
             call.body = await asyncio.to_thread(parse) if is_long else parse()
+
+
+async def _sent(body: AsyncIterable[Any], arrival: Arrival, status: int) -> AsyncIterator[Any]:
+    """Yield a stream's parts; its status holds once they are all sent."""
+    async for part in body:
+        yield part
+    arrival.status = status
+
+
+def _tell(route: Route, call: Call, arrival: Arrival, part: Part) -> None:
+    """Write the line of a request; who debugs alone sees what probes and browsers fetch."""
+    status, cost = arrival.status or CLIENT_GONE, part.cost
+    is_noise = (route.is_open or route.path.startswith("health/")) and status < 400  # noqa: PLR2004 - HTTP's own
+    about: dict[str, object] = {
+        "method": call.request.method,
+        "route": f"/{route.path}",
+        "status": status,
+        "duration_s": time.monotonic() - arrival.at,
+        "retrieval_id": call.retrieval_id,
+        **arrival.known,
+    }
+    if part.phases:
+        about["phases"] = {phase.value: one.duration_s for phase, one in part.phases.items()}
+    if cost.prompt_tokens:
+        about |= cost.model_dump(include={"prompt_tokens", "completion_tokens"})
+    if call.prices and (priced := call.prices.cost(part.spending)):
+        about |= {"cost": priced.amount, "currency": priced.currency}
+    log.log(logging.DEBUG if is_noise else logging.INFO, REQUEST_ENDED, extra=about)

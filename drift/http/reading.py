@@ -92,7 +92,7 @@ class ReadRoute:
         if self.is_of_project:
             if problem := project_id_problem(call.id):
                 raise InvalidRequestError((FieldProblem("project_id", problem),))
-            project = await call.project(call.id)
+            project = call.caller.project(call.id)
         elif self.finds_by_id:
             id_ = call.id
             project = await service.project(call.caller, query.project_id)
@@ -159,7 +159,7 @@ async def read_projects(
 
 def _reads_whole(caller: Caller, project_id: str) -> bool:
     """Tell whether a caller reads all of a project: a count would tell of what it may not."""
-    return caller.project(project_id).filter is None
+    return caller.filter_of(project_id, "read") is None
 
 
 @_route("projects/{id}", parameters.Parameters, out.ProjectRead)

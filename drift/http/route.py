@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from types import UnionType
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -47,23 +46,22 @@ class Call:
     query: Any = None
     id: str = ""
     body: Any = None
-    at_end: Callable[[], Awaitable[object]] = field(default=partial(asyncio.sleep, 0))
+    at_end: Callable[[], Awaitable[object]] | None = None
     prices: PriceTable | None = None
 
     async def service(self) -> Service:
         """Return the service of the settings; NotConfiguredError where they are wrong."""
-        with arrivals.building():
-            service = await self.provider.get()
+        start = time.monotonic()
+        service = await self.provider.get()
+        arrivals.current().building_s += time.monotonic() - start
         self.prices = service.prices
         return service
 
     async def project(self, named: str | None) -> Project:
         """Return the project to read; one that the caller may not read opens nothing."""
-        if named is None:
-            return await (await self.service()).project(self.caller, None)
-        project = self.caller.project(named)
-        arrivals.tell(project_id=project.id)
-        return project
+        if named is not None:
+            return self.caller.project(named)
+        return await (await self.service()).project(self.caller, None)
 
 
 Handler = Callable[[Call], Awaitable[Response]]

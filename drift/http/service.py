@@ -13,6 +13,7 @@ from pydantic import BaseModel
 from drift.auth.caller import Caller, Project, Right
 from drift.auth.claims import Claims
 from drift.auth.quotas import Quotas
+from drift.auth.ranges import readable_ranges
 from drift.contracts.evidence import EvidenceResponse
 from drift.contracts.feedback import ScorableAnswer
 from drift.contracts.filter import Filter, combined
@@ -22,16 +23,16 @@ from drift.contracts.request import RetrieveRequest
 from drift.core.deadline import Deadline
 from drift.core.errors import NotConfiguredError, NotFoundError
 from drift.core.logs import bound, log
-from drift.core.outcomes import RecentSearches
 from drift.http.admission import Admission
 from drift.http.health import Health
 from drift.http.joining import Joining
 from drift.http.settings import Settings
 from drift.http.shared_runs import SharedRuns
-from drift.http.unnamed_project import meant
+from drift.http.time_limits import READING_S
 from drift.http.visible import Visible, WholeGraph
 from drift.model.health import GraphHealth, Readiness
 from drift.model.limits import Limits
+from drift.model.reading import PageQuery
 from drift.nodes.embedding_calls import EmbeddingCalls
 from drift.nodes.node_context import MAX_CONTEXT_TOKENS
 from drift.nodes.query import RagRules, RagSearch
@@ -82,7 +83,6 @@ class Service:
     admission: Admission = field(init=False)
     joining: Joining = field(init=False)
     health: Health = field(init=False)
-    searches: RecentSearches = field(init=False, default_factory=RecentSearches)
     _readers: Readers | None = field(init=False, default=None)
     _rules: tuple[Limits, PriceTable | None, str] = field(init=False)
     _rag: RagSearch = field(init=False)
@@ -101,7 +101,7 @@ class Service:
             sink=self.sink,
             caches=(*self.caches, *([self.feedback.health] if self.feedback else ())),
             quotas=self.quotas,
-            searches=self.searches,
+            searches=self.admission.searches,
             fallback=self.fallback,
             vectors=self.vectors,
             reranker=ports.reranker.health if ports.reranker else None,
@@ -120,14 +120,22 @@ class Service:
     async def project(self, caller: Caller, named: str | None, right: Right = "read") -> Project:
         """Return the project of a request: as named, or the one that needs no name.
 
-        That is the caller's only one, or what is `meant` then. Errors as for `Caller.project`, and
-        UpstreamError.
+        That is the caller's only one, that of RAG_PROJECT, or the only one in the graph that the
+        caller may read. The graph is asked each time, as a second may have come. Errors as for
+        `Caller.project`, and UpstreamError.
         """
         if named is None and caller.only_project is None:
-            named = await meant(caller, right, self.settings, self.graph.reader)
-        project = caller.project(named, right)
-        arrivals.tell(project_id=project.id)
-        return project
+            named = self.settings.rag_project
+            if named is None or not caller.may(named, right):
+                named = await self._only_readable(caller)
+        return caller.project(named, right)
+
+    async def _only_readable(self, caller: Caller) -> str | None:
+        if self.settings.graph_schema != "default":  # which answers to any name
+            # What a graph without projects is called by who may call it anything.
+            return next((one.first or "graph" for one in readable_ranges(caller)), None)
+        page = await self.graph.reader.projects(caller, PageQuery(2), Deadline.after(READING_S))
+        return page.rows[0] if len(page.rows) == 1 and page.last is None else None
 
     # ------------------------------------------------------------------------------- questions
     async def start(
@@ -142,8 +150,6 @@ class Service:
         Errors as for `Admission.begin`, whose claim is the retrieval's id.
         """
         is_chosen, most_s = request.retrieval_id is not None, request.limits.max_seconds
-        if request.answer:
-            arrivals.tell(depth=request.depth)
 
         async def answer() -> object:
             with self._on_behalf_of(project, retrieval_id, most_s) as deadline:
@@ -213,17 +219,13 @@ class Service:
     def _on_behalf_of(
         self, project: Project, retrieval_id: str, max_seconds: float | None = None
     ) -> Iterator[Deadline]:
-        """Name the request in the log lines of a block, and count its tokens and how it ends.
-
-        Its time began when it came; that the service was built first is no fault of its own.
-        """
+        """Name the request in a block's log lines, and count its tokens and how the search ends."""
         about = {"retrieval_id": retrieval_id, "project_id": project.id}
         most, words = self.settings.deadline_sec, self.settings.log_questions
-        deadline = Deadline(min(most, max_seconds or most), started=arrivals.deadline_from())
         named = bound(**about, caller=project.caller.name, words=words)
-        ending = self.searches.counted(is_own_limit=deadline.total_s < most)
-        with named, ending, self.admission.counted(project.caller):
-            yield deadline
+        ending = self.admission.searches.counted(is_own_limit=(max_seconds or most) < most)
+        with named, self.admission.counted(project.caller), ending:
+            yield arrivals.deadline(min(most, max_seconds or most))
 
     async def start_evidence(
         self, project: Project, request: RetrieveRequest, retrieval_id: str, *, reranks: bool = True

@@ -17,7 +17,6 @@ from drift.contracts.progress import Event
 from drift.contracts.rag import SourceOut
 from drift.core.errors import DriftError, StoppingError
 from drift.http import http
-from drift.telemetry import arrivals
 
 MOST_BYTES = 2 * 1024 * 1024
 """Behind so many bytes of events no more progress and follow-ups are told; the answer always is."""
@@ -177,9 +176,7 @@ class EventStream:
         body = self.events[-1].partition(b"\ndata: ")[2].removesuffix(b"\n\n")
         if self.is_answered:
             return Response(body, media_type=http.JSON)
-        problem = Problem.model_validate_json(body)
-        arrivals.tell(code=problem.code)
-        status = problem.status
+        status = Problem.model_validate_json(body).status
         again = {"retry-after": str(StoppingError.retry_after_s)} if status == 503 else None  # noqa: PLR2004 - HTTP's own
         return Response(body, status, again, http.PROBLEM_JSON)
 

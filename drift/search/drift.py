@@ -44,7 +44,6 @@ from drift.search.rewriting import in_full
 from drift.search.scope import Scope
 from drift.search.whole import look_at_whole
 from drift.telemetry import arrivals, parts
-from drift.telemetry.followups import count_followups
 
 
 class DriftSearch:
@@ -80,6 +79,7 @@ class DriftSearch:
         Raises:
             UpstreamError: when the graph or the model failed, or nothing was found in time.
         """
+        arrivals.tell(depth=request.depth)
         scope = Scope.within(self._ports, self._limits, request, deadline)
         retrieval = _Retrieval(scope, progress, Telling(listener), self._lookup)
         with (
@@ -168,7 +168,7 @@ class _Retrieval:
             note_end(self.scope, followups)
             part.critical_path_s = tree.longest_chain_s()
             part.add(chunks=len(tree.retrieved))
-            count_followups(part, tree)
+            parts.count_followups(part, (node.state for node in tree.nodes.values()), tree.counts)
             followups.require_answers()
 
         searched = self.searched = Searched(self.depth("drift"), tree, first, found)
@@ -215,7 +215,7 @@ class _Retrieval:
             if read is None:
                 return None
             part.critical_path_s, tree = read.tree.longest_chain_s(), read.tree
-            count_followups(part, tree)
+            parts.count_followups(part, (node.state for node in tree.nodes.values()), tree.counts)
 
         self.progress.report(Phase.AGGREGATING_RESULTS, "Putting the answer together")
         with parts.phase(Phase.AGGREGATING_RESULTS):

@@ -8,16 +8,20 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from drift.core.deadline import Deadline
+
 
 @dataclass(slots=True)
 class Arrival:
     """A request that came at a moment of the monotonic clock; `known` goes into its line.
 
-    `building_s` are the seconds that it waited for the service to be built.
+    `building_s` are the seconds that it waited for the service to be built, `status` is that of an
+    answer which was sent whole.
     """
 
     at: float = field(default_factory=time.monotonic)
     building_s: float = 0.0
+    status: int | None = None
     known: dict[str, object] = field(default_factory=dict)
 
 
@@ -45,17 +49,7 @@ def tell(**known: object) -> None:
     current().known.update(known)
 
 
-@contextmanager
-def building() -> Iterator[None]:
-    """Count the seconds of a block as waited for the service."""
-    start = time.monotonic()
-    try:
-        yield
-    finally:
-        current().building_s += time.monotonic() - start
-
-
-def deadline_from() -> float:
-    """Return the moment from which a deadline counts: all of the request, but for a cold start."""
+def deadline(seconds: float) -> Deadline:
+    """Return a deadline that began when the request came, but for a cold start."""
     arrival = current()
-    return arrival.at + arrival.building_s
+    return Deadline(seconds, started=arrival.at + arrival.building_s)

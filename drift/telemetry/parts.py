@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from drift.contracts.progress import Phase
 from drift.core.errors import DriftError, UnusableReplyError
 from drift.core.logs import bound, log
 from drift.model.calls import Cost, PhaseUsage, Spending
+from drift.model.tree import CitationCounts, FollowupState
 from drift.telemetry import arrivals, otel
 
 SPAN_NAMES: Mapping[Phase, str] = {
@@ -66,19 +68,12 @@ class Part:
         for kind, seconds in inner.client_s.items():
             self.spend(kind, seconds)
 
-    def follow(self, earlier: Part) -> None:
-        """Add what was done of the same before, and ended."""
-        chain = self.chain_s + earlier.chain_s
-        self.receive(earlier)
-        self.critical_path_s, self.duration_s = chain, self.duration_s + earlier.duration_s
-
-    @property
-    def chain_s(self) -> float:
-        """The seconds of the longest chain of calls that waited for each other."""
-        return self.cost.waited_s if self.critical_path_s is None else self.critical_path_s
-
     def usage(self) -> UsageOut:
         """Return the cost of an ended retrieval, as callers read it."""
+        chains = (
+            part.cost.waited_s if part.critical_path_s is None else part.critical_path_s
+            for part in self.phases.values()
+        )
         phases = {
             phase.value: PhaseUsage(**part.cost.of_models(), seconds=round(part.duration_s, 4))
             for phase, part in self.phases.items()
@@ -87,7 +82,7 @@ class Part:
         return UsageOut(
             **self.cost.model_dump(exclude={"waited_s"}),
             wall_seconds=round(self.duration_s, 4),
-            critical_path_seconds=round(sum(part.chain_s for part in self.phases.values()), 4),
+            critical_path_seconds=round(sum(chains), 4),
             phases=phases,
         )
 
@@ -102,19 +97,12 @@ def current() -> Part | None:
 
 @contextmanager
 def _part(
-    name: str,
-    event: str | None,
-    ended: Callable[[Part], Mapping[str, object]],
-    start: float | None = None,
-    **fields: object,
+    name: str, event: str | None, ended: Callable[[Part], Mapping[str, object]], **fields: object
 ) -> Iterator[Part]:
-    """Measure a block with a span, and an `event` at its end that holds what `ended` gives.
-
-    Its seconds count from `start`, and without that from now.
-    """
+    """Measure a block with a span, and an `event` at its end that holds what `ended` gives."""
     part, outer = Part(dict(fields)), _current.get()
     token = _current.set(part)
-    start = time.monotonic() if start is None else start
+    start = time.monotonic()
 
     with otel.span(name) as span, bound(trace_id=otel.trace_id(span)):
         try:
@@ -168,21 +156,23 @@ def retrieval(retrieval_id: str, project_id: str) -> AbstractContextManager[Part
     """Measure a whole retrieval; its last line holds the counts of its phases, and its cost."""
     ended = partial(_request_ended, "drift.retrievals", "drift.retrieval.duration")
     ids = {"retrieval_id": retrieval_id, "project_id": project_id}
-    return _part("retrieve", "retrieval_ended", ended, arrivals.current().at, **ids)
+    return _part("retrieve", "retrieval_ended", ended, **ids)
 
 
 def rag(retrieval_id: str, project_id: str) -> AbstractContextManager[Part]:
     """Measure a whole question to the nodes; its last line holds its counts and its cost."""
     ended = partial(_request_ended, "drift.rag.queries", "drift.rag.duration")
-    ids = {"retrieval_id": retrieval_id, "project_id": project_id}
-    return _part("rag query", "rag_ended", ended, arrivals.current().at, **ids)
+    return _part("rag query", "rag_ended", ended, retrieval_id=retrieval_id, project_id=project_id)
 
 
 def _request_ended(counter: str, histogram: str, part: Part) -> Mapping[str, object]:
+    # Whoever asked has waited since the request came, so that it is what a search took.
+    part.duration_s = max(part.duration_s, time.monotonic() - arrivals.current().at)
     about = {"outcome": part.outcome}
     otel.count(counter, 1, about)
     otel.record(histogram, part.duration_s, about)
-    return {**part.cost.of_models(), "graph_round_trips": part.cost.graph_round_trips}
+    whole = {"duration_s": part.duration_s, "graph_round_trips": part.cost.graph_round_trips}
+    return {**part.cost.of_models(), **whole}
 
 
 def reconciling(project_id: str, label: str) -> AbstractContextManager[Part]:
@@ -231,7 +221,8 @@ def phase(which: Phase) -> AbstractContextManager[Part]:
         costs = part.cost.of_models()
         if whole is not None:
             if earlier := whole.phases.get(which):  # topics were read, and held no answer
-                part.follow(earlier)
+                part.receive(earlier)
+                part.duration_s += earlier.duration_s
             whole.phases[which] = part
             whole.add(**{name: value for name, value in part.fields.items() if name != "phase"})
 
@@ -248,6 +239,28 @@ def followup(number: int, depth: int) -> AbstractContextManager[Part]:
 def reading(followups: int) -> AbstractContextManager[Part]:
     """Measure the call that answers so many follow-ups together."""
     return _part("executor", "followups_read", lambda _part: {}, followups=followups)
+
+
+def count_followups(part: Part, states: Iterable[FollowupState], citations: CitationCounts) -> None:
+    """Count the ends of a phase's follow-ups, and the results of their citations."""
+    states_counted = ("answered", "failed", "no_evidence", "skipped")
+    ended = tuple(states)
+    by_kind = Counter[str](state.kind for state in ended)
+    failed = Counter(state.reason for state in ended if state.kind == "failed")
+    for code, number in failed.items():
+        otel.count("drift.followups.failed", number, {"code": code})
+
+    for reason, number in citations.dropped.items():
+        otel.count("drift.citations.dropped", number, {"reason": reason})
+
+    part.add(followups=len(ended))
+    part.add(**{f"followups_{kind}": by_kind[kind] for kind in states_counted})
+    part.add(
+        citations=citations.total,
+        citations_kept=citations.kept,
+        citations_repaired=citations.repaired,
+        citations_dropped=sum(citations.dropped.values()),
+    )
 
 
 @contextmanager

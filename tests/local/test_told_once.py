@@ -84,7 +84,7 @@ def test_a_server_tells_of_requests_and_warnings_in_words_on_a_terminal_and_else
         log_to_stderr()
         log_requests()
         log.info("phase_ended")
-        about = {"status": 200, "duration_s": 3.214, "bytes": 9, "project_id": "a\nb"}
+        about = {"status": 200, "duration_s": 3.214, "project_id": "a\nb"}
         times = {"phases": {"aggregating_results": 1.1}}
         log.info("request_ended", extra={"method": "POST", "route": "/retrieve", **about, **times})
         log.warning("request_failed", exc_info=GraphUnavailableError(SENTENCE))

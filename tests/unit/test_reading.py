@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -103,10 +102,7 @@ async def test_a_list_of_projects_tells_their_sizes_where_they_are_known(
     ]
 
     # A grant that shows a part alone, as a filter will make it.
-    def part(caller: Caller, project_id: str) -> Any:
-        return SimpleNamespace(id=project_id, caller=caller, filter="of some documents")
-
-    monkeypatch.setattr(Caller, "project", part)
+    monkeypatch.setattr(Caller, "filter_of", lambda *_: "of some documents")
     told = (await get(reader, reading.read_projects, "/projects", who))["projects"]
     assert told == [{"id": "mine"}, {"id": "named"}]
 

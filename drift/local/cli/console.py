@@ -74,7 +74,7 @@ class ServedLine(LogLine):
         seconds = f"{told.pop('duration_s'):.3g} s"
         phases = {name: f"{spent:.3g} s" for name, spent in told.pop("phases", {}).items()}
         rest = {**told, **phases}
-        for name in ("bytes", "retrieval_id", "request_id"):
+        for name in ("retrieval_id", "request_id"):
             rest.pop(name, None)
         said = [f"{name.replace('_', ' ')} {value}" for name, value in rest.items()]
         return on_one_line(

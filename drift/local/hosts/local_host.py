@@ -26,9 +26,9 @@ from drift.http.auth import Authentication
 from drift.http.dispatcher import Dispatcher
 from drift.http.page import PAGE
 from drift.http.provider import ServiceProvider
-from drift.http.request_line import write_unrouted
 from drift.http.route import Call, Route
 from drift.local.hosts.loopback_server import listening
+from drift.local.hosts.same_machine import write_unrouted
 from drift.local.ingest.sent_files import read_sent
 from drift.routes import ROUTES
 

@@ -18,8 +18,8 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from drift.core.errors import ForeignHostError
+from drift.core.logs import REQUEST_ENDED, log
 from drift.http import answer_headers, http
-from drift.http.request_line import write_unrouted
 
 NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _HOST = re.compile(r"[A-Za-z0-9_-]{1,63}(\.[A-Za-z0-9_-]{1,63})*")
@@ -60,6 +60,14 @@ class SameMachine:
                 return _refusal("Origin", origin)
 
         return None
+
+
+def write_unrouted(method: str, status: int) -> None:
+    """Write the line of a request that no route answers; whatever its path is, it is not told."""
+    log.info(
+        REQUEST_ENDED,
+        extra={"method": method, "route": "none", "status": status, "duration_s": 0.0},
+    )
 
 
 def host_name(given: str) -> str:
