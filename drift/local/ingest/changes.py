@@ -21,10 +21,11 @@ from drift.graph.writing.records import (
 )
 from drift.indexing.documents import Skipped, SourceDocument, ending_of, is_file_name
 from drift.indexing.records import chunk_records, document_record, version_of
-from drift.local.ingest.doubles import SAME, Doubles, doubles_of, with_doubles
+from drift.local.ingest.doubles import SAME, Doubles, doubles_of
 from drift.local.ingest.files import SourceFile
 from drift.local.ingest.identity import Identity, identify
 from drift.local.ingest.places import below, is_inside, require_own_graph
+from drift.local.ingest.related import with_related
 from drift.local.ingest.report import STAGES, IngestReport, Report, say_nothing
 from drift.local.ingest.scheduling import InProcess, Read, Stages, Work, read_all
 from drift.local.ingest.sources import Source, nothing_read
@@ -87,7 +88,7 @@ class SourceChanges:
         IngestError when they would be in it twice, are none at all, or its graph was imported.
         """
         require_own_graph(self.project_id, state.documents.values())
-        self.source = await asyncio.to_thread(with_doubles, self.source, state)
+        self.source = await asyncio.to_thread(with_related, self.source, state)
         hashes = {one.id: one.content_hash for one in self.source.documents}
         identity = await asyncio.to_thread(identify, self.source, hashes, state)
         if not (hashes or identity.gone or identity.kept or self.source.only is not None):

@@ -9,15 +9,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from drift.graph.writing.records import DocumentRecord, ProjectState
 from drift.indexing.documents import FORMATS, PAGES, SourceDocument, ending_of
 from drift.local.ingest.files import SourceFile
-from drift.local.ingest.identity import Identity, possible_files
-from drift.local.ingest.places import below, is_inside
+from drift.local.ingest.identity import Identity
+from drift.local.ingest.places import below
 from drift.local.ingest.sources import Source
-from drift.local.ingest.versions import superseding, version_in
+from drift.local.ingest.versions import superseding
 from drift.model.attributes import MOST_PLACES, Attributes
 
 SAME = "has the same text as "
@@ -87,51 +86,16 @@ def _newer(
         for one in source.documents
         if one.id not in copies and identity.names[one.id] not in off
     ]
-    said = {
-        one.id: str(getattr(one, "supersedes", "") or one.given.metadata.get("supersedes", ""))
-        for one in read
-    }
+    said = {one.id: supersedes(one) for one in read}
     paths = [one.id for one in read]
     dated = filter(source.selection.newest.match_file, paths)
     newer = superseding(paths, {path: names for path, names in said.items() if names}, dated)
     return {path: identity.names[newest] for path, newest in newer.items()}
 
 
-def with_doubles(source: Source, state: ProjectState) -> Source:
-    """Return a part of a source together with the copies and versions of what is in it, or was.
-
-    Where a file is changed that others are copies of, one of these is to be read.
-    """
-    if source.only is None or source.wider is None:
-        return source
-    files = {name: possible_files(name, one.source) for name, one in state.documents.items()}
-    asked = {one.content_hash for one in source.documents}
-    asked |= {
-        state.documents[name].version.content_hash
-        for name, own in files.items()
-        if any(is_inside(file, place) for file in own[:1] for place in source.only)
-    }
-    known = [(files[name][0], one.version.content_hash) for name, one in state.documents.items()]
-    known += [
-        (place, version.content_hash)
-        for place, (version, why) in state.skipped.items()
-        if why.startswith(SAME)
-    ]
-
-    def family(place: str) -> object:
-        path = place.removeprefix(f"{source.name.rstrip('/')}/")
-        found = version_in(path, is_dated=source.selection.newest.match_file(path))
-        return found and found.family
-
-    families = {*map(family, source.only)} - {None}
-    further = [
-        Path(place)
-        for place, content in known
-        if is_inside(place, source.name)
-        and (content in asked or (families and family(place) in families))
-        and not any(is_inside(place, one) for one in source.only)
-    ]
-    return source.wider(further) if further else source
+def supersedes(one: SourceFile | SourceDocument) -> str:
+    """Return what is said that a document supersedes, with commas between several."""
+    return str(getattr(one, "supersedes", "") or one.given.metadata.get("supersedes", ""))
 
 
 def _kind(name: str) -> str:
