@@ -167,9 +167,12 @@ class SourceChanges:
             key=key,
         )
         place = below(self.source.name, document.id)
-        is_off = any(state.documents[one].is_off for one in held)
-        wanted = _Wanted((document, make), place, version, held, others, is_off)
         known, reason = state.skipped.get(place, (None, ""))
+        # A copy of what is off stays off, also when that says something else now.
+        is_same = known is not None and known.content_hash == document.content_hash
+        places = [*held, reason.removeprefix(SAME)] if is_same else held
+        is_off = any(one.is_off for one in filter(None, map(state.documents.get, places)))
+        wanted = _Wanted((document, make), place, version, held, others, is_off)
         if known != version or self.force or reason.startswith(SAME):
             reason = copied
         if reason:

@@ -7,7 +7,7 @@ be the same as well, so that a filter finds each text by all that is said of it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from drift.graph.writing.records import DocumentRecord, ProjectState
@@ -46,9 +46,9 @@ class Doubles:
 def doubles_of(source: Source, identity: Identity, state: ProjectState) -> Doubles:
     """Return which files of a source are copies: of others in it, or of what stays stored.
 
-    Of several the one is read that is stored, else that with the shortest path. Those of which one
-    is switched off are no copies, nor are those in different folders: who may read one folder is
-    told no name of another.
+    Of several the one is read that was switched off, since its words are not to be cited from
+    another place either, else one that is stored, else that with the shortest path. Those in
+    different folders are no copies: who may read one folder is told no name of another.
     """
     held = {
         path: [n for n in (name, *identity.others.get(path, ())) if n in state.documents]
@@ -65,15 +65,22 @@ def doubles_of(source: Source, identity: Identity, state: ProjectState) -> Doubl
     taken = {name for names in held.values() for name in names} | {*identity.gone}
     stay = _by_hash({n: one for n, one in state.documents.items() if n not in taken})
     for (content, *_), paths in groups.items():
-        if any(state.documents[name].is_off for path in paths for name in held[path]):
-            continue
-        first, *others = sorted(paths, key=lambda p: (not held[p], len(p), p))
+        ranks = {path: _rank([state.documents[n] for n in held[path]], content) for path in paths}
+        first, *others = sorted(paths, key=lambda p: (ranks[p], len(p), p))
         places[first] = tuple(identity.names[one] for one in others[:MOST_PLACES])
         reasons |= dict.fromkeys(others, f"{SAME}{identity.names[first]}")
         known, reason = state.skipped.get(below(source.name, first), (None, ""))
         if known and known.content_hash == content and reason.startswith(SAME) and content in stay:
             reasons |= dict.fromkeys(paths, f"{SAME}{stay[content][0].id}")
     return Doubles(reasons, places, _newer(source, identity, state, reasons))
+
+
+def _rank(stored: Sequence[DocumentRecord], content: str) -> int:
+    """Return which of several copies counts, the first one, by what is stored of it."""
+    off = [one for one in stored if one.is_off]
+    if any(one.version.content_hash == content for one in off):
+        return 0
+    return 2 if off else 1 if stored else 3
 
 
 def _newer(
