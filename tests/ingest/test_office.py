@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Mapping
 from io import BytesIO
 
 import pytest
@@ -29,7 +30,7 @@ CHART = (
 )
 
 
-def archive(parts: dict[str, str]) -> bytes:
+def archive(parts: Mapping[str, str | bytes]) -> bytes:
     out = BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
         for name, said in parts.items():
@@ -459,3 +460,24 @@ def test_comments_that_are_damaged_are_told() -> None:
         "a.odt", archive({"content.xml": "<d><body><p>x</p></body></d>", "meta.xml": "<"})
     )
     assert (document.text, "meta.xml" in document.note) == ("x", True)
+
+
+@pytest.mark.parametrize("charset", ["iso-8859-2", "windows-1250", "gb2312"])
+def test_the_charset_that_a_part_declares_counts(charset: str) -> None:
+    words = "码头关闭" if charset == "gb2312" else "Žluté lodě"
+    said = f"{words} for all who come."
+    parts: dict[str, str | bytes] = {}
+    parts["META-INF/container.xml"] = '<c><rootfile full-path="a.opf"/></c>'
+    parts["a.opf"] = (
+        '<p><manifest><item id="1" href="a.xhtml" media-type="application/xhtml+xml"/></manifest>'
+        '<spine><itemref idref="1"/></spine></p>'
+    )
+    page = f'<?xml version="1.0" encoding="{charset}"?>\n<html><body><p>{said}'
+    assert words in read("a.epub", archive({**parts, "a.xhtml": page.encode(charset)})).text
+    declared = f'<?xml version="1.0" encoding="{charset}"?>\n<a><b>{said}</b></a>'
+    assert words in read("a.xml", declared.encode(charset)).text
+    html = f'<html><meta charset="{charset}"><p>{said}'.encode(charset)
+    parts = {"_rels/.rels": relations(officeDocument="word/a.xml"), "word/a.html": html}
+    parts["word/_rels/a.xml.rels"] = relations(aFChunk="a.html")
+    parts["word/a.xml"] = f'<w:d {SPACES}><w:body><w:altChunk r:id="aFChunk"/></w:body></w:d>'
+    assert words in read("a.docx", archive(parts)).text

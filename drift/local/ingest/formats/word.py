@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from drift.indexing.documents import Skipped, text_of
 from drift.local.ingest.formats import DamagedError, Growth, Read
-from drift.local.ingest.formats.encodings import decoded
+from drift.local.ingest.formats.encodings import decoded, decoded_page
 from drift.local.ingest.formats.escaping import escaped
 from drift.local.ingest.formats.figures import chart, diagram, linear, picture
 from drift.local.ingest.formats.html_text import read_page
@@ -133,8 +133,9 @@ class _Word(Story):
 
     def _chunk(self, name: str) -> Iterator[str]:
         """Yield what another document says that stands in this one, where it is a page or text."""
-        found = text_of(self._package.content(name), "", decoded)
         ending = name.rpartition(".")[2].lower()
+        detect = decoded if ending == "txt" else decoded_page
+        found = text_of(self._package.content(name), "", detect)
         if isinstance(found, Skipped) or ending not in {"htm", "html", "xhtml", "txt"}:
             self.left["documents within this one"] += 1
             return
