@@ -12,6 +12,8 @@ Value = str | int | float | bool
 
 METADATA = "metadata."
 """What the properties begin with that hold metadata."""
+RELATING = ("supersedes", "message-id", "in-reply-to")
+"""The metadata by which documents depend on each other."""
 METADATA_NAME = "[A-Za-z0-9_.-]{1,64}"
 MOST_TAGS, MOST_METADATA, MOST_PLACES = 32, 16, 100
 

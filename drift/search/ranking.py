@@ -15,8 +15,8 @@ from dataclasses import replace
 from drift.evidence.near_duplicates import near_duplicates
 from drift.model.graph import Candidate, Candidates, Chunk, Evidence, document_of
 from drift.search.code_order import definitions_first
+from drift.search.superseded import newest_first
 from drift.search.title_links import led_by_titles
-from drift.search.versions import newest_first
 
 MIN_MASS = 1 / 4000
 """Mass below which a walk takes no further step; it is the unit when a logarithm is taken."""

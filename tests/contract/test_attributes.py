@@ -168,3 +168,16 @@ async def test_keys_of_filters_are_bounded(backend: Neo4jBackend, project: str) 
     )
     keys = await backend.reader().filter_keys(EVERYBODY.project(project), soon())
     assert (len(keys), keys[0].key, len(keys[0].values)) == (20, "metadata.common", 10)
+
+
+async def test_a_run_knows_what_stored_documents_say_of_each_other(
+    backend: Neo4jBackend, project: str
+) -> None:
+    said = {"supersedes": "menu.md", "message-id": "<1@q>", "year": 2026}
+    given = Attributes((), said, superseded_by="new.md")
+    document = SourceDocument("ferry.md", "Ferry", FERRY, "markdown", given=given)
+    context = IngestContext(backend.writer, Counted(), DIMENSIONS, model=MODEL)
+    await ingest(Source("/nowhere/harbour", (document,)), project, context)
+    held = (await backend.writer.project_state(project)).documents["ferry.md"].attributes
+    relating = {name: value for name, value in said.items() if name != "year"}
+    assert held == Attributes((), relating, superseded_by="new.md")

@@ -127,7 +127,30 @@ SECRETS = {
     "a.ini": "[a]\nspring.datasource.password=hush\nurl = http://ann:hush@host/\nuser = ann",
     "a.sh": "export DB_PASSWORD='hush'\nuser=ann\nx=ghp_hushhushhushhushhush\n",
     "a.toml": 'k = """\n-----BEGIN RSA PRIVATE KEY-----\nhush\n-----END RSA PRIVATE KEY-----\n"""\n'
-    'user = "ann"',
+    'user = "ann"\n[b]\npassword = """\nhush\nhush"""\n',
+    "c.yaml": "a:\n  password: |-  # why\n\n    hush\n\n      hush\n  user: ann\n"
+    "secret: >\n  hush\n",
+    "d.yaml": '- password: "hush\n    hush"\n  user: ann\n- token:\n    hush\n',
+    "e.yaml": "- value: hush\n  name: API_KEY\n- name: TOKEN\n  kind: a\n  value: |\n    hush\n"
+    "- ann\n",
+    "f.yaml": 'args: ["--db-password", "hush", ann]\nb:\n- --token\n- hush\n- ann\n',
+    "b.json": '{"a": {"user": "ann"}, "env":[{"name":"DB_PASSWORD","slot":false,"value":"hush"}]}',
+    "d.json": '{"headers": {"Authorization": "Bearer hush"}, "a": {"user": "ann"}}',
+    "b.xml": "<a user='ann'><setting name='Password'>\n<value>hush</value></setting></a>",
+    "Dockerfile": "FROM ann\nENV DB_PASSWORD hush\nARG TOKEN=hush\nENV A=1 \\\n  B_SECRET=hush\n",
+    "b.sh": "PGPASSWORD=hush psql\nx --password hush -h ann\nx --api-key 'hush'\n"
+    "mysql -u ann -phush db\ndocker login -u ann -p hush host\nsshpass -p 'hush' ssh ann\n"
+    "curl -u ann:hush http://host -H 'Authorization: Bearer hush'\n",
+    "a.conf": 'user ann;\nproxy_set_header Authorization "Basic hush==";\n',
+}
+READABLE = {
+    "a.yaml": "password_policy: at least 12\ndescription: A password is asked for by --password.\n"
+    "text: |\n  The token of a caller is kept; its secret is not.\n"
+    "authorization: enabled\nsecret:\n  secretName: tls\ntoken: |\n  {{ .Values.token }}\n",
+    "a.sh": "mkdir -p a\nssh -p 22 host\ndocker run -p 80:80 a\nmysql -u root -p < a.sql\n"
+    'x --password PASSWORD\nx --token "$TOKEN" --password-stdin\nx --secret id=npm,src=a\n'
+    'read -p "Password: " word\n  echo "x"\ncurl -H "Authorization: Bearer $TOKEN" host\n',
+    "Makefile": "token:\n\tcurl host\n",
 }
 
 
@@ -139,6 +162,21 @@ def test_values_of_secrets_are_left_out_on_their_lines(name: str) -> None:
     assert document.text.count("\n") == SECRETS[name].count("\n")
     assert "secret" in document.note
     assert ("${TOKEN}" in document.text) == ("${TOKEN}" in SECRETS[name])
+
+
+@pytest.mark.parametrize("name", READABLE)
+def test_what_only_speaks_of_secrets_stays(name: str) -> None:
+    document = read(name, READABLE[name])
+    assert document.text == READABLE[name]
+    assert not document.note
+
+
+def test_the_report_counts_every_secret_that_is_hidden() -> None:
+    rows = [{"name": "A_TOKEN", "value": "{hush|"}, {"name": "B", "value": "ghp_" + "h" * 20}] * 2
+    document = read("a.json", json.dumps(rows))
+    assert document.note.endswith(": 4 times")
+    assert "hush" not in document.text
+    assert read("c.yaml", SECRETS["c.yaml"]).note.endswith(": 2 times")
 
 
 def test_files_of_secrets_are_not_read_and_workflows_are(tmp_path: Path) -> None:
@@ -182,6 +220,8 @@ HOSTILE = {
     "cut.json": b'{"a": [{"b": "c',
     "lies.xml": b"<?xml version='1.0' encoding='utf-16'?>\n<a>\n<b>\xe9</b></a>",
     "heads.toml": b"[a]\n" * 10_000,
+    "keys.yaml": b"password a: b c: d e: f\n g: h\n" * 5_000 + b'"secret": "' + b"\n a" * 20_000,
+    "blocks.yaml": b"value: a,name: b token: |\n \n" * 5_000 + b"mysql login curl ENV a_" * 5_000,
     "words.ini": b"password value " * 5_000 + b"eyJ-" * 5_000 + b"[" + b" " * 20_000,
 }
 

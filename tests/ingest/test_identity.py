@@ -320,9 +320,31 @@ async def test_the_same_text_under_several_names_is_one_document(folder: Path) -
     assert (await _ingest(folder, writer)).added == ["a (2).md"]
 
 
-async def test_a_document_that_is_off_hides_no_copy_of_it(folder: Path) -> None:
+async def test_a_document_that_is_off_is_so_at_each_of_its_places(folder: Path) -> None:
     writer = MemoryWriter()
     await _ingest(folder, writer)
+    project = writer.project("p")
+
+    def off() -> list[str]:
+        return sorted(name for name, one in project.documents.items() if one.is_off)
+
     await writer.switch("p", ["a.md"], on=False)
-    _put(folder / "copy.md", TEXTS["a.md"])
-    assert (await _ingest(folder, writer)).added == ["copy.md"]
+    for name in ("y.md", "z.md"):
+        _put(folder / name, TEXTS["a.md"])
+    assert not (await _ingest(folder, writer)).added
+    assert project.documents["a.md"].attributes.also_at == ("y.md", "z.md")
+    _put(folder / "a.md", "# Quay nine\n\nNobody keeps the keys of `quay_nine`.\n")
+    assert (await _ingest(folder, writer)).added == ["y.md"]
+    assert off() == ["a.md", "y.md"]
+    (folder / "y.md").unlink()
+    await _ingest(folder, writer)
+    assert off() == ["a.md", "z.md"]
+
+    # A document that is seen stays so when another becomes the same, and goes when it does.
+    _put(folder / "a.md", TEXTS["d.txt"])
+    (folder / "d.txt").rename(folder / "d.md")
+    await _ingest(folder, writer)
+    assert ("d.md" in project.documents, off()) == (True, ["z.md"])
+    _put(folder / "d.md", TEXTS["a.md"])
+    assert "d.md" in (await _ingest(folder, writer)).removed
+    assert off() == ["z.md"]

@@ -144,6 +144,33 @@ def test_what_several_messages_quote_is_read_once(tmp_path: Path) -> None:
     assert QUOTED in alone.text
 
 
+async def test_a_run_over_what_changed_knows_which_messages_are_quoted(tmp_path: Path) -> None:
+    first, more = message("Berths", BERTH, Message_ID="<1@q>"), {"In_Reply_To": "<1@q>"}
+    replies = [message("Re: Berths", f"{one}\n\n{REPLY}", **more) for one in ("B.", "C.", "D.")]
+    (tmp_path / "a.eml").write_bytes(bytes(first))
+    (tmp_path / "b.eml").write_bytes(bytes(replies[0]))
+    (tmp_path / "box.mbox").write_bytes(b"From c\n" + bytes(replies[1]))
+    (tmp_path / "z.eml").write_bytes(bytes(message("Fares", "5.", Message_ID="<2@q>")))
+    writer = MemoryWriter()
+    await ingest(read_source(tmp_path), "p", context(writer))
+
+    async def quoting(changed: str) -> str:
+        source = read_changed(tmp_path, [tmp_path / changed])
+        report = await ingest(source, "p", context(writer))
+        assert "z.eml" not in {*report.unchanged, *report.changed}
+        chunks = writer.project("p").chunks.items()
+        return " ".join(n for n, own in sorted(chunks) if any("> Berth 4" in c.text for c in own))
+
+    (tmp_path / "d.eml").write_bytes(bytes(replies[2]))
+    assert await quoting("d.eml") == ""
+    (tmp_path / "a.eml").unlink()
+    assert await quoting("a.eml") == "b.eml"
+    (tmp_path / "b.eml").unlink()
+    assert await quoting("b.eml") == "box.mbox/2026-03-02 Re: Berths.eml"
+    (tmp_path / "a.eml").write_bytes(bytes(first))
+    assert await quoting("a.eml") == ""
+
+
 def test_what_is_attached_is_a_document_with_its_message(tmp_path: Path) -> None:
     files = [
         ("plan.pdf", made.pdf([["Berth 4 is closed."]])),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Mapping
 from io import BytesIO
 
 import pytest
@@ -29,7 +30,7 @@ CHART = (
 )
 
 
-def archive(parts: dict[str, str]) -> bytes:
+def archive(parts: Mapping[str, str | bytes]) -> bytes:
     out = BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
         for name, said in parts.items():
@@ -417,7 +418,11 @@ BOMB = "<!DOCTYPE a [<!ENTITY a 'lollol'><!ENTITY b '&a;&a;&a;'>]>"
         ("a.epub", archive({"META-INF/container.xml": '<c><rootfile full-path="../../x"/></c>'})),
         ("a.epub", made.word("", [("", "x")])),
         ("a.docx", archive({"_rels/.rels": relations(officeDocument="../../../etc/passwd")})),
-        ("a.docx", word(p(r("x")), comments="</w:x>")),
+        ("a.docx", made.package(".docx", {"word/document.xml": b"<a><b"})),
+        ("a.pptx", made.package(".pptx", {"ppt/slides/slide1.xml": b"<a><b"})),
+        ("a.pptx", made.package(".pptx", {"ppt/_rels/presentation.xml.rels": b"<a><b"})),
+        ("a.xlsx", made.package(".xlsx", {"xl/sharedStrings.xml": b"<a><b"})),
+        ("a.xlsx", made.package(".xlsx", {"xl/workbook.xml": b"<a><b"})),
         ("a.rtf", b"PK\x03\x04"),
         ("a.rtf", rb"{\rtf1" + b"{" * 200_000),
         ("a.odt", open_document("<a>" * 5_000 + "x" + "</a>" * 5_000)),
@@ -427,3 +432,52 @@ def test_what_is_damaged_or_of_another_kind_is_skipped_with_a_reason(
     name: str, content: bytes
 ) -> None:
     assert isinstance(document_in(content, name, None), Skipped)
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("a.docx", "docProps/core.xml word/styles.xml"),
+        ("a.docx", "word/_rels/document.xml.rels"),
+        ("a.pptx", "docProps/core.xml ppt/slideMasters/slideMaster1.xml"),
+        ("a.pptx", "ppt/slides/_rels/slide1.xml.rels"),
+        ("a.xlsx", "docProps/core.xml xl/styles.xml"),
+    ],
+)
+def test_a_part_that_is_damaged_costs_no_words_of_others(name: str, parts: str) -> None:
+    ending = name[1:]
+    document = read(name, made.package(ending, dict.fromkeys(parts.split(), b"<a><b")))
+    assert document.text == read(name, made.package(ending, {})).text
+    told = (f"the damaged part {part} (1)" for part in parts.split())
+    assert document.note == f"left out: {', '.join(told)}"
+
+
+def test_comments_that_are_damaged_are_told() -> None:
+    document = read("a.docx", word(p(r("Berth 4.")), comments="</w:x>"))
+    note = "left out: the damaged part word/comments.xml (1)"
+    assert (document.text, document.note) == ("Berth 4.", note)
+    document = read(
+        "a.odt", archive({"content.xml": "<d><body><p>x</p></body></d>", "meta.xml": "<"})
+    )
+    assert (document.text, "meta.xml" in document.note) == ("x", True)
+
+
+@pytest.mark.parametrize("charset", ["iso-8859-2", "windows-1250", "gb2312"])
+def test_the_charset_that_a_part_declares_counts(charset: str) -> None:
+    words = "码头关闭" if charset == "gb2312" else "Žluté lodě"
+    said = f"{words} for all who come."
+    parts: dict[str, str | bytes] = {}
+    parts["META-INF/container.xml"] = '<c><rootfile full-path="a.opf"/></c>'
+    parts["a.opf"] = (
+        '<p><manifest><item id="1" href="a.xhtml" media-type="application/xhtml+xml"/></manifest>'
+        '<spine><itemref idref="1"/></spine></p>'
+    )
+    page = f'<?xml version="1.0" encoding="{charset}"?>\n<html><body><p>{said}'
+    assert words in read("a.epub", archive({**parts, "a.xhtml": page.encode(charset)})).text
+    declared = f'<?xml version="1.0" encoding="{charset}"?>\n<a><b>{said}</b></a>'
+    assert words in read("a.xml", declared.encode(charset)).text
+    html = f'<html><meta charset="{charset}"><p>{said}'.encode(charset)
+    parts = {"_rels/.rels": relations(officeDocument="word/a.xml"), "word/a.html": html}
+    parts["word/_rels/a.xml.rels"] = relations(aFChunk="a.html")
+    parts["word/a.xml"] = f'<w:d {SPACES}><w:body><w:altChunk r:id="aFChunk"/></w:body></w:d>'
+    assert words in read("a.docx", archive(parts)).text

@@ -76,3 +76,36 @@ async def test_documents_say_what_supersedes_them(tmp_path: Path) -> None:
     assert await newer() == {"fees-2023.md": "fees-2024.md"}
     await writer.switch("p", ["fees-2024.md"], on=False)
     assert await newer() == {}
+
+
+async def test_a_run_over_what_changed_knows_what_documents_say_of_each_other(
+    tmp_path: Path,
+) -> None:
+    rules, other = "# House rules\n\nQuiet from nine.\n", "# Fares\n\nA ferry costs 5.\n"
+    (tmp_path / "old").mkdir()
+
+    def put(name: str, text: str, said: str = "") -> Path:
+        (tmp_path / name).write_text(f"---\nsupersedes: {said}\n---\n{text}" if said else text)
+        return tmp_path / name
+
+    put("old/rules.md", rules)
+    put("draft.md", rules + "Draft.\n", "old/rules")
+    new = put("rules.md", rules + "Signed.\n", "draft.md, gone.md")
+    put("fares.md", other)
+    writer = MemoryWriter()
+    await ingest(await asyncio.to_thread(read_source, tmp_path), "p", context(writer))
+    held = writer.project("p").documents
+
+    async def newer(changed: Path) -> list[str]:
+        source = await asyncio.to_thread(read_changed, tmp_path, [changed])
+        report = await ingest(source, "p", context(writer))
+        assert "fares.md" not in {*report.unchanged, *report.changed}
+        return [held[one].attributes.superseded_by for one in ("old/rules.md", "draft.md")]
+
+    assert await newer(put("old/rules.md", rules + "Shut at ten.\n")) == ["rules.md"] * 2
+    assert await newer(put("draft.md", rules + "Draft 2.\n", "old/rules")) == ["rules.md"] * 2
+    new.unlink()
+    assert await newer(new) == ["draft.md", ""]
+    assert await newer(put("draft.md", rules)) == ["", ""]
+    beside = put("draft.md.meta.json", '{"metadata": {"supersedes": "old/rules.md"}}')
+    assert await newer(beside) == ["draft.md", ""]

@@ -10,7 +10,7 @@ from drift.answer.references import label_of
 from drift.model.graph import Chunk
 from drift.model.tree import Citation
 from drift.prompting.elements import chunk_element
-from drift.search.versions import newest_first
+from drift.search.superseded import newest_first
 
 OLD = Chunk("old", "The rent is 900.", "Lease", 0.9, document_id="lease-v1.md")
 OLD = replace(OLD, superseded_by="lease-v2.md", page=3)

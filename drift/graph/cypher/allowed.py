@@ -57,11 +57,11 @@ def matches(d: str) -> str:
     """Return the condition that a document fits `$asked.conditions`, of drift.contracts.filter."""
     leaf = f"level{LEVELS}"
     value, compared = f"({milliseconds(f'{d}[{leaf}.key]')})", f"{leaf}.values[0]"
+    held = f"""CASE WHEN {value} IS :: LIST<ANY> NOT NULL THEN {value} ELSE [{value}] END
+        + CASE {leaf}.key WHEN 'path' THEN coalesce({d}.also_at, []) ELSE [] END"""
     condition = f"""{leaf}.negated <> coalesce(CASE {leaf}.type
-      WHEN 'in' THEN any(one IN CASE WHEN {value} IS :: LIST<ANY> NOT NULL THEN {value}
-        ELSE [{value}] END WHERE one IN {leaf}.values)
-      WHEN 'prefix' THEN any(one IN [{value}] + coalesce({d}.also_at, [])
-        WHERE toStringOrNull(one) STARTS WITH {compared})
+      WHEN 'in' THEN any(one IN {held} WHERE one IN {leaf}.values)
+      WHEN 'prefix' THEN any(one IN {held} WHERE toStringOrNull(one) STARTS WITH {compared})
       WHEN 'gt' THEN {value} > {compared}
       WHEN 'gte' THEN {value} >= {compared}
       WHEN 'lt' THEN {value} < {compared}
@@ -69,6 +69,6 @@ def matches(d: str) -> str:
     END, false)"""
     for level in range(LEVELS, 0, -1):
         listed = f"level{level - 1}" if level > 1 else "$asked.conditions"
-        held = "all" if level % 2 else "any"
-        condition = f"{held}(level{level} IN {listed} WHERE {condition})"
+        of = "all" if level % 2 else "any"
+        condition = f"{of}(level{level} IN {listed} WHERE {condition})"
     return condition

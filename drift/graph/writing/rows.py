@@ -18,6 +18,7 @@ from drift.graph.writing.records import (
     DocumentRecord,
     DocumentVersion,
 )
+from drift.model.attributes import Attributes
 from drift.model.graph import Vector
 
 ROWS = 2000
@@ -141,6 +142,7 @@ def stored_document(row: Mapping[str, Any]) -> DocumentRecord:
         row["updated_at"],
         str(row["key"] or row["id"]),
         is_off=row["is_off"],
+        attributes=Attributes((), dict(row["told"]), superseded_by=row["superseded_by"] or ""),
     )
 
 

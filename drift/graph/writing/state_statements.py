@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from drift.graph.writing.clauses import DOCUMENTS, OFF, UPDATED_AT, one
+from drift.model import attributes
 
 # A document is stored when it has as many chunks as it was written with, each with a vector: what
 # broke, or was lost since, is written anew.
 _STORED = f"""WITH d, COUNT {{ (d)-[:HAS_CHUNK]->() }} AS chunks
     RETURN d {{.id, .title, .source, .key, .content_hash, .rules, .source_uri,
       .attributes_hash, .chunks,
+      superseded_by: toStringOrNull(d.superseded_by),
+      told: [name IN {[*attributes.RELATING]} WHERE d['{attributes.METADATA}' + name] IS NOT NULL
+        | [name, toStringOrNull(d['{attributes.METADATA}' + name])]],
       updated_at: {UPDATED_AT},
       embedding: CASE $vector WHEN 'embedding' THEN d.embedding_version ELSE $embedding END,
       is_off: coalesce(d.is_off, false),

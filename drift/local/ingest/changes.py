@@ -21,10 +21,11 @@ from drift.graph.writing.records import (
 )
 from drift.indexing.documents import Skipped, SourceDocument, ending_of, is_file_name
 from drift.indexing.records import chunk_records, document_record, version_of
-from drift.local.ingest.doubles import SAME, Doubles, doubles_of, with_doubles
+from drift.local.ingest.doubles import SAME, Doubles, doubles_of
 from drift.local.ingest.files import SourceFile
 from drift.local.ingest.identity import Identity, identify
 from drift.local.ingest.places import below, is_inside, require_own_graph
+from drift.local.ingest.related import with_related
 from drift.local.ingest.report import STAGES, IngestReport, Report, say_nothing
 from drift.local.ingest.scheduling import InProcess, Read, Stages, Work, read_all
 from drift.local.ingest.sources import Source, nothing_read
@@ -87,7 +88,7 @@ class SourceChanges:
         IngestError when they would be in it twice, are none at all, or its graph was imported.
         """
         require_own_graph(self.project_id, state.documents.values())
-        self.source = await asyncio.to_thread(with_doubles, self.source, state)
+        self.source = await asyncio.to_thread(with_related, self.source, state)
         hashes = {one.id: one.content_hash for one in self.source.documents}
         identity = await asyncio.to_thread(identify, self.source, hashes, state)
         if not (hashes or identity.gone or identity.kept or self.source.only is not None):
@@ -166,9 +167,12 @@ class SourceChanges:
             key=key,
         )
         place = below(self.source.name, document.id)
-        is_off = any(state.documents[one].is_off for one in held)
-        wanted = _Wanted((document, make), place, version, held, others, is_off)
         known, reason = state.skipped.get(place, (None, ""))
+        # A copy of what is off stays off, also when that says something else now.
+        is_same = known is not None and known.content_hash == document.content_hash
+        places = [*held, reason.removeprefix(SAME)] if is_same else held
+        is_off = any(one.is_off for one in filter(None, map(state.documents.get, places)))
+        wanted = _Wanted((document, make), place, version, held, others, is_off)
         if known != version or self.force or reason.startswith(SAME):
             reason = copied
         if reason:

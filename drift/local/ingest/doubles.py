@@ -7,17 +7,16 @@ be the same as well, so that a filter finds each text by all that is said of it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from drift.graph.writing.records import DocumentRecord, ProjectState
 from drift.indexing.documents import FORMATS, PAGES, SourceDocument, ending_of
 from drift.local.ingest.files import SourceFile
-from drift.local.ingest.identity import Identity, possible_files
-from drift.local.ingest.places import below, is_inside
+from drift.local.ingest.identity import Identity
+from drift.local.ingest.places import below
 from drift.local.ingest.sources import Source
-from drift.local.ingest.versions import superseding, version_in
+from drift.local.ingest.versions import superseding
 from drift.model.attributes import MOST_PLACES, Attributes
 
 SAME = "has the same text as "
@@ -47,9 +46,9 @@ class Doubles:
 def doubles_of(source: Source, identity: Identity, state: ProjectState) -> Doubles:
     """Return which files of a source are copies: of others in it, or of what stays stored.
 
-    Of several the one is read that is stored, else that with the shortest path. Those of which one
-    is switched off are no copies, nor are those in different folders: who may read one folder is
-    told no name of another.
+    Of several the one is read that was switched off, since its words are not to be cited from
+    another place either, else one that is stored, else that with the shortest path. Those in
+    different folders are no copies: who may read one folder is told no name of another.
     """
     held = {
         path: [n for n in (name, *identity.others.get(path, ())) if n in state.documents]
@@ -66,15 +65,22 @@ def doubles_of(source: Source, identity: Identity, state: ProjectState) -> Doubl
     taken = {name for names in held.values() for name in names} | {*identity.gone}
     stay = _by_hash({n: one for n, one in state.documents.items() if n not in taken})
     for (content, *_), paths in groups.items():
-        if any(state.documents[name].is_off for path in paths for name in held[path]):
-            continue
-        first, *others = sorted(paths, key=lambda p: (not held[p], len(p), p))
+        ranks = {path: _rank([state.documents[n] for n in held[path]], content) for path in paths}
+        first, *others = sorted(paths, key=lambda p: (ranks[p], len(p), p))
         places[first] = tuple(identity.names[one] for one in others[:MOST_PLACES])
         reasons |= dict.fromkeys(others, f"{SAME}{identity.names[first]}")
         known, reason = state.skipped.get(below(source.name, first), (None, ""))
         if known and known.content_hash == content and reason.startswith(SAME) and content in stay:
             reasons |= dict.fromkeys(paths, f"{SAME}{stay[content][0].id}")
     return Doubles(reasons, places, _newer(source, identity, state, reasons))
+
+
+def _rank(stored: Sequence[DocumentRecord], content: str) -> int:
+    """Return which of several copies counts, the first one, by what is stored of it."""
+    off = [one for one in stored if one.is_off]
+    if any(one.version.content_hash == content for one in off):
+        return 0
+    return 2 if off else 1 if stored else 3
 
 
 def _newer(
@@ -87,51 +93,16 @@ def _newer(
         for one in source.documents
         if one.id not in copies and identity.names[one.id] not in off
     ]
-    said = {
-        one.id: str(getattr(one, "supersedes", "") or one.given.metadata.get("supersedes", ""))
-        for one in read
-    }
+    said = {one.id: supersedes(one) for one in read}
     paths = [one.id for one in read]
     dated = filter(source.selection.newest.match_file, paths)
     newer = superseding(paths, {path: names for path, names in said.items() if names}, dated)
     return {path: identity.names[newest] for path, newest in newer.items()}
 
 
-def with_doubles(source: Source, state: ProjectState) -> Source:
-    """Return a part of a source together with the copies and versions of what is in it, or was.
-
-    Where a file is changed that others are copies of, one of these is to be read.
-    """
-    if source.only is None or source.wider is None:
-        return source
-    files = {name: possible_files(name, one.source) for name, one in state.documents.items()}
-    asked = {one.content_hash for one in source.documents}
-    asked |= {
-        state.documents[name].version.content_hash
-        for name, own in files.items()
-        if any(is_inside(file, place) for file in own[:1] for place in source.only)
-    }
-    known = [(files[name][0], one.version.content_hash) for name, one in state.documents.items()]
-    known += [
-        (place, version.content_hash)
-        for place, (version, why) in state.skipped.items()
-        if why.startswith(SAME)
-    ]
-
-    def family(place: str) -> object:
-        path = place.removeprefix(f"{source.name.rstrip('/')}/")
-        found = version_in(path, is_dated=source.selection.newest.match_file(path))
-        return found and found.family
-
-    families = {*map(family, source.only)} - {None}
-    further = [
-        Path(place)
-        for place, content in known
-        if is_inside(place, source.name)
-        and (content in asked or (families and family(place) in families))
-        and not any(is_inside(place, one) for one in source.only)
-    ]
-    return source.wider(further) if further else source
+def supersedes(one: SourceFile | SourceDocument) -> str:
+    """Return what is said that a document supersedes, with commas between several."""
+    return str(getattr(one, "supersedes", "") or one.given.metadata.get("supersedes", ""))
 
 
 def _kind(name: str) -> str:

@@ -29,7 +29,7 @@ from drift.indexing.reading_process import Guard, guarded
 from drift.local.ingest import formats
 from drift.local.ingest.code.code_documents import read_code
 from drift.local.ingest.code.languages import LANGUAGES
-from drift.local.ingest.formats import NO_TALK, Talk, tools
+from drift.local.ingest.formats import NO_TALK, Talk, tool_configurations
 from drift.local.ingest.formats.encodings import decoded, decoded_page
 from drift.local.ingest.formats.html_text import read_page
 from drift.local.ingest.formats.quotes import QUOTED
@@ -140,15 +140,15 @@ def document_in(content: bytes, name: str, updated_at: int | None) -> SourceDocu
     read = _read_by_ending(content, name, updated_at)
     if isinstance(read, Skipped):
         return read
-    return replace(read, media_type=MEDIA_TYPES.get(formats.kind_of(name), ""))
+    return replace(read, media_type=MEDIA_TYPES.get(formats.canonical_ending(name), ""))
 
 
 def _read_by_ending(content: bytes, name: str, updated_at: int | None) -> SourceDocument | Skipped:
-    ending = formats.kind_of(name)
+    ending = formats.canonical_ending(name)
     if ending in LANGUAGES:
         return read_code(content, name, updated_at)
-    if PurePosixPath(name).name in tools.NAMES:
-        return tools.read_tools(content, name, updated_at)
+    if PurePosixPath(name).name in tool_configurations.NAMES:
+        return tool_configurations.read_tools(content, name, updated_at)
     if ending not in formats.ENDINGS:
         is_headed = FORMATS.get(ending) == "markdown"
         in_words = _read_page if ending in PAGES else _read_markdown if is_headed else _read_text

@@ -12,7 +12,7 @@ from drift.indexing.documents import FORMATS, ending_of
 from drift.local.ingest import formats
 from drift.local.ingest.code.languages import LANGUAGES, NEEDS, is_installed
 from drift.local.ingest.formats.secrets import may_be_secret
-from drift.local.ingest.formats.tools import NAMES as TOOLS
+from drift.local.ingest.formats.tool_configurations import NAMES as TOOLS
 
 READ = FORMATS.keys() | formats.ENDINGS
 """Endings of documents that are read; source code has its own."""
@@ -94,7 +94,7 @@ def why_ignored(path: str, *, is_wanted: bool = False) -> tuple[str, str] | None
         if not is_read_in(folder, name):
             return (name, _OF_PACKAGES) if name in _PACKAGES else ("hidden", _HIDDEN)
     reason = (not is_wanted and _why_machinery(path)) or why_not(path)
-    return (formats.kind_of(path), reason) if reason else None
+    return (formats.canonical_ending(path), reason) if reason else None
 
 
 def _why_machinery(path: str) -> str:
@@ -119,7 +119,7 @@ def why_machine_made(name: str, content: bytes) -> str:
 
 def why_not(path: str) -> str:
     """Return why a file with this name and ending is not read, or an empty string."""
-    suffix = formats.kind_of(path)
+    suffix = formats.canonical_ending(path)
     if PurePosixPath(path).name in TOOLS:
         return ""
     if may_be_secret(path):

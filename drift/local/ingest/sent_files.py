@@ -17,7 +17,7 @@ def read_sent(name: str, content: bytes) -> SourceDocument | Skipped:
     from drift.local.ingest.files import document_in  # noqa: PLC0415 - the same
     from drift.local.ingest.kinds import READ  # noqa: PLC0415 - the same
 
-    ending = formats.kind_of(name)
+    ending = formats.canonical_ending(name)
     if ending in formats.NOT_TAKEN:
         return Skipped(name, f"ends with {ending}: {formats.NOT_TAKEN[ending]}")
     is_read = ending in READ or PurePosixPath(name).name in CONFIGURATIONS

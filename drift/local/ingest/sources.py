@@ -125,7 +125,8 @@ def read_changed(
     for file in changed:
         place = Path(os.path.abspath(file))  # noqa: PTH100 - links are not followed
         place = place.parent.resolve() / place.name
-        place = document_beside(place) or place
+        around = next(one for one in place.parents if os.path.lexists(one))
+        place = around if around.is_file() else document_beside(place) or place
         if root not in place.parents:
             walk.ignored[printable(ending_of(place.name)), _OUTSIDE] += 1
         else:

@@ -49,12 +49,11 @@ def superseding(
         newest = max(family)
         newer |= {path: newest[1] for number, path in family if number < newest[0]}
 
-    known = {name: path for path in reversed(every) for name in (_without_ending(path), path)}
+    known = {name: path for path in reversed(every) for name in names_of(path)}
     for path, names in said.items():
-        for name in map(str.strip, names.split(",")):
-            beside = str(PurePosixPath(path).parent / name)
-            older = known.get(beside) or known.get(name)
-            if older and older != path:
+        for places in named_in(path, names):
+            older = next(filter(None, map(known.get, places)), path)
+            if older != path:
                 newer[older] = path
     return {path: end for path in newer if (end := _newest(path, newer)) != path}
 
@@ -87,5 +86,12 @@ def version_in(name: str, *, is_dated: bool) -> Version | None:
     return Version(family, tuple(map(int, mark[1].split("."))))
 
 
-def _without_ending(path: str) -> str:
-    return str(PurePosixPath(path).with_suffix("")) if PurePosixPath(path).name else path
+def names_of(path: str) -> tuple[str, str]:
+    """Return what others may call a path: without its ending, or as it is."""
+    return path[: len(path) - len(PurePosixPath(path).suffix)], path
+
+
+def named_in(path: str, names: str) -> list[tuple[str, str]]:
+    """Return the paths, beside this one and of the whole, that each of the names may mean."""
+    found = filter(None, map(str.strip, names.split(",")))
+    return [(str(PurePosixPath(path).parent / name), name) for name in found]

@@ -107,10 +107,10 @@ KINDS = (
     Kind((".ipynb",), "notebook", "read_notebook", "application/x-ipynb+json"),
     Kind((".eml",), "mail", "read_mail", "message/rfc822"),
     Kind((".mbox",), "mail", "read_mailbox", "application/mbox"),
-    Kind((".json", ".jsonc", ".json5", ".geojson"), "values", "read_json", "application/json"),
-    Kind((".jsonl", ".ndjson"), "values", "read_json_lines", "application/x-ndjson"),
-    Kind((".yaml", ".yml"), "values", "read_yaml", "application/yaml"),
-    Kind((".xml", ".xsd", ".wsdl"), "elements", "read_xml", "application/xml"),
+    Kind((".json", ".jsonc", ".json5", ".geojson"), "json_yaml", "read_json", "application/json"),
+    Kind((".jsonl", ".ndjson"), "json_yaml", "read_json_lines", "application/x-ndjson"),
+    Kind((".yaml", ".yml"), "json_yaml", "read_yaml", "application/yaml"),
+    Kind((".xml", ".xsd", ".wsdl"), "xml_files", "read_xml", "application/xml"),
     Kind((".toml",), "head_lines", "read_toml", "application/toml"),
     Kind((".ini", ".cfg", ".conf", ".properties"), "head_lines", "read_ini", "text/plain"),
     Kind((".sql", ".ddl"), "head_lines", "read_sql", "application/sql"),
@@ -151,7 +151,7 @@ NOT_TAKEN = {
 """What to do about endings that people may expect to be read."""
 
 
-def kind_of(name: str) -> str:
+def canonical_ending(name: str) -> str:
     """Return the ending of a file's name, or the one that a Dockerfile or Makefile stands for."""
     ending = ending_of(name)
     if ending in ENDINGS or ending in NOT_TAKEN or (ending and ending in FORMATS):

@@ -8,9 +8,9 @@ from urllib.parse import unquote
 
 from drift.indexing.documents import Skipped, text_of
 from drift.local.ingest.formats import DamagedError, Growth, NoDocumentError, Read
-from drift.local.ingest.formats.encodings import decoded
+from drift.local.ingest.formats.encodings import decoded_page
 from drift.local.ingest.formats.html_text import read_page
-from drift.local.ingest.formats.office import told_by
+from drift.local.ingest.formats.office import note_on, told_by
 from drift.local.ingest.formats.packages import Element, Package, every, said_of
 
 _META = {
@@ -36,10 +36,15 @@ def read_book(content: bytes) -> Read:
     chapters = list(dict.fromkeys(_chapters(root, posixpath.dirname(name))))
     if locked_names.intersection(chapters):
         raise NoDocumentError("is locked against copies: save it without that")
-    texts = (text_of(package.content(one), one, decoded) for one in chapters)
+    texts = (text_of(package.content(one), one, decoded_page) for one in chapters)
     pages = (read_page(found[0])[0] for found in texts if not isinstance(found, Skipped))
     title, own = told_by(root.find("{*}metadata"), _META)
-    return Read("\n\n".join(Growth.of(content).seen(filter(str.strip, pages))), title, own=own)
+    return Read(
+        "\n\n".join(Growth.of(content).seen(filter(str.strip, pages))),
+        title,
+        note=note_on(package.damaged),
+        own=own,
+    )
 
 
 def _chapters(root: Element, folder: str) -> Iterator[str]:

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from io import StringIO
 from itertools import islice
 
-from drift.indexing.documents import Skipped, text_of
 from drift.local.ingest.formats import Growth, NoDocumentError, Read
 from drift.local.ingest.formats.column_heads import is_number
-from drift.local.ingest.formats.encodings import decoded
+from drift.local.ingest.formats.encodings import text_in
 from drift.local.ingest.formats.tables import as_text
 
 MOST_ROWS = 5_000_000
@@ -29,10 +28,7 @@ csv.field_size_limit(2**31 - 1)
 
 def read_csv(content: bytes) -> Read:
     """Return the rows of a table that is text, however it is delimited."""
-    found = text_of(content, "", decoded)
-    if isinstance(found, Skipped):
-        raise NoDocumentError(found.reason)
-    text, note = found
+    text, note = text_in(content)
     if (count := text.count("\n")) > MOST_ROWS:
         raise NoDocumentError(f"has {count:,} rows, more than {MOST_ROWS:,}: keep it in a database")
     said = _SAID.match(text)

@@ -7,7 +7,7 @@ import re
 
 from charset_normalizer import from_bytes
 
-from drift.indexing.documents import Skipped, text_of
+from drift.indexing.documents import Detect, Skipped, text_of
 from drift.local.ingest.formats import NoDocumentError
 
 _LOOKED_AT = 65_536
@@ -75,12 +75,12 @@ def decoded(content: bytes, sample: bytes | None = None) -> tuple[str, str]:
     return content.decode(encoding, errors="replace"), f"was read as {encoding}"
 
 
-def text_in(content: bytes) -> tuple[str, str]:
+def text_in(content: bytes, detect: Detect = decoded) -> tuple[str, str]:
     """Return a content as text whose lines end with line feeds, and a note on its encoding.
 
     NoDocumentError where it is none.
     """
-    found = text_of(content, "", decoded)
+    found = text_of(content, "", detect)
     if isinstance(found, Skipped):
         raise NoDocumentError(found.reason)
     return found[0].replace("\r\n", "\n").replace("\r", "\n"), found[1]

@@ -9,7 +9,7 @@ from itertools import accumulate
 
 from drift.indexing.documents import MAY_HOLD_SECRETS
 from drift.local.ingest.formats import NoDocumentError, Read
-from drift.local.ingest.formats.secrets import configures_tools, without_secrets
+from drift.local.ingest.formats.secrets import HIDDEN, configures_tools, without_secrets
 from drift.local.ingest.parts import MAX_DEPTH, FoundDefinition, cut_along
 
 MOST_OUTLINED = 2_000_000
@@ -120,12 +120,17 @@ def cut_as_it_is(text: str, note: str, find: Find, *, has_lines: bool = True) ->
     return Read(text, note=note, format="text", has_lines=has_lines, pieces=pieces)
 
 
-def shown_without_secrets(text: str) -> tuple[str, str]:
-    """Return a text without secrets, and a note on them; NoDocumentError where all may be one."""
+def shown_without_secrets(text: str, whole: str = "") -> tuple[str, str]:
+    """Return a text without secrets, and a note on them, which the `whole` of the file has still.
+
+    NoDocumentError where all may be one.
+    """
     if configures_tools(text):
         raise NoDocumentError(MAY_HOLD_SECRETS)
-    text, hidden = without_secrets(text)
-    return text, f"what looks like a secret stands as ***: {hidden:,} times" if hidden else ""
+    shown = without_secrets(text)
+    hidden = shown.count(HIDDEN) - (whole or text).count(HIDDEN)
+    note = f"what looks like a secret stands as {HIDDEN}: {hidden:,} times" if hidden > 0 else ""
+    return shown, note
 
 
 def _with_comments(

@@ -158,7 +158,10 @@ def _letter(message: Message) -> Letter:
     to = ", ".join(filter(None, (_header(message, "to"), _header(message, "cc"))))
     date = _moment(_header(message, "date"))
     known = {"from": sender, "to": to, "subject": subject}
-    metadata = {n: metadata_value(n, v[:MOST_CHARACTERS]) for n, v in known.items() if v}
+    first, answers = (_header(message, one) for one in ("message-id", "in-reply-to"))
+    answers = answers.partition(" ")[0]
+    said = known | {"message-id": first, "in-reply-to": answers}
+    metadata = {n: metadata_value(n, v[:MOST_CHARACTERS]) for n, v in said.items() if v}
     day = f"{moments.moment(date):%Y-%m-%d %H:%M} UTC" if date is not None else ""
     names = ", ".join(name for name, _ in attachments)
     words, rest, quoted = without_quotes("\n\n".join(bodies))
@@ -168,10 +171,9 @@ def _letter(message: Message) -> Letter:
     cited = quoted and f"{QUOTED}\n\n{with_marks(quoted)}"
     text = "\n\n".join(filter(None, (head, words, below, cited)))
     own = Attributes((), metadata, date, date)
-    first, answers = (_header(message, one) for one in ("message-id", "in-reply-to"))
     return Letter(
         Read(text, subject or sender, note="; ".join(notes), own=own),
-        Talk(first, answers.partition(" ")[0], len(quoted)),
+        Talk(first, answers, len(quoted)),
         tuple(attachments),
         bool(re.fullmatch("[0-9a-fA-F]{3}[89a-fA-F]", _header(message, "x-mozilla-status"))),
     )

@@ -40,6 +40,12 @@ def told_by(root: Element, names: Mapping[str, str]) -> tuple[str, Attributes]:
     return title, attributes_of(said)[0]
 
 
+def comment(author: str, said: str, place: str = "") -> str:
+    """Return what somebody remarked, on a `place` where it is known; empty for nothing."""
+    by, on = f" ({author})" if author else "", f" on {place}" if place else ""
+    return f"Comment{by}{on}: {said}" if said else ""
+
+
 def note_on(left: Counter[str]) -> str:
     """Return in words what was left out, and how often; empty for nothing."""
     counts = ", ".join(f"{what} ({count:,})" for what, count in sorted((+left).items()))

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from drift.local.ingest.formats import DamagedError, Growth, NoDocumentError, Read
-from drift.local.ingest.formats.office import SlideBox, in_rows, note_on, told_by
+from drift.local.ingest.formats.office import SlideBox, comment, in_rows, note_on, told_by
 from drift.local.ingest.formats.packages import Element, Package, every, local, number_of, said_of
 from drift.local.ingest.formats.stories import Said, Story, Style, within
 from drift.local.ingest.formats.tables import MOST_ACROSS, Cell
@@ -40,7 +40,7 @@ def read_open_document(content: bytes) -> Read:
     package = Package(content)
     if b"encryption-data" in package.content("META-INF/manifest.xml"):
         raise NoDocumentError("has a password: save it anew, without one")
-    root = package.xml("content.xml")
+    root = package.xml("content.xml", is_needed=True)
     body = None if root is None else root.find("{*}body")
     if body is None:
         raise DamagedError("is no OpenDocument that can be read (it has no body)")
@@ -53,7 +53,7 @@ def read_open_document(content: bytes) -> Read:
         text = "\n\n".join(growth.seen(story.blocks(body)))
     title, own = told_by(package.xml("meta.xml"), _META)
     pages = bool(slides) or "\f" in text
-    return Read(text, story.title or title, pages, note_on(story.left), own)
+    return Read(text, story.title or title, pages, note_on(story.left + package.damaged), own)
 
 
 class _OpenDocument(Story):
@@ -127,11 +127,10 @@ class _OpenDocument(Story):
                 continue
             name = local(one)
             if name in {"annotation", "note"}:
-                author = one.findtext("{*}creator")
-                by = f" ({author})" if author else ""
-                called = "Note" if name == "note" else f"Comment{by}"
                 words = " ".join("\n".join(self.blocks(one)).split())
-                said.notes += [f"{called}: {words}"] * bool(words)
+                if name == "annotation":
+                    words = comment(one.findtext("{*}creator") or "", words)
+                said.notes += [f"Note: {words}" if name == "note" else words] * bool(words)
             elif name == "frame":
                 said.behind += self._frame(one)
             elif name == "table":

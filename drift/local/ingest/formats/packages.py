@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import zipfile
 import zlib
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from io import BytesIO
@@ -22,6 +22,7 @@ FREE_UNPACKED, UNPACKED_A_BYTE = 20_000_000, 100
 MOST_PARTS = 20_000
 _READ_AT_ONCE = 1 << 20
 
+_DAMAGED = "the damaged part "
 Element = Any
 """An element of XML, for which lxml has no type."""
 
@@ -107,26 +108,44 @@ class Package:
         """Unpack nothing yet; errors, and what is to `see`, are those of `opened`."""
         self._archive = zipfile.ZipFile(opened(content, see))
         self._names = {_plain(name): name for name in self._archive.namelist()}
+        self.damaged: Counter[str] = Counter()
 
     def content(self, name: str) -> bytes:
         """Return the content of a part; nothing for one that is not there."""
         known = self._names.get(_plain(name))
         return self._archive.read(known) if known else b""
 
-    def xml(self, name: str) -> Element:
-        """Return the root of a part; None where it is missing, DamagedError for what is no XML."""
+    def intact(self) -> bytes:
+        """Return the file without the parts that are damaged."""
+        out = BytesIO()
+        with zipfile.ZipFile(out, "w") as whole:
+            for name in self._names.values():
+                if f"{_DAMAGED}{name}" not in self.damaged:
+                    whole.writestr(name, self._archive.read(name))
+        return out.getvalue()
+
+    def xml(self, name: str, *, is_needed: bool = False) -> Element:
+        """Return the root of a part; None where it is missing, or no XML, which is noted.
+
+        DamagedError for one that `is_needed`, since the file says nothing without it.
+        """
         if not (content := self.content(name)):
             return None
         parser = etree.XMLParser(resolve_entities=False, remove_comments=True, remove_pis=True)
         try:
             return etree.fromstring(content, parser)
         except (etree.LxmlError, ValueError) as error:
-            raise DamagedError(f"is damaged: {name} is no XML that is read ({error})") from error
+            if is_needed:
+                raise DamagedError(
+                    f"is damaged: {name} is no XML that is read ({error})"
+                ) from error
+            self.damaged[f"{_DAMAGED}{self._names[_plain(name)]}"] = 1
+            return None
 
-    def related(self, name: str) -> dict[str, Related]:
+    def related(self, name: str, *, is_needed: bool = False) -> dict[str, Related]:
         """Return by its id what a part, or with an empty name the whole, refers to inside of it."""
         folder, own = posixpath.split(name)
-        root = self.xml(posixpath.join(folder, "_rels", f"{own}.rels"))
+        root = self.xml(posixpath.join(folder, "_rels", f"{own}.rels"), is_needed=is_needed)
         return {
             one.get("Id", ""): Related(
                 one.get("Type", "").rpartition("/")[2],

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from drift.local.ingest.formats import DamagedError, Growth, Read
 from drift.local.ingest.formats.escaping import escaped
-from drift.local.ingest.formats.office import note_on
+from drift.local.ingest.formats.office import comment, note_on
 from drift.local.ingest.formats.tables import Cell, as_text, spread
 from drift.local.ingest.formats.titles import own_title
 from drift.local.ingest.front_matter import attributes_of
@@ -27,7 +27,7 @@ _UNSEEN = frozenset(
     )
 )
 _HELD = frozenset({"fonttbl", "stylesheet", "title", "author", "keywords", "creatim", "revtim"})
-_NOTES = {"footnote": "Note", "annotation": "Comment"}
+_NOTES = ("footnote", "annotation")
 _GOES = {name: name for name in (*_UNSEEN, *_HELD, *_NOTES, "atnauthor")} | {"shptxt": "text"}
 _SWITCHES = {"v": "is_hidden", "deleted": "is_deleted"}
 _SIGNS = {
@@ -206,10 +206,9 @@ class _RtfReader:
     def _paragraph(self) -> str:
         words = "".join(self._words.pop("text", []))
         author = " ".join("".join(self._words.pop("atnauthor", [])).split())
-        for name, called in _NOTES.items():
-            said = " ".join("".join(self._words.pop(name, [])).split())
-            by = f" ({author})" if author and name == "annotation" else ""
-            words += f"\n{called}{by}: {said}" * bool(said)
+        note, remark = (" ".join("".join(self._words.pop(name, [])).split()) for name in _NOTES)
+        words += f"\nNote: {note}" * bool(note)
+        words += f"\n{comment(author, remark)}" * bool(remark)
         return words.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
     def _end_paragraph(self) -> None:

@@ -35,8 +35,9 @@ def read_workbook(content: bytes) -> Read:
     growth = Growth.of(content)
     try:
         package = Package(content, require_near)
-        with CalamineWorkbook.from_filelike(BytesIO(content)) as book:
-            told = WorkbookParts(package)
+        told = WorkbookParts(package)
+        whole = package.intact() if package.damaged else content
+        with CalamineWorkbook.from_filelike(BytesIO(whole)) as book:
             left = Counter[str]()
             formulas: list[str] = []
             for one in book.sheets_metadata:
@@ -52,8 +53,8 @@ def read_workbook(content: bytes) -> Read:
 
     cells = ", ".join(formulas[:_NAMED]) + (" and others" if len(formulas) > _NAMED else "")
     bare = f"{len(formulas):,} formulas have no value stored and stand as written: {cells}"
-    notes = (note_on(left), bare if formulas else "")
     title, own = core_properties(package)
+    notes = (note_on(left + package.damaged), bare if formulas else "")
     return Read("\n\n".join(parts), title, note="; ".join(filter(None, notes)), own=own)
 
 

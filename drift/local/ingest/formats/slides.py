@@ -9,7 +9,7 @@ from typing import Any
 from drift.local.ingest.formats import DamagedError, Growth, Read
 from drift.local.ingest.formats.escaping import escaped
 from drift.local.ingest.formats.figures import chart, diagram, linear, picture
-from drift.local.ingest.formats.office import SlideBox, core_properties, in_rows, note_on
+from drift.local.ingest.formats.office import SlideBox, comment, core_properties, in_rows, note_on
 from drift.local.ingest.formats.packages import (
     Element,
     Package,
@@ -32,7 +32,7 @@ def read_slides(content: bytes) -> Read:
     """Return the text of all slides in their order; of a hidden one its page alone."""
     package = Package(content)
     main = package.part("officeDocument")
-    root = package.xml(main)
+    root = package.xml(main, is_needed=True)
     if root is None or local(root) != "presentation":
         raise DamagedError("is no presentation that can be read (it has no slides)")
 
@@ -41,7 +41,7 @@ def read_slides(content: bytes) -> Read:
     slides = ["\n\n".join(growth.seen(show.slide(one))) for one in named]
     title, own = core_properties(package)
     text = "\n\n\f\n\n".join(slides) if any(slides) else ""
-    return Read(text, title, has_pages=True, note=note_on(show.left), own=own)
+    return Read(text, title, has_pages=True, note=note_on(show.left + package.damaged), own=own)
 
 
 class _Show:
@@ -50,21 +50,21 @@ class _Show:
     def __init__(self, package: Package, name: str) -> None:
         self.left: Counter[str] = Counter()
         self._package = package
-        self._slides = package.related(name)
+        self._slides = package.related(name, is_needed=True)
         authors = (
             one for one in self._slides.values() if one.kind in {"commentAuthors", "authors"}
         )
         self._authors = {
             said_of(author, "id"): said_of(author, "name")
             for part in authors
-            for author in package.xml(part.name)
+            for author in every(package.xml(part.name), "cmAuthor", "author")
         }
         self._places: dict[str, dict[str, Any]] = {}
 
     def slide(self, key: str) -> Iterator[str]:
         """Yield what a slide says, with its notes and the comments on it."""
         part = self._slides.get(key)
-        root = self._package.xml(part.name) if part else None
+        root = self._package.xml(part.name, is_needed=True) if part else None
         if part is None or root is None:
             return
         if said_of(root, "show") in {"0", "false"}:
@@ -156,8 +156,7 @@ class _Show:
                 yield from [f"Notes: {said}"] * bool(said)
             for one in root.iter("{*}cm"):
                 author = self._authors.get(said_of(one, "authorId"), "")
-                said = one.findtext("{*}text") or "\n".join(_paragraphs(one))
-                yield f"Comment ({author}): {said}" if author else f"Comment: {said}"
+                yield comment(author, one.findtext("{*}text") or "\n".join(_paragraphs(one)))
 
 
 def _relation(one: Element) -> str:

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 
 from drift.indexing.documents import Skipped, text_of
 from drift.local.ingest.formats import DamagedError, Growth, Read
-from drift.local.ingest.formats.encodings import decoded
+from drift.local.ingest.formats.encodings import decoded, decoded_page
 from drift.local.ingest.formats.escaping import escaped
 from drift.local.ingest.formats.figures import chart, diagram, linear, picture
 from drift.local.ingest.formats.html_text import read_page
-from drift.local.ingest.formats.office import core_properties, note_on
+from drift.local.ingest.formats.office import comment, core_properties, note_on
 from drift.local.ingest.formats.packages import Element, Package, local, number_of, said_of
 from drift.local.ingest.formats.stories import Said, Story, Style, within
 from drift.local.ingest.formats.tables import Cell
@@ -25,7 +25,7 @@ _UNSEEN = frozenset(
 )
 """Elements that tell how something looks or comes about, and what older programs show instead."""
 _MOVED = frozenset({"del", "moveFrom", "delText"})
-_NOTES = {"footnoteReference": "footnote", "endnoteReference": "endnote"}
+_NOTES = {f"{kind}Reference": kind for kind in ("footnote", "endnote", "comment")}
 _MOST_ACROSS = 100
 
 
@@ -33,7 +33,7 @@ def read_word(content: bytes) -> Read:
     """Return the text of a document with its notes and comments; heads of pages are left out."""
     package = Package(content)
     main = package.part("officeDocument")
-    root = package.xml(main)
+    root = package.xml(main, is_needed=True)
     body = None if root is None else root.find("{*}body")
     if body is None:
         raise DamagedError("is no Word document that can be read (it has no body)")
@@ -41,7 +41,7 @@ def read_word(content: bytes) -> Read:
     story = _Word(package, main, body)
     text = "\n\n".join(Growth.of(content).seen(story.blocks(body)))
     title, own = core_properties(package)
-    note = note_on(story.left)
+    note = note_on(story.left + package.damaged)
     return Read(text, story.title or title, has_pages="\f" in text, note=note, own=own)
 
 
@@ -55,7 +55,7 @@ class _Word(Story):
         self._styles = Styles(self._part("styles"))
         self._notes = {
             (kind, said_of(note, "id")): note
-            for kind in ("footnote", "endnote", "comment")
+            for kind in _NOTES.values()
             for note in self._part(f"{kind}s")
         }
         # Word notes where its pages ended; only without that, breaks that people made are counted.
@@ -125,20 +125,17 @@ class _Word(Story):
     def _note(self, one: Element, name: str) -> str:
         if name == "docPr":
             return picture(one)
-        key = said_of(one, "id")
-        if name == "commentReference":
-            note = self._notes.pop(("comment", key), None)
-            author = said_of(note, "author")
-            called = f"Comment ({author}): " if author else "Comment: "
-        else:
-            note, called = self._notes.pop((_NOTES.get(name, ""), key), None), "Note: "
+        note = self._notes.pop((_NOTES.get(name, ""), said_of(one, "id")), None)
         words = "" if note is None else " ".join(self.whole(note).split())
-        return called + words if words else ""
+        if name == "commentReference":
+            return comment(said_of(note, "author"), words)
+        return f"Note: {words}" if words else ""
 
     def _chunk(self, name: str) -> Iterator[str]:
         """Yield what another document says that stands in this one, where it is a page or text."""
-        found = text_of(self._package.content(name), "", decoded)
         ending = name.rpartition(".")[2].lower()
+        detect = decoded if ending == "txt" else decoded_page
+        found = text_of(self._package.content(name), "", detect)
         if isinstance(found, Skipped) or ending not in {"htm", "html", "xhtml", "txt"}:
             self.left["documents within this one"] += 1
             return

@@ -13,6 +13,7 @@ from itertools import groupby
 
 from drift.local.ingest.formats.extents import column_number
 from drift.local.ingest.formats.number_formats import BUILT_IN, Shown, shown_by
+from drift.local.ingest.formats.office import comment
 from drift.local.ingest.formats.packages import Element, Package, every, said_of
 
 _PLACE = re.compile(rb"\br=\"([A-Z]{1,3})([0-9]{1,7})\"")
@@ -47,7 +48,7 @@ class WorkbookParts:
         """Read what counts for all sheets."""
         self._package = package
         book = package.part("officeDocument")
-        root, parts = package.xml(book), package.related(book)
+        root, parts = package.xml(book, is_needed=True), package.related(book)
         self._sheets = {
             one.get("name", ""): parts[said_of(one, "id")].name
             for one in every(root, "sheet")
@@ -67,11 +68,11 @@ class WorkbookParts:
                 place = _PLACE.fullmatch(f'r="{cell}"'.encode())
                 known = number[:6].isdecimal() and int(number[:6]) < len(authors)
                 author = authors[int(number[:6])] if known else ""
-                by = f" ({author})" if author and not author.startswith("tc=") else ""
+                author = "" if author.startswith("tc=") else author
                 said = _THREADED.sub("", _text(one))
                 if place and said:
                     remarks = out.setdefault(int(place[2]) - 1, [])
-                    remarks.append(f"Comment{by} on {cell}: {said}")
+                    remarks.append(comment(author, said, cell))
         return out
 
     def count_charts(self, sheet: str) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from xml.parsers import expat
 
 from drift.local.ingest.formats import Read
-from drift.local.ingest.formats.encodings import text_in
+from drift.local.ingest.formats.encodings import decoded_page, text_in
 from drift.local.ingest.formats.key_paths import (
     MOST_OF_A_NAME,
     Outline,
@@ -26,7 +26,7 @@ class _EntitiesError(Exception):
 
 def read_xml(content: bytes) -> Read:
     """Return XML as it is written, under its elements as far as it is valid."""
-    text, note = text_in(content)
+    text, note = text_in(content, decoded_page)
     packed = is_packed(text)
     return cut_as_it_is(
         _BETWEEN.sub(">\n<", text) if packed else text, note, _parts, has_lines=not packed

@@ -21,7 +21,7 @@ from drift.local.ingest.formats.key_paths import (
     is_packed,
     shown_without_secrets,
 )
-from drift.local.ingest.formats.secrets import names_a_secret
+from drift.local.ingest.formats.secrets import HIDDEN, names_a_secret
 from drift.local.ingest.formats.tables import as_text
 from drift.local.ingest.parts import FoundDefinition
 
@@ -61,7 +61,7 @@ def read_json(content: bytes) -> Read:
         return cut_as_it_is(text, note, _json_parts)  # not whole, with comments, or very deep
     else:
         table = as_text(rows, Growth.of(content), heads=1)
-        table, hidden = shown_without_secrets(f"{heading}{table}")
+        table, hidden = shown_without_secrets(f"{heading}{table}", text)
         return Read(table, note="; ".join(filter(None, (note, hidden))))
 
     packed = is_packed(text)
@@ -140,6 +140,7 @@ def _table(told: Any) -> tuple[str, Iterable[list[str]]]:  # noqa: ANN401 - JSON
 def _flat(told: dict[str, Any], within: int = 0) -> dict[str, str]:
     """Return the values of an object and of those in it by their keys, all as text."""
     flat: dict[str, str] = {}
+    called = [one for one in map(told.get, ("name", "key", "Name")) if isinstance(one, str)]
     for key, value in told.items():
         if isinstance(value, dict) and within < _MOST_WITHIN:
             inner = {f"{key}.{name}": one for name, one in _flat(value, within + 1).items()}
@@ -153,7 +154,8 @@ def _flat(told: dict[str, Any], within: int = 0) -> dict[str, str]:
         if key in flat:
             raise _NoTableError
         said = ", ".join(map(_said, listed))
-        flat[key] = "***" if said and names_a_secret(key) else said
+        names = [key, *(called if key.lower() == "value" else ())]
+        flat[key] = HIDDEN if said and any(map(names_a_secret, names)) else said
     return flat
 
 
