@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from ctypes import c_char, c_double, c_int
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import NamedTuple, Self
 
 from pypdfium2 import PdfPage, PdfTextPage, raw
@@ -23,8 +25,8 @@ _APART = 1.0
 _COLUMN = 15
 """Times its size: a line so far above the one before begins a column."""
 _LEAST_APART, _LEAST_ABOVE, _MOST_APART = 10.5, 4.0, 2
-"""Points between words, or up to the next line, and how often a page of plain text has such."""
-_USUAL, _EACH, _UNSEEN = 70, 4, 5
+"""Points between words, or up to the next line, and how often plain text has such near together."""
+_USUAL, _EACH, _NEARBY, _UNSEEN = 70, 4, 12, 5
 
 
 class Box(NamedTuple):
@@ -75,14 +77,17 @@ class LinePart(NamedTuple):
 class PageLine:
     """A line as pdfium gives it; `size` is that of its letters, 0 where there are none.
 
-    `start` is its place in the page's text, and below 0 for what is filled in.
+    `start` is its place in the page's text, and below 0 for what is filled in. `parts` are those
+    that stand apart, if any do, and `level` is that of a heading. A table is one line.
     """
 
     text: str
     size: float = 0.0
     box: Box = NOWHERE
     start: int = 0
-    has_gaps: bool = False
+    parts: Sequence[Box] = ()
+    level: int = 0
+    is_table: bool = False
 
 
 @dataclass(slots=True)
@@ -133,21 +138,25 @@ class PageLayout:
         return made
 
     def _parts(self, found: Sequence[tuple[str, int]]) -> bool:
-        """Tell whether words stand apart on several lines, or lines beside each other.
+        """Tell whether words stand apart on lines near together, or lines beside each other.
 
-        Of lines that are long enough to be of a paragraph a few are looked at.
+        Every second line is looked at, and each near one with such words; of lines that are long
+        enough to be of a paragraph a few.
         """
         of, (left, top, right, bottom) = self.text_page.raw, self._place
-        read, apart, high = raw.FPDFText_GetRect, 0, 10_000.0
+        read, apart, high, last = raw.FPDFText_GetRect, 0, 10_000.0, -_NEARBY
         long = 0.7 * max(_USUAL, max((len(text) for text, _ in found), default=0))
         for number, (text, start) in enumerate(found):
-            if len(text) > long and number % _EACH:
+            is_near = number - last < _NEARBY
+            each = (_EACH if len(text) > long else 1) * (2 - is_near)
+            if not text or number % each:
                 continue
-            end, weight = 10_000.0, _EACH if len(text) > long else 1
-            for part in range(raw.FPDFText_CountRects(of, start, len(text)) if text else 0):
+            end = 10_000.0
+            for part in range(raw.FPDFText_CountRects(of, start, len(text))):
                 read(of, part, left, top, right, bottom)
                 if left.value - end > _LEAST_APART or bottom.value > high:
-                    apart += weight
+                    apart = (apart if last == number or is_near else 0) + min(each, 2)
+                    last = number
                 end = right.value
                 high = top.value + _LEAST_ABOVE if part == 0 else high
             if apart > _MOST_APART:
@@ -170,9 +179,14 @@ class PageLayout:
             found[-1].append(number)
         return found
 
-    def pieces(self, numbers: Sequence[int], rules: Sequence[Box]) -> list[LinePart]:
-        """Return the words of these lines; a wide gap parts them, and a rule that stands."""
-        gaps = {n + by for n, line in enumerate(self.lines) if line.has_gaps for by in (-1, 0, 1)}
+    def pieces(
+        self, numbers: Sequence[int], rules: Sequence[Box], parted: AbstractSet[int]
+    ) -> list[LinePart]:
+        """Return the words of these lines; a wide gap parts them, and a rule that stands.
+
+        Gaps are looked for near those of the `parted` lines.
+        """
+        near = {n + by for n in parted if self.lines[n].parts for by in (-1, 0, 1)}
         standing = [one for one in rules if one.top - one.bottom > one.right - one.left]
         out: list[LinePart] = []
         for number in numbers:
@@ -186,7 +200,7 @@ class PageLayout:
                 and one.bottom < line.box.middle < one.top
             ]
             whole = LinePart(line.box, plain(line.text), number, line.start)
-            is_whole = line.start < 0 or not (cuts or number in gaps)
+            is_whole = line.start < 0 or not (cuts or number in near)
             out += [whole] if is_whole else self._parted(line, number, cuts)
         return out
 
@@ -202,25 +216,20 @@ class PageLayout:
         count = raw.FPDFText_CountRects(of, start, len(text)) if text.strip() else 0
         if count <= 0:
             return PageLine(text)
-        first = start + len(text) - len(text.lstrip())
-        size = self._size(first)
-
+        size = self._size(start + len(text) - len(text.lstrip()))
         left, top, right, bottom = self._place
-        read, has_gaps, end = raw.FPDFText_GetRect, False, 0.0
-        around: tuple[float, ...] = ()
+        read, parts, end = raw.FPDFText_GetRect, list[Box](), 0.0
         for number in range(count):
             read(of, number, left, top, right, bottom)
-            box = (left.value, bottom.value, right.value, top.value)
+            box = Box(left.value, bottom.value, right.value, top.value)
             if self._rotation:
-                box = Box(*box).turned(self._rotation)
-            if not around:
-                around = box
+                box = box.turned(self._rotation)
+            if parts and box.left - end <= _APART * size:
+                parts[-1] = parts[-1].over(box)
             else:
-                has_gaps = has_gaps or box[0] - end > _APART * size
-                low, high = min(around[1], box[1]), max(around[3], box[3])
-                around = (min(around[0], box[0]), low, max(around[2], box[2]), high)
-            end = box[2]
-        outer = Box(*around)
+                parts.append(box)
+            end = box.right
+        outer = reduce(Box.over, parts)
         if (
             outer.right <= seen.left
             or outer.left >= seen.right
@@ -228,8 +237,8 @@ class PageLayout:
             or outer.bottom >= seen.top
         ):
             return None
-        has_gaps = has_gaps and not LEADERS.search(text)
-        return PageLine(text, size, outer, start, has_gaps)
+        is_whole = len(parts) == 1 or LEADERS.search(text)
+        return PageLine(text, size, outer, start, () if is_whole else parts)
 
     def _size(self, at: int) -> float:
         """Return the size of a letter: what is told of it, unless it is drawn much larger."""
