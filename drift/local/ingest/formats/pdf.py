@@ -109,9 +109,9 @@ class _PdfReader:
                 self.first = list(map(copy, lines))
             self._outside += layout.outside
             begun = len(lines)
-            lines += [
-                PageLine(one.value, one.box.top - one.box.bottom, one.box, -1) for one in filled
-            ]
+            for one in filled:
+                high = one.box.top - one.box.bottom
+                lines.append(PageLine(one.value, high, one.box, -1, [one.box]))
             gone = self._arrange(layout)
             _mark(lines, self.headings.get(number, {}))
             _link(linked, lines)
@@ -133,14 +133,17 @@ class _PdfReader:
         """Put tables and columns where they begin; return the lines that are said by them."""
         before, self._table = self._table, None
         gone: set[int] = set()
-        if layout.is_plain or not any(line.size for line in layout.lines):
-            return gone
         lines = layout.lines
-        size = median(line.size for line in lines if line.size)
+        sizes = [line.size for line in lines if line.parts]
+        if not sizes:
+            return gone
+        size = median(sizes)
         frames = [(frame, parted_lines(lines, frame, size)) for frame in layout.frames()]
         rules = rules_of(layout.page) if any(parted for _, parted in frames) else []
         for frame, parted in frames:
-            pieces = layout.pieces(frame, rules, parted) if parted else []
+            if not parted:
+                continue
+            pieces = layout.pieces(frame, rules, parted)
             for found in found_in(pieces, rules, size, layout.font, before):
                 first, last = min(found.lines), max(found.lines)
                 if isinstance(found, Columns):
@@ -160,11 +163,13 @@ def _mark(lines: Sequence[PageLine], headings: Mapping[str, int]) -> None:
     """Make lines plain, and those headings that the outline names, each once."""
     left = dict(headings)
     longest = 2 * max(map(len, left), default=0)
+    firsts = {name[0] for name in left}
     for line in lines:
         if not line.is_table:
-            line.text = plain(line.text)
-            if len(line.text) <= longest:
-                line.level = left.pop(key(line.text), 0)
+            line.text = text = plain(line.text)
+            first = text[:1].lower()
+            if len(text) <= longest and (first in firsts or not first.isascii()):
+                line.level = left.pop(key(text), 0)
 
 
 def _link(linked: Sequence[Link], lines: Sequence[PageLine]) -> None:
@@ -172,7 +177,7 @@ def _link(linked: Sequence[Link], lines: Sequence[PageLine]) -> None:
     for one in linked:
         for line in lines:
             is_there = not any(line.box) or line.box.bottom <= one.box.middle <= line.box.top
-            if is_there and not line.is_table and one.words in line.text:
+            if is_there and not (line.is_table or line.level) and one.words in line.text:
                 marked = f"[{one.words}]({one.address})"
                 line.text = line.text.replace(one.words, marked, 1)
                 break

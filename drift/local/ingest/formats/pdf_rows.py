@@ -19,14 +19,13 @@ _AWAY = 0.9
 
 def parted_lines(lines: Sequence[PageLine], frame: Sequence[int], size: float) -> set[int]:
     """Return the lines of a frame that may be of a table, wherever rules may be."""
-    parts = [
-        LinePart(box, "", number, 0)
-        for number in frame
-        if lines[number].size
-        for box in lines[number].parts or (lines[number].box,)
-    ]
+    parts = [LinePart(box, "", number, 0) for number in frame for box in lines[number].parts]
     blocks = blocks_of(rows_of(parts), None, size)
-    may_be = (block for block in blocks if sum(len(row) > 1 for row in block) >= _LEAST_PARTED)
+    may_be = (
+        block
+        for block in blocks
+        if sum(len(row) > 1 for row in block) >= max(_LEAST_PARTED, 0.2 * len(block))
+    )
     return {one.line for block in may_be for row in block for one in row}
 
 
