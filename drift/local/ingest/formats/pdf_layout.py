@@ -42,12 +42,11 @@ class Box(NamedTuple):
 
     def turned(self, rotation: int) -> Box:
         """Return it as it is seen on a page that is turned by so many degrees."""
-        left, bottom, right, top = self
-        return {
-            90: Box(bottom, -right, top, -left),
-            180: Box(-right, -top, -left, -bottom),
-            270: Box(-top, left, -bottom, right),
-        }.get(rotation, self)
+        turned = self
+        for _ in range(rotation // 90):
+            left, bottom, right, top = turned
+            turned = Box(bottom, -right, top, -left)
+        return turned
 
     @classmethod
     def around(cls, boxes: Sequence[Box]) -> Box:
@@ -232,7 +231,7 @@ class PageLayout:
         for number in range(count):
             raw.FPDFText_GetRect(of, number, left, top, right, bottom)
             box = Box(left.value, bottom.value, right.value, top.value)
-            boxes.append(box.turned(self._rotation) if self._rotation else box)
+            boxes.append(box.turned(self._rotation))
         gaps = [n for n in range(1, count) if boxes[n].left - boxes[n - 1].right > _APART * size]
         ends = zip([0, *gaps], [*gaps, count], strict=True)
         parts = [Box.around(boxes[begin:end]) for begin, end in ends]
@@ -286,7 +285,7 @@ class PageLayout:
         left, top, right, bottom = self._place
         raw.FPDFText_GetCharBox(self.text_page.raw, at, left, right, bottom, top)
         box = Box(left.value, bottom.value, right.value, top.value)
-        return box.turned(self._rotation) if self._rotation else box
+        return box.turned(self._rotation)
 
 
 def plain(text: str) -> str:

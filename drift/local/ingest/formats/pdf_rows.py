@@ -65,12 +65,14 @@ def top_of(row: Row) -> float:
     return max(one.box.top for one in row)
 
 
-def blocks_of(rows: Sequence[Row], level: Sequence[Box] | None, size: float) -> Iterator[list[Row]]:
-    """Yield rows that stand below each other and may be one table, where its rules are, if told."""
+def blocks_of(
+    rows: Sequence[Row], heights: Sequence[float] | None, size: float
+) -> Iterator[list[Row]]:
+    """Yield rows that stand below each other and may be one table, if told how high rules are."""
     block: list[Row] = []
     parted: Row = []
     for row in rows:
-        if block and not _is_next(block[-1], parted, row, level, size):
+        if block and not _is_next(block[-1], parted, row, heights, size):
             yield block
             block = []
         if len(row) > 1:
@@ -81,12 +83,15 @@ def blocks_of(rows: Sequence[Row], level: Sequence[Box] | None, size: float) -> 
         yield block
 
 
-def _is_next(above: Row, parted: Row, row: Row, level: Sequence[Box] | None, size: float) -> bool:
+def _is_next(
+    above: Row, parted: Row, row: Row, heights: Sequence[float] | None, size: float
+) -> bool:
     """Tell whether a row may be of the table; one piece must stand within a column of `parted`."""
     low, high = top_of(row), bottom_of(above)
-    is_ruled = level is None or any(low - 1 <= rule.middle <= high + 1 for rule in level)
-    if high - low > (_NEAR_RULED if is_ruled else _NEAR) * size:
-        return False
+    if high - low > _NEAR * size:
+        is_ruled = heights is None or any(low - 1 <= height <= high + 1 for height in heights)
+        if not is_ruled or high - low > _NEAR_RULED * size:
+            return False
     if len(row) > 1:
         return True
     box = row[0].box
