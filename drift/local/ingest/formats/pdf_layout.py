@@ -56,6 +56,10 @@ class Box(NamedTuple):
         left, bottom, right, top = zip(*boxes, strict=True)
         return cls(min(left), min(bottom), max(right), max(top))
 
+    def shares_width(self, other: Box) -> bool:
+        """Tell whether another one stands above, below or behind it."""
+        return self.left < other.right and self.right > other.left
+
     @property
     def middle(self) -> float:
         """The height of its middle."""
@@ -141,11 +145,8 @@ class PageLayout:
         to be of a paragraph a few.
         """
         long = 0.7 * max(_USUAL, max((len(text) for text, _ in found), default=0))
-        some = [
-            number
-            for number, (text, _) in enumerate(found)
-            if text and not number % (_EACH_LONG if len(text) > long else _EACH)
-        ]
+        steps = [_EACH_LONG if len(text) > long else _EACH for text, _ in found]
+        some = [number for number, step in enumerate(steps) if not number % step]
         end = 0
         for number in self._apart(found, some):
             if number >= end:
@@ -158,12 +159,12 @@ class PageLayout:
     def _apart(self, found: Sequence[tuple[str, int]], numbers: Iterable[int]) -> Iterator[int]:
         """Yield the number of each line on which words stand apart, or above the line before."""
         of, (left, top, right, bottom) = self.text_page.raw, self._place
-        count, read, high = raw.FPDFText_CountRects, raw.FPDFText_GetRect, _FAR
+        high = _FAR
         for number in numbers:
             text, start = found[number]
             apart, end, above = 0, _FAR, high
-            for part in range(count(of, start, len(text)) if text else 0):
-                read(of, part, left, top, right, bottom)
+            for part in range(raw.FPDFText_CountRects(of, start, len(text)) if text else 0):
+                raw.FPDFText_GetRect(of, part, left, top, right, bottom)
                 apart += left.value - end > _LEAST_APART or bottom.value > above
                 end = right.value
                 if part == 0:
@@ -176,14 +177,12 @@ class PageLayout:
         found: list[list[int]] = [[]]
         before: PageLine | None = None
         for number, line in enumerate(self.lines):
-            if line.parts:
-                if (
-                    before
-                    and line.box.bottom > before.box.top + _COLUMN * line.size
-                    and (line.box.left > before.box.right or line.box.right < before.box.left)
-                ):
-                    found.append([])
-                before = line
+            if not line.parts:
+                continue
+            is_above = before and line.box.bottom > before.box.top + _COLUMN * line.size
+            if before and is_above and not line.box.shares_width(before.box):
+                found.append([])
+            before = line
             found[-1].append(number)
         return found
 
@@ -200,8 +199,6 @@ class PageLayout:
         out: list[LinePart] = []
         for number in numbers:
             line = self.lines[number]
-            if not line.parts:
-                continue
             cuts = [
                 one.left
                 for one in standing
@@ -236,12 +233,7 @@ class PageLayout:
         ends = zip([0, *gaps], [*gaps, count], strict=True)
         parts = [Box.around(boxes[begin:end]) for begin, end in ends]
         outer = Box.around(parts)
-        if (
-            outer.right <= seen.left
-            or outer.left >= seen.right
-            or outer.top <= seen.bottom
-            or outer.bottom >= seen.top
-        ):
+        if not outer.shares_width(seen) or outer.top <= seen.bottom or outer.bottom >= seen.top:
             return None
         is_whole = len(parts) == 1 or LEADERS.search(text)
         return PageLine(text, size, outer, start, [outer] if is_whole else parts)
