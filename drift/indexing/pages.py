@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 _LINES_AT_AN_EDGE = 2
 _LEAST_PAGES = 3
@@ -42,10 +43,8 @@ def without_running_heads(pages: Sequence[str]) -> list[str]:
 
 def _edges(lines: Sequence[str]) -> Iterator[tuple[int, bool, str]]:
     """Yield the place of each line at the top or the bottom, which of them, and what it says."""
-    filled = [place for place, line in enumerate(lines) if line.strip()]
-    for is_top, places in (
-        (True, filled[:_LINES_AT_AN_EDGE]),
-        (False, filled[-_LINES_AT_AN_EDGE:]),
-    ):
-        for place in places:
+    places = range(len(lines))
+    for is_top, inwards in ((True, places), (False, reversed(places))):
+        filled = (place for place in inwards if lines[place].strip())
+        for place in islice(filled, _LINES_AT_AN_EDGE):
             yield place, is_top, re.sub(r"\d+", "0", " ".join(lines[place].split())).casefold()

@@ -151,3 +151,26 @@ def test_author_keywords_and_times_are_of_the_document() -> None:
     own = read(made.words_at(*PARAGRAPH), told=told).own
     assert (own.tags, own.metadata) == (("boats", "winch"), {"author": "Karla Veng"})
     assert own.created_at == milliseconds("2024-03-05T11:00:00Z")
+
+
+@pytest.mark.parametrize("lines", range(3))
+def test_a_small_table_among_long_lines_is_found_on_each_place_of_a_page(lines: int) -> None:
+    prose = made.words_at(*(PARAGRAPH[:lines]), *PARAGRAPH[5:])
+    page = f"{prose}\n{_table(CREW, 560)}\n{made.words_at((60, 300, 11, PARAGRAPH[0][3]))}"
+    assert (
+        "| Berth: A2 | Boat: Terne | Length: 9.10 |" in read(made.words_at(*PARAGRAPH), page).text
+    )
+
+
+def test_the_address_of_a_link_stands_behind_its_words_and_in_no_heading() -> None:
+    page = made.words_at((60, 700, 11, "Winches"), (60, 650, 11, "Winches are sold at the quay."))
+    outline = [("Boats", 0), ("Winches", 1)]
+    writer, out = (
+        PdfWriter(PdfReader(BytesIO(made.drawn_pdf([page, page], outline=outline)))),
+        BytesIO(),
+    )
+    writer.add_uri(1, "https://quay.example/winches", [60, 648, 100, 662])  # type: ignore[arg-type]
+    writer.write(out)
+    text = read_pdf(out.getvalue()).text.partition("\f")[2]
+    assert "# Winches\n" in text
+    assert "\n[Winches](https://quay.example/winches) are sold at the quay." in text

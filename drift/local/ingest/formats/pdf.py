@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
+from copy import copy
 from dataclasses import dataclass, field
 from itertools import islice
 from statistics import median
@@ -14,9 +15,10 @@ from pypdfium2 import PdfDocument, PdfiumError, raw
 from drift.local.ingest.formats import DamagedError, Growth, NoDocumentError, Read
 from drift.local.ingest.formats.pdf_annotations import Link, fields, label_of, links
 from drift.local.ingest.formats.pdf_layout import PageLayout, PageLine, plain
+from drift.local.ingest.formats.pdf_rows import parted_lines
 from drift.local.ingest.formats.pdf_rules import rules_of
 from drift.local.ingest.formats.pdf_tables import Columns, Table, found_in
-from drift.local.ingest.formats.pdf_text import Entry, PageText, as_markdown, key
+from drift.local.ingest.formats.pdf_text import Entry, as_markdown, key
 from drift.local.ingest.formats.pdf_titles import own_of, title_of
 from drift.local.ingest.formats.tables import as_text
 
@@ -91,7 +93,7 @@ class _PdfReader:
             parts.append(f"{told} left out")
         return "; ".join(parts)
 
-    def page(self, number: int) -> list[PageText]:
+    def page(self, number: int) -> list[PageLine]:
         """Return what a page says, line by line."""
         with closing(self.document[number]) as page, closing(page.get_textpage()) as text_page:
             filled = list(fields(self.document, page))
@@ -102,50 +104,46 @@ class _PdfReader:
                 sizes=number < _FIRST or not self.headings,
                 places=bool(filled) or not number,
             )
-            self.first = self.first if number else list(layout.lines)
+            lines = layout.lines
+            if not number:
+                self.first = list(map(copy, lines))
             self._outside += layout.outside
-            headings = dict(self.headings.get(number, {}))
-            longest = 2 * max(map(len, headings), default=0)
-            said = [
-                PageText(
-                    plain(line.text),
-                    line.size,
-                    headings.pop(key(line.text), 0) if len(line.text) <= longest else 0,
-                )
-                for line in layout.lines
-            ]
+            begun = len(lines)
             for one in filled:
-                layout.lines.append(PageLine(one.value, one.box.top - one.box.bottom, one.box, -1))
-                said.append(PageText(one.value, 0))
-            _link(linked, layout.lines, said)
-            gone = self._arrange(layout, said)
-            has_drawings = raw.FPDFPage_CountObjects(page) > 0
-
-        begun = len(said) - len(filled)
-        for place, one in enumerate(filled, begun):
-            if place not in gone:
-                label = label_of(one, layout.lines)
-                if label is None or label in gone:
-                    said[place].text = f"{one.name}: {one.value}" if one.name else one.value
-                else:
-                    said[label].text = f"{said[label].text.rstrip()} {one.value}"
-                    gone.add(place)
-        kept = [one for place, one in enumerate(said) if place not in gone] if gone else said
-        text = "".join(self.growth.seen(["\n".join([one.text for one in kept])]))
-        if has_drawings and not text.strip():
-            self._scans.append(number + 1)
+                high = one.box.top - one.box.bottom
+                lines.append(PageLine(one.value, high, one.box, -1, [one.box]))
+            gone = self._arrange(layout)
+            _mark(lines, self.headings.get(number, {}))
+            _link(linked, lines)
+            for place, one in enumerate(filled, begun):
+                if place not in gone:
+                    label = label_of(one, lines)
+                    if label is None or label in gone:
+                        lines[place].text = f"{one.name}: {one.value}" if one.name else one.value
+                    else:
+                        lines[label].text = f"{lines[label].text.rstrip()} {one.value}"
+                        gone.add(place)
+            kept = [one for place, one in enumerate(lines) if place not in gone]
+            text = "".join(self.growth.seen(["\n".join([one.text for one in kept])]))
+            if not text.strip() and raw.FPDFPage_CountObjects(page) > 0:
+                self._scans.append(number + 1)
         return kept
 
-    def _arrange(self, layout: PageLayout, said: list[PageText]) -> set[int]:
+    def _arrange(self, layout: PageLayout) -> set[int]:
         """Put tables and columns where they begin; return the lines that are said by them."""
         before, self._table = self._table, None
         gone: set[int] = set()
-        if layout.is_plain or not any(line.size for line in layout.lines):
+        lines = layout.lines
+        sizes = [line.size for line in lines if line.parts]
+        if not sizes:
             return gone
-        rules = rules_of(layout.page)
-        size = median(line.size for line in layout.lines if line.size)
-        for frame in layout.frames():
-            pieces = layout.pieces(frame, rules)
+        size = median(sizes)
+        frames = [(frame, parted_lines(lines, frame, size)) for frame in layout.frames()]
+        rules = rules_of(layout.page) if any(parted for _, parted in frames) else []
+        for frame, parted in frames:
+            if not parted:
+                continue
+            pieces = layout.pieces(frame, rules, parted)
             for found in found_in(pieces, rules, size, layout.font, before):
                 first, last = min(found.lines), max(found.lines)
                 if isinstance(found, Columns):
@@ -153,20 +151,33 @@ class _PdfReader:
                 else:
                     if before and before.heads and first <= _EDGE and found.goes_on(before):
                         found = found.after(before)  # noqa: PLW2901
-                    self._table = found if last >= len(said) - 1 - _EDGE else None
+                    self._table = found if last >= len(lines) - 1 - _EDGE else None
                     text = as_text(found.rows, heads=found.heads)
                     before = None
                 gone |= found.lines - {first}
-                said[first] = PageText(text, 0, is_table=isinstance(found, Table))
+                lines[first] = PageLine(text, is_table=isinstance(found, Table))
         return gone
 
 
-def _link(linked: Sequence[Link], lines: Sequence[PageLine], said: Sequence[PageText]) -> None:
+def _mark(lines: Sequence[PageLine], headings: Mapping[str, int]) -> None:
+    """Make lines plain, and those headings that the outline names, each once."""
+    left = dict(headings)
+    longest = 2 * max(map(len, left), default=0)
+    firsts = {name[0] for name in left}
+    for line in lines:
+        if not line.is_table:
+            line.text = text = plain(line.text)
+            first = text[:1].lower()
+            if len(text) <= longest and (first in firsts or not first.isascii()):
+                line.level = left.pop(key(text), 0)
+
+
+def _link(linked: Sequence[Link], lines: Sequence[PageLine]) -> None:
     """Write the addresses of links behind their words."""
     for one in linked:
-        for line, place in zip(said, lines, strict=True):
-            is_there = not any(place.box) or place.box.bottom <= one.box.middle <= place.box.top
-            if is_there and one.words in line.text:
+        for line in lines:
+            is_there = not any(line.box) or line.box.bottom <= one.box.middle <= line.box.top
+            if is_there and not (line.is_table or line.level) and one.words in line.text:
                 marked = f"[{one.words}]({one.address})"
                 line.text = line.text.replace(one.words, marked, 1)
                 break

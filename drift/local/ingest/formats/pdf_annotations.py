@@ -64,7 +64,7 @@ def label_of(field: Field, lines: list[PageLine]) -> int | None:
     """Return the number of the line that a field belongs to: left of it, or beside a mark."""
     beside: list[tuple[float, int]] = []
     for number, line in enumerate(lines):
-        if line.size and line.start >= 0 and field.box.bottom < line.box.middle < field.box.top:
+        if line.parts and line.start >= 0 and field.box.bottom < line.box.middle < field.box.top:
             left, right = field.box.left - line.box.right, line.box.left - field.box.right
             if left > -line.size:
                 beside.append((left, number))
@@ -78,10 +78,10 @@ def links(document: PdfDocument, page: PdfPage, text_page: PdfTextPage) -> Itera
 
     Words that say the address themselves are left out.
     """
-    place, link, area = c_int(0), raw.FPDF_LINK(), raw.FS_RECTF()
+    place, link, area, of = c_int(0), raw.FPDF_LINK(), raw.FS_RECTF(), page.raw
     seen: set[str] = set()
     for _ in range(_MOST):
-        if not raw.FPDFLink_Enumerate(page, place, link):
+        if not raw.FPDFLink_Enumerate(of, place, link):
             return
         action = raw.FPDFLink_GetAction(link)
         if not action or raw.FPDFAction_GetType(action) != raw.PDFACTION_URI:

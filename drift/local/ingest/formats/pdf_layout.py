@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from ctypes import c_char, c_double, c_int
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import NamedTuple, Self
 
 from pypdfium2 import PdfPage, PdfTextPage, raw
@@ -22,9 +24,12 @@ _APART = 1.0
 """Times the size of a line: a wider gap parts words."""
 _COLUMN = 15
 """Times its size: a line so far above the one before begins a column."""
-_LEAST_APART, _LEAST_ABOVE, _MOST_APART = 10.5, 4.0, 2
-"""Points between words, or up to the next line, and how often a page of plain text has such."""
-_USUAL, _EACH, _UNSEEN = 70, 4, 5
+_LEAST_APART, _LEAST_ABOVE, _FAR = 10.5, 4.0, 10_000.0
+"""Points between words, or up to the next line."""
+_USUAL, _EACH, _EACH_LONG, _NEARBY, _LEAST_PARTS = 70, 2, 8, 12, 3
+_UNSEEN = 5
+_ITEM = re.compile(r"(?:[^\w\s]|\d+(?:\.\d+)+\.?)\s")
+"""What a list and a heading begin with, before a gap."""
 
 
 class Box(NamedTuple):
@@ -37,21 +42,23 @@ class Box(NamedTuple):
 
     def turned(self, rotation: int) -> Box:
         """Return it as it is seen on a page that is turned by so many degrees."""
-        left, bottom, right, top = self
-        return {
-            90: Box(bottom, -right, top, -left),
-            180: Box(-right, -top, -left, -bottom),
-            270: Box(-top, left, -bottom, right),
-        }.get(rotation, self)
+        turned = self
+        for _ in range(rotation // 90):
+            left, bottom, right, top = turned
+            turned = Box(bottom, -right, top, -left)
+        return turned
 
-    def over(self, other: Box) -> Box:
-        """Return the place of both."""
-        return Box(
-            min(self.left, other.left),
-            min(self.bottom, other.bottom),
-            max(self.right, other.right),
-            max(self.top, other.top),
-        )
+    @classmethod
+    def around(cls, boxes: Sequence[Box]) -> Box:
+        """Return the place of all of some boxes."""
+        if len(boxes) == 1:
+            return boxes[0]
+        left, bottom, right, top = zip(*boxes, strict=True)
+        return cls(min(left), min(bottom), max(right), max(top))
+
+    def shares_width(self, other: Box) -> bool:
+        """Tell whether another one stands above, below or behind it."""
+        return self.left < other.right and self.right > other.left
 
     @property
     def middle(self) -> float:
@@ -75,14 +82,18 @@ class LinePart(NamedTuple):
 class PageLine:
     """A line as pdfium gives it; `size` is that of its letters, 0 where there are none.
 
-    `start` is its place in the page's text, and below 0 for what is filled in.
+    `start` is its place in the page's text, and below 0 for what is filled in. `parts` are those
+    that stand apart, none where its place is not known. `level` is that of a heading. A table is
+    one line.
     """
 
     text: str
     size: float = 0.0
     box: Box = NOWHERE
     start: int = 0
-    has_gaps: bool = False
+    parts: Sequence[Box] = ()
+    level: int = 0
+    is_table: bool = False
 
 
 @dataclass(slots=True)
@@ -93,7 +104,6 @@ class PageLayout:
     text_page: PdfTextPage
     lines: list[PageLine] = field(default_factory=list)
     outside: int = 0
-    is_plain: bool = True
     _rotation: int = 0
     _place: tuple[c_double, c_double, c_double, c_double] = field(
         default_factory=lambda: (c_double(), c_double(), c_double(), c_double())
@@ -104,7 +114,7 @@ class PageLayout:
     def of(cls, page: PdfPage, text_page: PdfTextPage, *, sizes: bool, places: bool) -> Self:
         """Return the layout of a page.
 
-        Of plain text, which stands in one column, sizes and places are looked for when asked.
+        Of plain text, which stands in one column, sizes and `places` are looked for when asked.
         """
         made = cls(page, text_page, _rotation=page.get_rotation())
         said = text_page.get_text_range()
@@ -117,68 +127,78 @@ class PageLayout:
 
         left, bottom, right, top = seen
         within = raw.FPDFText_GetBoundedText(text_page.raw, left, top, right, bottom, None, 0)
-        is_turned = made._rotation != 0
-        made.is_plain = not (places or is_turned or within < count - _UNSEEN or made._parts(found))
-        seen = seen.turned(made._rotation)
-        for text, start in found:
-            line: PageLine | None = PageLine(text)
-            if not made.is_plain:
-                line = made._line(text, start, seen)
-            elif sizes and text.strip():
-                line = PageLine(text, made._size(start + len(text) - len(text.lstrip())))
-            if line is None:
-                made.outside += 1
-            else:
-                made.lines.append(line)
+        if places or made._rotation or within < count - _UNSEEN or made._has_parts(found):
+            seen = seen.turned(made._rotation)
+            placed = [made._line(text, start, seen) for text, start in found]
+            made.lines = [line for line in placed if line is not None]
+            made.outside = len(placed) - len(made.lines)
+        elif sizes:
+            made.lines = [PageLine(text, made._size(text, start)) for text, start in found]
+        else:
+            made.lines = [PageLine(text) for text, _ in found]
         return made
 
-    def _parts(self, found: Sequence[tuple[str, int]]) -> bool:
-        """Tell whether words stand apart on several lines, or lines beside each other.
+    def _has_parts(self, found: Sequence[tuple[str, int]]) -> bool:
+        """Tell whether words stand apart on lines near together, or lines beside each other.
 
-        Of lines that are long enough to be of a paragraph a few are looked at.
+        Every second line is looked at, and each one near such words; of lines that are long enough
+        to be of a paragraph a few.
         """
-        of, (left, top, right, bottom) = self.text_page.raw, self._place
-        read, apart, high = raw.FPDFText_GetRect, 0, 10_000.0
         long = 0.7 * max(_USUAL, max((len(text) for text, _ in found), default=0))
-        for number, (text, start) in enumerate(found):
-            if len(text) > long and number % _EACH:
-                continue
-            end, weight = 10_000.0, _EACH if len(text) > long else 1
-            for part in range(raw.FPDFText_CountRects(of, start, len(text)) if text else 0):
-                read(of, part, left, top, right, bottom)
-                if left.value - end > _LEAST_APART or bottom.value > high:
-                    apart += weight
-                end = right.value
-                high = top.value + _LEAST_ABOVE if part == 0 else high
-            if apart > _MOST_APART:
-                return True
+        steps = [_EACH_LONG if len(text) > long else _EACH for text, _ in found]
+        some = [number for number, step in enumerate(steps) if not number % step]
+        end = 0
+        for number in self._apart(found, some):
+            if number >= end:
+                begin, end = max(number - _EACH, 0), min(number + _NEARBY, len(found))
+                apart = list(self._apart(found, range(begin, end)))
+                if len(apart) >= _LEAST_PARTS and apart[0] != apart[-1]:
+                    return True
         return False
+
+    def _apart(self, found: Sequence[tuple[str, int]], numbers: Iterable[int]) -> Iterator[int]:
+        """Yield the number of each line on which words stand apart, or above the line before."""
+        of, (left, top, right, bottom) = self.text_page.raw, self._place
+        high = _FAR
+        for number in numbers:
+            text, start = found[number]
+            apart, end, above = 0, _FAR, high
+            for part in range(raw.FPDFText_CountRects(of, start, len(text)) if text else 0):
+                raw.FPDFText_GetRect(of, part, left, top, right, bottom)
+                apart += left.value - end > _LEAST_APART or bottom.value > above
+                end = right.value
+                if part == 0:
+                    high = top.value + _LEAST_ABOVE
+            if apart and not _ITEM.match(text):
+                yield from repeat(number, apart)
 
     def frames(self) -> list[list[int]]:
         """Return the numbers of the lines of each column, as far as these were written in turn."""
         found: list[list[int]] = [[]]
         before: PageLine | None = None
         for number, line in enumerate(self.lines):
-            if line.size:
-                if (
-                    before
-                    and line.box.bottom > before.box.top + _COLUMN * line.size
-                    and (line.box.left > before.box.right or line.box.right < before.box.left)
-                ):
-                    found.append([])
-                before = line
+            if not line.parts:
+                continue
+            is_above = before and line.box.bottom > before.box.top + _COLUMN * line.size
+            if before and is_above and not line.box.shares_width(before.box):
+                found.append([])
+            before = line
             found[-1].append(number)
         return found
 
-    def pieces(self, numbers: Sequence[int], rules: Sequence[Box]) -> list[LinePart]:
-        """Return the words of these lines; a wide gap parts them, and a rule that stands."""
-        gaps = {n + by for n, line in enumerate(self.lines) if line.has_gaps for by in (-1, 0, 1)}
+    def pieces(
+        self, numbers: Sequence[int], rules: Sequence[Box], parted: AbstractSet[int]
+    ) -> list[LinePart]:
+        """Return the words of these lines; a wide gap parts them, and a rule that stands.
+
+        Gaps are looked for near those of the `parted` lines.
+        """
+        gaps = (number for number in parted if len(self.lines[number].parts) > 1)
+        near = {number + by for number in gaps for by in (-1, 0, 1)}
         standing = [one for one in rules if one.top - one.bottom > one.right - one.left]
         out: list[LinePart] = []
         for number in numbers:
             line = self.lines[number]
-            if not line.size:
-                continue
             cuts = [
                 one.left
                 for one in standing
@@ -186,7 +206,7 @@ class PageLayout:
                 and one.bottom < line.box.middle < one.top
             ]
             whole = LinePart(line.box, plain(line.text), number, line.start)
-            is_whole = line.start < 0 or not (cuts or number in gaps)
+            is_whole = line.start < 0 or not (cuts or number in near)
             out += [whole] if is_whole else self._parted(line, number, cuts)
         return out
 
@@ -202,37 +222,27 @@ class PageLayout:
         count = raw.FPDFText_CountRects(of, start, len(text)) if text.strip() else 0
         if count <= 0:
             return PageLine(text)
-        first = start + len(text) - len(text.lstrip())
-        size = self._size(first)
-
+        size = self._size(text, start)
         left, top, right, bottom = self._place
-        read, has_gaps, end = raw.FPDFText_GetRect, False, 0.0
-        around: tuple[float, ...] = ()
+        boxes = []
         for number in range(count):
-            read(of, number, left, top, right, bottom)
-            box = (left.value, bottom.value, right.value, top.value)
-            if self._rotation:
-                box = Box(*box).turned(self._rotation)
-            if not around:
-                around = box
-            else:
-                has_gaps = has_gaps or box[0] - end > _APART * size
-                low, high = min(around[1], box[1]), max(around[3], box[3])
-                around = (min(around[0], box[0]), low, max(around[2], box[2]), high)
-            end = box[2]
-        outer = Box(*around)
-        if (
-            outer.right <= seen.left
-            or outer.left >= seen.right
-            or outer.top <= seen.bottom
-            or outer.bottom >= seen.top
-        ):
+            raw.FPDFText_GetRect(of, number, left, top, right, bottom)
+            box = Box(left.value, bottom.value, right.value, top.value)
+            boxes.append(box.turned(self._rotation))
+        gaps = [n for n in range(1, count) if boxes[n].left - boxes[n - 1].right > _APART * size]
+        ends = zip([0, *gaps], [*gaps, count], strict=True)
+        parts = [Box.around(boxes[begin:end]) for begin, end in ends]
+        outer = Box.around(parts)
+        if not outer.shares_width(seen) or outer.top <= seen.bottom or outer.bottom >= seen.top:
             return None
-        has_gaps = has_gaps and not LEADERS.search(text)
-        return PageLine(text, size, outer, start, has_gaps)
+        is_whole = len(parts) == 1 or LEADERS.search(text)
+        return PageLine(text, size, outer, start, [outer] if is_whole else parts)
 
-    def _size(self, at: int) -> float:
-        """Return the size of a letter: what is told of it, unless it is drawn much larger."""
+    def _size(self, text: str, start: int) -> float:
+        """Return the size of the first letter: what is told, unless it is drawn much larger."""
+        if not (begun := text.lstrip()):
+            return 0
+        at = start + len(text) - len(begun)
         told: float = raw.FPDFText_GetFontSize(self.text_page.raw, at)
         raw.FPDFText_GetLooseCharBox(self.text_page.raw, at, self._letter)
         letter = self._letter
@@ -243,29 +253,31 @@ class PageLayout:
     def _parted(self, line: PageLine, number: int, cuts: Sequence[float]) -> Iterator[LinePart]:
         """Yield the pieces of a line, whose words are looked at by their first and last letters."""
         apart, start = _APART * line.size, line.start
-        begin, around = 0, NOWHERE
+        letters: list[Box] = []
+        begin, end = 0, 0.0
         for word in _WORD.finditer(line.text):
-            box = self._letter_at(start + word.start())
-            if word.end() - word.start() > 1:
-                box = box.over(self._letter_at(start + word.end() - 1))
-            gap = box.left - around.right
-            is_cut = cuts and any(around.right - 1 < cut < box.left + 1 for cut in cuts)
-            if around is NOWHERE:
-                begin, around = word.start(), box
-            elif is_cut or abs(gap) > apart:
-                text = plain(line.text[begin : word.start()])
-                yield LinePart(around, text, number, start + begin)
-                begin, around = word.start(), box
-            else:
-                around = around.over(box)
-        if around is not NOWHERE:
-            yield LinePart(around, plain(line.text[begin:]), number, start + begin)
+            first, last = word.start(), word.end() - 1
+            box = self._letter_at(start + first)
+            is_cut = any(end - 1 < cut < box.left + 1 for cut in cuts)
+            if letters and (is_cut or abs(box.left - end) > apart):
+                text = plain(line.text[begin:first])
+                yield LinePart(Box.around(letters), text, number, start + begin)
+                letters = []
+            if not letters:
+                begin, end = first, box.right
+            letters.append(box)
+            if first < last:
+                letters.append(self._letter_at(start + last))
+            end = max(end, letters[-1].right)
+        if letters:
+            text = plain(line.text[begin:])
+            yield LinePart(Box.around(letters), text, number, start + begin)
 
     def _letter_at(self, at: int) -> Box:
         left, top, right, bottom = self._place
         raw.FPDFText_GetCharBox(self.text_page.raw, at, left, right, bottom, top)
         box = Box(left.value, bottom.value, right.value, top.value)
-        return box.turned(self._rotation) if self._rotation else box
+        return box.turned(self._rotation)
 
 
 def plain(text: str) -> str:

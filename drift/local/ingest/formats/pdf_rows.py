@@ -5,15 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from drift.local.ingest.formats.pdf_layout import Box, LinePart
+from drift.local.ingest.formats.pdf_layout import Box, LinePart, PageLine
 
 Row = list[LinePart]
 
 _NEAR, _NEAR_RULED = 1.8, 4.0
 """Times the size of letters: rows of a table are not further apart, without and with a rule."""
 _PAGE = re.compile(r"\d{1,4}(?: ?(?:/|of) ?\d{1,4})?|[ivxl]{1,6}")
+_LEAST_PARTED = 2
 _AWAY = 0.9
 """Times the size of letters: from a running head to a table."""
+
+
+def parted_lines(lines: Sequence[PageLine], frame: Sequence[int], size: float) -> set[int]:
+    """Return the lines of a frame that may be of a table, wherever rules may be."""
+    parts = [LinePart(box, "", number, 0) for number in frame for box in lines[number].parts]
+    blocks = blocks_of(rows_of(parts), None, size)
+    may_be = (
+        block
+        for block in blocks
+        if sum(len(row) > 1 for row in block) >= max(_LEAST_PARTED, 0.2 * len(block))
+    )
+    return {one.line for block in may_be for row in block for one in row}
 
 
 def rows_of(pieces: Sequence[LinePart]) -> list[Row]:
@@ -52,12 +65,14 @@ def top_of(row: Row) -> float:
     return max(one.box.top for one in row)
 
 
-def blocks_of(rows: Sequence[Row], level: Sequence[Box], size: float) -> Iterator[list[Row]]:
-    """Yield rows that stand below each other and may be one table."""
+def blocks_of(
+    rows: Sequence[Row], heights: Sequence[float] | None, size: float
+) -> Iterator[list[Row]]:
+    """Yield rows that stand below each other and may be one table, if told how high rules are."""
     block: list[Row] = []
     parted: Row = []
     for row in rows:
-        if block and not _is_next(block[-1], parted, row, level, size):
+        if block and not _is_next(block[-1], parted, row, heights, size):
             yield block
             block = []
         if len(row) > 1:
@@ -68,12 +83,15 @@ def blocks_of(rows: Sequence[Row], level: Sequence[Box], size: float) -> Iterato
         yield block
 
 
-def _is_next(above: Row, parted: Row, row: Row, level: Sequence[Box], size: float) -> bool:
+def _is_next(
+    above: Row, parted: Row, row: Row, heights: Sequence[float] | None, size: float
+) -> bool:
     """Tell whether a row may be of the table; one piece must stand within a column of `parted`."""
     low, high = top_of(row), bottom_of(above)
-    is_ruled = any(low - 1 <= rule.middle <= high + 1 for rule in level)
-    if high - low > (_NEAR_RULED if is_ruled else _NEAR) * size:
-        return False
+    if high - low > _NEAR * size:
+        is_ruled = heights is None or any(low - 1 <= height <= high + 1 for height in heights)
+        if not is_ruled or high - low > _NEAR_RULED * size:
+            return False
     if len(row) > 1:
         return True
     box = row[0].box

@@ -16,10 +16,11 @@ _THICKEST, _SHORTEST = 3.0, 4.0
 def rules_of(page: PdfPage) -> list[Box]:
     """Return the lines of a page that stand upright or level; none where there are very many."""
     found: list[Box] = []
-    rotation, count = page.get_rotation(), raw.FPDFPage_CountObjects(page)
+    rotation, count, of = page.get_rotation(), raw.FPDFPage_CountObjects(page), page.raw
+    read, kind_of = raw.FPDFPage_GetObject, raw.FPDFPageObj_GetType
     for number in range(count if count <= _MOST_OBJECTS else 0):
-        drawn = raw.FPDFPage_GetObject(page, number)
-        if raw.FPDFPageObj_GetType(drawn) == raw.FPDF_PAGEOBJ_PATH:
+        drawn = read(of, number)
+        if kind_of(drawn) == raw.FPDF_PAGEOBJ_PATH:
             found += (box.turned(rotation) for box in _straight(drawn))
         if len(found) > _MOST_RULES:
             return []
@@ -61,5 +62,5 @@ def _straight(drawn: object) -> Iterator[Box]:
         for one, other in ends:
             wide, high = abs(one[0] - other[0]), abs(one[1] - other[1])
             if min(wide, high) < 1 and max(wide, high) > _SHORTEST:
-                yield Box(*one, *one).over(Box(*other, *other))
+                yield Box.around([Box(*one, *one), Box(*other, *other)])
         before = at

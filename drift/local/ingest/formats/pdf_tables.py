@@ -80,7 +80,8 @@ def found_in(
         (rule for rule in rules if rule.right - rule.left > rule.top - rule.bottom),
         key=lambda rule: -rule.top,
     )
-    for block in blocks_of(without_edges(rows_of(pieces), size), level, size):
+    heights = [rule.middle for rule in level]
+    for block in blocks_of(without_edges(rows_of(pieces), size), heights, size):
         grid = _Grid.of(block, level, size)
         if grid is None:
             continue

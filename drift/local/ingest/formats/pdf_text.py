@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from pypdfium2 import PdfBookmark
@@ -14,6 +13,7 @@ from pypdfium2 import PdfBookmark
 from drift.core.folding import as_typed
 from drift.indexing.pages import joined, without_running_heads
 from drift.local.ingest.formats.escaping import escaped
+from drift.local.ingest.formats.pdf_layout import PageLine
 
 _HEADING_SIZE, _LONGEST_HEADING, _MOST_LEVELS = 1.15, 120, 4
 _MOST_LARGE = 0.2
@@ -24,19 +24,6 @@ _LONGEST_WORD = 60
 _BEHIND = ("", ".", ",", ";", ":", ")")
 _MARKS = frozenset("#`~=-*_<")
 """What a line begins with that Markdown may take for its own."""
-
-
-@dataclass(slots=True)
-class PageText:
-    """A line of a page, the size of its letters, and its level where it is a heading.
-
-    A table is one line.
-    """
-
-    text: str
-    size: float
-    level: int = 0
-    is_table: bool = False
 
 
 class Entry(NamedTuple):
@@ -58,7 +45,7 @@ def key(title: str) -> str:
     return " ".join(as_typed(title).casefold().split())
 
 
-def as_markdown(pages: Sequence[Sequence[PageText]], *, has_outline: bool) -> str:
+def as_markdown(pages: Sequence[Sequence[PageLine]], *, has_outline: bool) -> str:
     """Return pages as one text; where there is no outline, large lines are its headings."""
     if not has_outline:
         _find_headings(pages)
@@ -71,7 +58,7 @@ def as_markdown(pages: Sequence[Sequence[PageText]], *, has_outline: bool) -> st
     return with_whole_words(joined(texts))
 
 
-def _plain(page: Sequence[PageText], number: int) -> Iterator[str]:
+def _plain(page: Sequence[PageLine], number: int) -> Iterator[str]:
     """Yield lines as they are compared with those of other pages: each table is its own."""
     for place, one in enumerate(page):
         if one.is_table or "\n" in one.text:
@@ -80,7 +67,7 @@ def _plain(page: Sequence[PageText], number: int) -> Iterator[str]:
             yield f"{'#' * one.level} {one.text}" if one.level else one.text
 
 
-def _written(one: PageText) -> str:
+def _written(one: PageLine) -> str:
     if one.is_table:
         return f"\n{one.text}\n"
     if one.level:
@@ -89,7 +76,7 @@ def _written(one: PageText) -> str:
     return escaped(one.text) if may_mark else one.text
 
 
-def _find_headings(pages: Sequence[Sequence[PageText]]) -> None:
+def _find_headings(pages: Sequence[Sequence[PageLine]]) -> None:
     """Mark the lines that are larger than most text, the largest as the highest."""
     lines = [one for page in pages for one in page if one.size and one.text.strip()]
     usual = body_size(lines)
@@ -103,7 +90,7 @@ def _find_headings(pages: Sequence[Sequence[PageText]]) -> None:
         _join_headings(page)
 
 
-def _is_large(one: PageText, usual: float) -> bool:
+def _is_large(one: PageLine, usual: float) -> bool:
     text = one.text.strip()
     letters = sum(map(str.isalpha, text))
     return (
@@ -114,9 +101,9 @@ def _is_large(one: PageText, usual: float) -> bool:
     )
 
 
-def _join_headings(page: Sequence[PageText]) -> None:
+def _join_headings(page: Sequence[PageLine]) -> None:
     """Make headings of several lines one; the lines that are taken into it are empty."""
-    above: PageText | None = None
+    above: PageLine | None = None
     for one in page:
         is_same = above is not None and one.level and round(one.size) == round(above.size)
         if above is not None and is_same and len(above.text) <= _LONGEST_HEADING:
@@ -126,7 +113,7 @@ def _join_headings(page: Sequence[PageText]) -> None:
             above = one if one.level else None
 
 
-def body_size(lines: Sequence[PageText]) -> float:
+def body_size(lines: Sequence[PageLine]) -> float:
     """Return the size of most letters; 0 where there are none."""
     counts: Counter[float] = Counter()
     for one in lines:

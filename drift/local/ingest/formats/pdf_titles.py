@@ -9,7 +9,7 @@ from ctypes import c_ushort
 from pypdfium2 import PdfDocument, raw
 
 from drift.local.ingest.formats.pdf_layout import PageLine, plain
-from drift.local.ingest.formats.pdf_text import Entry, PageText, body_size, key
+from drift.local.ingest.formats.pdf_text import Entry, body_size, key
 from drift.local.ingest.formats.titles import own_title
 from drift.local.ingest.front_matter import attributes_of
 from drift.model.attributes import Attributes
@@ -24,7 +24,7 @@ _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)|([+-]\d\
 def title_of(
     told: str,
     first: Sequence[PageLine],
-    pages: Sequence[Sequence[PageText]],
+    pages: Sequence[Sequence[PageLine]],
     outline: Sequence[Entry],
 ) -> str:
     """Return the title of metadata, or else the largest lines of the first page; maybe none.
