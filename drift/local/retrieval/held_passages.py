@@ -1,0 +1,45 @@
+"""Where a text stands in a graph: the passages, of any project, that say it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from drift.evidence.text import form, tokens
+from drift.graph.connection import READ_TIMEOUT_S, Connection
+from drift.graph.text_query import wanted_words
+from drift.http.settings import Settings
+from drift.http.wiring import database, index_names
+from drift.local.retrieval.document_search import passages_saying
+
+NEARLY = 0.8
+"""The share of a text's words that a passage has which says nearly the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPassage:
+    """A passage as the graph holds it."""
+
+    project: str
+    id: str
+    text: str
+    is_off: bool
+    has_vector: bool
+
+
+async def saying(text: str, project: str, values: Settings) -> list[HeldPassage]:
+    """Return the passages that say a text, or nearly; none where it has no word.
+
+    Raises:
+        UpstreamError: the graph cannot be read.
+    """
+    if not (terms := wanted_words(text[:4000], has_headings=False)):
+        return []
+    fulltext, bounds = index_names(values).fulltext, {"most": 50, "most_off": 5000}
+    asked = {"terms": terms, "project_id": project, "fulltext_index": fulltext, **bounds}
+    async with Connection(*database(values)) as connection:
+        found = await connection.read(passages_saying(), asked, READ_TIMEOUT_S)
+    held = [HeldPassage(**row) for row in found.records]
+    exact = [one for one in held if form(text) in form(one.text)]
+    words = set(tokens(text))
+    near = [one for one in held if len(words & set(tokens(one.text))) >= NEARLY * len(words)]
+    return exact or near
