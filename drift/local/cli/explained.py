@@ -76,7 +76,7 @@ def _of_evidence(told: ExplainOut, is_answered: bool) -> Iterator[str]:
     if fates["budget"]:
         most = told.bounds["max_prompt_tokens"]
         yield f"{fates['budget']} of the best passages did not fit into prompts of {most:g} tokens."
-    if first and first.unread_words and not is_answered:
+    if first and first.unread_words:
         yield f"No passage read has {', '.join(first.unread_words)}: commoner words won."
     if held and held.behind:
         yield f"{held.behind} document(s) changed since topics were derived: these are stale."
@@ -136,8 +136,8 @@ def _ranks(one: FoundPassage) -> str:
 
 def screen(told: ExplainOut, said: Sequence[str], passage: str) -> list[str]:
     """Return the lines of a first screen, which the cause leads."""
-    lines = [f"Cause: {said[0]}", *(f"Also: {one}" for one in said[1:5])]
-    lines += [f"Passage: {passage}"] if passage else []
+    lines = [f"Passage: {passage}"] if passage else []
+    lines += [f"Cause: {said[0]}", *(f"Also: {one}" for one in said[1:5])]
     phases = ", ".join(f"{name} {seconds:.2f}" for name, seconds in told.phases.items())
     lines.append(f"Seconds: {told.seconds:.2f} ({phases})")
     for kind in dict.fromkeys(one.kind for one in told.calls):
