@@ -38,7 +38,7 @@ class Notes:
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class PassagesRead:
     """The ids of passages that the answer cites, that follow-ups cite, and that prompts show.
 
     It `is_one_look` where no follow-up reads a part of its evidence.
@@ -64,7 +64,7 @@ class Read:
         return next((fate for holds, fate in known if holds), "unread")
 
 
-def look_of(find: Find, read: Read) -> LookOut:
+def look_of(find: Find, read: PassagesRead) -> LookOut:
     """Return what one search found, and what was read of it."""
     found = {one.chunk.id: one for one in find.found.chunks}
     ordered = {chunk.id: chunk for chunk in find.evidence.candidates}
@@ -90,7 +90,6 @@ def look_of(find: Find, read: Read) -> LookOut:
                 chunk_id=id_,
                 document_name=chunk.document_name,
                 rank=rank,
-                score=round(chunk.score, 4),
                 fate=read.fate(id_, rank, fits, repeats=id_ in again),
                 via=chunk.via,
                 ways=tuple(of_way[id_] for of_way in ranks if id_ in of_way),
@@ -99,16 +98,12 @@ def look_of(find: Find, read: Read) -> LookOut:
 
     texts = [chunk.text.casefold() for id_, chunk in ordered.items() if id_ in read.shown]
     is_drowned = any(ids.isdisjoint(read.shown) for ids in find.found.rare)
-    alone = wanted_alone(find.question)
-    unread = (one for one in alone if is_drowned and not any(one.casefold() in t for t in texts))
+    alone = wanted_alone(find.question) if is_drowned else ()
     return LookOut(
         question=find.question,
         words=search_terms(find.question),
-        alone=alone,
         names=name_parts(find.question),
-        unread_words=tuple(unread),
-        found=len(ordered),
-        without_vector=sum(one.similarity is None for one in found.values()),
+        unread_words=tuple(w for w in alone if not any(w.casefold() in t for t in texts)),
         passages=tuple(passages),
     )
 

@@ -19,7 +19,6 @@ MOST_LOOKS, MOST_PASSAGES, MOST_CALLS, MOST_DROPPED = 40, 60, 200, 50
 
 CallKind = Literal["chat", "embedder", "reranker", "graph", "passages"]
 """Which server was asked; `passages` are reads of the graph besides its searches."""
-Way = Literal["vector", "text", "walk", "reranker"]
 Fate = Literal["cited", "noted", "shown", "unread", "budget", "place", "duplicate", "pool"]
 """What became of a passage: the answer cites it, or is it where evidence alone is asked for; a
 follow-up alone cites it; a prompt shows it; a prompt has place for it, and no call read it; it did
@@ -46,13 +45,13 @@ class CallOut(BaseModel):
 class WayOut(BaseModel):
     """The rank of a passage among what was found, by one way, from 1, and its score there."""
 
-    way: Way
+    way: Literal["vector", "text", "walk", "reranker"]
     rank: int
     score: float
 
 
 class FoundPassage(BaseModel):
-    """A passage as one search found it; `rank` and `score` are those of the whole, if it has any.
+    """A passage as one search found it; `rank` is that of all ways together, if it has one.
 
     A vector's score is the cosine, a text's BM25, a walk's the mass that it brought, and a
     reranker's on its own scale.
@@ -61,7 +60,6 @@ class FoundPassage(BaseModel):
     chunk_id: str
     document_name: str
     rank: int | None
-    score: float
     fate: Fate
     via: tuple[Via, ...]
     ways: tuple[WayOut, ...]
@@ -70,17 +68,14 @@ class FoundPassage(BaseModel):
 class LookOut(BaseModel):
     """One search: its question, the words of it that were looked for, and what was found.
 
-    `alone` are the words of which each may decide by itself, `names` the parts of titles that it
-    may name, `unread_words` those of `alone` that few passages have and none that was shown.
+    `names` are the parts of titles that it may name, `unread_words` the words that might decide
+    alone, of which few passages have one and none that was shown has any of these.
     """
 
     question: str
     words: tuple[str, ...]
-    alone: tuple[str, ...]
     names: tuple[str, ...]
     unread_words: tuple[str, ...]
-    found: int
-    without_vector: int
     passages: tuple[FoundPassage, ...]
 
 
@@ -99,9 +94,8 @@ class HeldOut(BaseModel):
 class ExplainOut(BaseModel):
     """What an answer came from.
 
-    `failed` counts follow-ups that failed by their code, `bounds` are the settings and limits of
-    this search, `lost` are steps without which it went on. `ended_by` is the request's own limit
-    that ended it, else empty. `held` is null where it cannot be read.
+    `bounds` are the settings of this search, and `lost` the steps without which it went on. `held`
+    is null where it cannot be read.
     """
 
     seconds: float
@@ -109,9 +103,6 @@ class ExplainOut(BaseModel):
     calls: list[CallOut]
     looks: list[LookOut]
     dropped: list[DroppedCitation]
-    failed: dict[str, int]
     lost: list[str]
-    ended_by: str
-    bounds: dict[str, int | float]
-    prompts_cut: int
+    bounds: dict[str, int]
     held: HeldOut | None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
-from drift.answer.explanation import Notes, Read, look_of
+from drift.answer.explanation import Notes, PassagesRead, look_of
 from drift.contracts.answer import CitationOut
-from drift.contracts.explain import MOST_DROPPED, MOST_LOOKS, ExplainOut, HeldOut
+from drift.contracts.explain import MOST_CALLS, MOST_DROPPED, MOST_LOOKS, ExplainOut, HeldOut
 from drift.core.errors import DriftError
 from drift.model.tree import Tree, cited_by
 from drift.search.scope import Scope
@@ -22,27 +21,22 @@ async def explained(
     limits, nodes, notes = scope.limits, tree.in_order(), scope.noted or Notes()
     if not scope.request.answer:
         limits = replace(limits, max_chunks_for_prompt=scope.request.top_k)
-    read = Read(
+    read = PassagesRead(
         {one if isinstance(one, str) else one.chunk_id for one in cited},
         {citation.chunk_id for citation in cited_by(nodes)},
         {id_ for node in nodes for id_ in node.chunk_ids},
         limits,
         is_one_look=all(node.question.id < 0 for node in nodes),
     )
-    asked = scope.request.limits.model_dump(exclude_none=True)
     names = ("max_chunks_for_prompt", "max_prompt_tokens", "max_followups")
-    failed = Counter(node.state.reason for node in nodes if node.state.kind == "failed")
     return ExplainOut(
         seconds=round(whole.duration_s, 4),
         phases={which.value: round(part.duration_s, 4) for which, part in whole.phases.items()},
-        calls=list(notes.calls),
+        calls=notes.calls[:MOST_CALLS],
         looks=[look_of(find, read) for find in notes.finds[:MOST_LOOKS]],
         dropped=list(tree.counts.which[:MOST_DROPPED]),
-        failed=dict(failed),
         lost=sorted(scope.lost),
-        ended_by=next(iter(scope.ended_by), ""),
-        bounds={name: getattr(limits, name) for name in names} | asked,
-        prompts_cut=whole.cost.prompts_cut,
+        bounds={name: getattr(limits, name) for name in names},
         held=await _held(scope),
     )
 

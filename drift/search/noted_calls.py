@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
 from typing import Any
 
-from drift.contracts.explain import MOST_CALLS, CallKind, CallOut
+from drift.contracts.explain import CallKind, CallOut
 from drift.model.calls import Prompt
 from drift.ports import Ports
 from drift.telemetry import parts
@@ -45,9 +45,8 @@ class _Noted:
                     models = ", ".join(one.reported or one.asked for one in part.spending.models)
                     used = cost.model_dump(include=_USED)
                     about = {"kind": self.kind, "name": name, "model": models, "error": error}
-                    if len(self.calls) < MOST_CALLS:
-                        told = {"seconds": seconds, **about, **used}
-                        self.calls.append(CallOut.model_validate(told))
+                    told = {"seconds": seconds, **about, **used}
+                    self.calls.append(CallOut.model_validate(told))
 
         return noted
 

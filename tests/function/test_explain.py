@@ -17,6 +17,7 @@ from drift.local.cli.explained import causes, lost, screen
 from drift.local.hosts.local_host import serving
 from drift.local.ingest.sources import Source
 from drift.local.retrieval.held_passages import saying
+from tests.function.access_keys import entry, use_keys
 from tests.function.calling import Caller, calling
 from tests.function.conftest import Environment
 from tests.function.corpus import PROJECT, QUESTION, Corpus, fill_from
@@ -85,11 +86,13 @@ async def first_screen(
     function: Caller, question: str, project: str, passage: str = "", **fields: Any
 ) -> str:
     """Return what `drift explain` shows of a question."""
-    answered = await function.answer(question, project, include=["explain"], **fields)
+    answered = await function.answer(
+        question, project, include=["explain", "trace", "usage"], **fields
+    )
     told = ExplainOut.model_validate(answered["explain"])
     held = await saying(passage, project, load()) if passage else []
-    said = causes(told, is_answered=bool(answered["key_facts"]))
-    lines = screen(told, said, lost(told, held, project) if passage else "")
+    where = lost(told, held, project) if passage else ""
+    lines = list(screen(told, causes(answered, told), where))
     assert len(lines) <= 30
     assert "canary" not in str(answered)
     return "\n".join(lines)
@@ -124,7 +127,7 @@ async def test_a_slow_model(function: Caller, model_server: ModelServerControl) 
 async def test_a_followup_that_failed(function: Caller, model_server: ModelServerControl) -> None:
     model_server.fail({"fault": "status", "status": 429, "kind": "local_reply", "times": 1})
     shown = await first_screen(function, QUESTION, PROJECT)
-    assert "follow-up question(s) failed: model_unavailable" in shown
+    assert "1 follow-up question(s) failed: model_" in shown
 
 
 @pytest.mark.parametrize("function", [{"MAX_FOLLOWUPS_PER_PROMPT": "1"}], indirect=True)
@@ -143,12 +146,12 @@ async def test_topics_that_are_stale(function: Caller) -> None:
 
 async def test_passages_without_a_vector(function: Caller) -> None:
     shown = await first_screen(function, ASKED, HALF, depth="quick")
-    assert "have no vector of this model" in shown.splitlines()[0]
+    assert "passages found have no vector" in shown.splitlines()[0]
 
 
 async def test_a_limit_of_the_caller(function: Caller) -> None:
-    shown = await first_screen(function, QUESTION, PROJECT, limits={"max_tokens": 3000})
-    assert "Cause: The request's own limit max_tokens (3000) ended the search." in shown
+    shown = await first_screen(function, QUESTION, PROJECT, limits={"max_followups": 1})
+    assert "Cause: The request's own limit max_followups ended the search." in shown
 
 
 @pytest.mark.parametrize("function", [{"MAX_PROMPT_TOKENS": "4000"}], indirect=True)
@@ -166,4 +169,23 @@ async def test_a_rare_word_that_others_drown(function: Caller) -> None:
     question = f"{ASKED} What does the ship wait for, what does it pay, and what of the kestrel?"
     shown = await first_screen(function, question, PIERS, KESTREL, depth="quick")
     assert "Cause: No passage read has kestrel: commoner words won." in shown
-    assert "It has kestrel, which few passages have." in shown.splitlines()[0]
+    assert "Few passages have kestrel." in shown.splitlines()[0]
+
+
+async def test_a_caller_sees_nothing_of_what_is_hidden_from_it(
+    environment: pytest.MonkeyPatch,
+    corpus: Corpus,  # noqa: ARG001 - the graph is filled
+    model_server: ModelServerControl,  # noqa: ARG001 - without faults
+) -> None:
+    only = {"type": "eq", "key": "document_id", "value": "Lighthouse.md"}
+    key, known = entry("some", [PROJECT], filter=only)
+    use_keys(environment, known)
+    async with serving() as url, calling(url) as caller:
+        caller.client.headers["x-api-key"] = key
+        for answer in (True, False):
+            got = await caller.answer("The Tide Table", include=["explain"], answer=answer)
+            [name] = {
+                p["document_name"] for look in got["explain"]["looks"] for p in look["passages"]
+            }
+            held = got["explain"]["held"]
+            assert (name, held["documents"], held["is_filtered"]) == ("Lighthouse", 1, True)

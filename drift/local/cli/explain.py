@@ -30,7 +30,7 @@ async def explain(
         "project_id": project,
         "depth": depth,
         "filter": options.filter_of(filters),
-        "include": ["explain"],
+        "include": ["explain", "trace", "usage"],
     }
     options.check_request(body)
 
@@ -47,7 +47,7 @@ async def explain(
         recommend_up(stack)
 
     told = ExplainOut.model_validate(answered["explain"])
-    said = causes(told, is_answered=bool(answered["key_facts"]))
+    said = causes(answered, told)
     where = lost(told, held, project) if passage else ""
     if as_json:
         print_json({"causes": said, "passage": where, "explain": answered["explain"]})

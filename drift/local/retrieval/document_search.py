@@ -63,15 +63,15 @@ RETURN threshold AS project, made_by, documents
 def passages_saying(s: Schema = DEFAULT) -> str:
     """Return the statement of passages, of any project, whose words are nearest to a text's.
 
-    Those of documents that are off are looked at too, as many as `$most_off` of the project.
+    Those of the project's documents that are off are looked at too.
     """
     return f"""
 CALL () {{
-  CALL db.index.fulltext.queryNodes($fulltext_index, $terms, {{limit: $most}}) YIELD node AS ch
+  CALL db.index.fulltext.queryNodes($fulltext_index, $terms, {{limit: 50}}) YIELD node AS ch
   RETURN ch
 UNION
   MATCH (ch:__OffChunk__) WHERE ch.project_id = $project_id
-  RETURN ch LIMIT $most_off
+  RETURN ch LIMIT 5000
 }}
 RETURN coalesce(ch.project_id, $project_id) AS project, toStringOrNull({s.node_id("ch")}) AS id,
   ch:__OffChunk__ AS is_off, ch.{s.text} AS text,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from drift.evidence.text import form, tokens
+from drift.evidence.text import tokens
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.text_query import wanted_words
 from drift.http.settings import Settings
@@ -12,7 +12,7 @@ from drift.http.wiring import database, index_names
 from drift.local.retrieval.document_search import passages_saying
 
 NEARLY = 0.8
-"""The share of a text's words that a passage has which says nearly the same."""
+"""The share of a text's words that a passage has which says it, or nearly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +32,11 @@ async def saying(text: str, project: str, values: Settings) -> list[HeldPassage]
     Raises:
         UpstreamError: the graph cannot be read.
     """
+    words = set(tokens(text[:4000]))
     if not (terms := wanted_words(text[:4000], has_headings=False)):
         return []
-    fulltext, bounds = index_names(values).fulltext, {"most": 50, "most_off": 5000}
-    asked = {"terms": terms, "project_id": project, "fulltext_index": fulltext, **bounds}
+    asked = {"terms": terms, "project_id": project, "fulltext_index": index_names(values).fulltext}
     async with Connection(*database(values)) as connection:
         found = await connection.read(passages_saying(), asked, READ_TIMEOUT_S)
     held = [HeldPassage(**row) for row in found.records]
-    exact = [one for one in held if form(text) in form(one.text)]
-    words = set(tokens(text))
-    near = [one for one in held if len(words & set(tokens(one.text))) >= NEARLY * len(words)]
-    return exact or near
+    return [one for one in held if len(words & set(tokens(one.text))) >= NEARLY * len(words)]
