@@ -90,7 +90,9 @@ async def first_screen(
         question, project, include=["explain", "trace", "usage"], **fields
     )
     told = ExplainOut.model_validate(answered["explain"])
-    held = await saying(passage, project, load()) if passage else []
+    async with Connection(*wiring.database(load())) as connection:
+        names = wiring.index_names(load())
+        held = await saying(passage, project, connection, names.fulltext) if passage else []
     where = lost(told, held, project) if passage else ""
     lines = list(screen(told, causes(answered, told), where))
     assert len(lines) <= 30

@@ -35,6 +35,8 @@ async def explain(
     options.check_request(body)
 
     from drift.contracts.explain import ExplainOut
+    from drift.graph.connection import Connection
+    from drift.http import wiring
     from drift.local.cli.asking import ask_function
     from drift.local.cli.explained import causes, lost, screen
     from drift.local.cli.servers import recommend_up, running
@@ -43,7 +45,9 @@ async def explain(
 
     async with running(stack_options, reads=True) as (stack, values), serving() as url:
         answered = (await ask_function(url, values, body)).response
-        held = await saying(passage, project, values) if passage else []
+        async with Connection(*wiring.database(values)) as connection:
+            fulltext = wiring.index_names(values).fulltext
+            held = await saying(passage, project, connection, fulltext) if passage else []
         recommend_up(stack)
 
     told = ExplainOut.model_validate(answered["explain"])

@@ -70,7 +70,9 @@ CALL () {{
   CALL db.index.fulltext.queryNodes($fulltext_index, $terms, {{limit: 50}}) YIELD node AS ch
   RETURN ch
 UNION
-  MATCH (ch:__OffChunk__) WHERE ch.project_id = $project_id
+  MATCH (d:__Document__){s.seek("d", "__Document__")}
+  WHERE d.project_id = $project_id AND d.is_off
+  MATCH (d)-[:HAS_CHUNK]->(ch)
   RETURN ch LIMIT 5000
 }}
 RETURN coalesce(ch.project_id, $project_id) AS project, toStringOrNull({s.node_id("ch")}) AS id,

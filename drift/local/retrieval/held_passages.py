@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from drift.evidence.text import tokens
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.text_query import wanted_words
-from drift.http.settings import Settings
-from drift.http.wiring import database, index_names
 from drift.local.retrieval.document_search import passages_saying
 
 NEARLY = 0.8
@@ -26,7 +24,9 @@ class HeldPassage:
     has_vector: bool
 
 
-async def saying(text: str, project: str, values: Settings) -> list[HeldPassage]:
+async def saying(
+    text: str, project: str, connection: Connection, fulltext_index: str
+) -> list[HeldPassage]:
     """Return the passages that say a text, or nearly; none where it has no word.
 
     Raises:
@@ -35,8 +35,7 @@ async def saying(text: str, project: str, values: Settings) -> list[HeldPassage]
     words = set(tokens(text[:4000]))
     if not (terms := wanted_words(text[:4000], has_headings=False)):
         return []
-    asked = {"terms": terms, "project_id": project, "fulltext_index": index_names(values).fulltext}
-    async with Connection(*database(values)) as connection:
-        found = await connection.read(passages_saying(), asked, READ_TIMEOUT_S)
+    asked = {"terms": terms, "project_id": project, "fulltext_index": fulltext_index}
+    found = await connection.read(passages_saying(), asked, READ_TIMEOUT_S)
     held = [HeldPassage(**row) for row in found.records]
     return [one for one in held if len(words & set(tokens(one.text))) >= NEARLY * len(words)]
