@@ -176,9 +176,8 @@ def test_a_folder_is_ingested_once_and_answers(serving: dict[str, Any], tmp_path
 
     explain = ("explain", asking[1], "--passage", "six in the morning", *at)
     first, *others = command(*explain).stdout.splitlines()
-    assert re.fullmatch(r"Passage: It was found at rank 1 \(.+\): the answer cites it\.", first), (
-        first
-    )
+    told = r"Passage: It was found at rank 1 \(.+\): the answer cites it\."
+    assert re.fullmatch(told, first), first
     assert others[0].startswith("Cause: ")
     assert len(others) < 30
     assert json.loads(command(*explain, "--json").stdout)["passage"] == first.partition(" ")[2]
