@@ -22,7 +22,7 @@ WORDS = {
     code: json.loads((FOLDER / "words" / f"{code}.json").read_text(encoding="utf-8"))
     for code in LANGUAGES
 }
-MADE_OF_PARTS = (
+MADE_OF_PARTS = ("explain.fate.", 
     "phase.", "state.", "verdict.", "problem.", "signal.", "depth.", "key.about.", "key.taken.",
     "examples.", "project.", "told.", "documents.", "node.", "answer.nothing.", "picture.kind.",
     "picture.count.",
