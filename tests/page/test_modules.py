@@ -22,10 +22,10 @@ WORDS = {
     code: json.loads((FOLDER / "words" / f"{code}.json").read_text(encoding="utf-8"))
     for code in LANGUAGES
 }
-MADE_OF_PARTS = ("explain.fate.", 
+MADE_OF_PARTS = (
     "phase.", "state.", "verdict.", "problem.", "signal.", "depth.", "key.about.", "key.taken.",
     "examples.", "project.", "told.", "documents.", "node.", "answer.nothing.", "picture.kind.",
-    "picture.count.",
+    "picture.count.", "explain.fate.",
 )  # fmt: skip
 """Beginnings of keys whose end is a value."""
 LIBRARIES = {
