@@ -11,6 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from drift.contracts.body import is_unknown
+from drift.contracts.explain import ExplainOut
 from drift.contracts.request import Depth
 from drift.model.calls import PhaseUsage, Usage
 from drift.model.tree import Verdict
@@ -203,7 +204,7 @@ class TraceOut(BaseModel):
 
 
 class RetrieveResponse(BaseModel):
-    """The answer; the last seven fields appear only when they are set.
+    """The answer; the last eight fields appear only when they are set.
 
     `ended_by` is the limit of the request that ended its search before the question was settled.
     """
@@ -218,6 +219,7 @@ class RetrieveResponse(BaseModel):
     references: ReferencesOut | None = None
     ended_by: EndedBy | None = None
     query: QueryOut | None = None
+    explain: ExplainOut | None = None
 
     def to_json(self) -> str:
         """Serialise to the contract's exact shape."""
@@ -229,6 +231,7 @@ class RetrieveResponse(BaseModel):
             "references",
             "ended_by",
             "query",
+            "explain",
         )
         unset = {name for name in optional if getattr(self, name) is None}
         return self.model_dump_json(by_alias=True, exclude=unset)

@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from drift.contracts.answer import QueryOut, UsageOut
+from drift.contracts.explain import ExplainOut
 from drift.model.graph import Via
 
 
@@ -65,13 +66,14 @@ class EvidenceAnswer(Surroundings):
     """The evidence for a question, the best first, and what the graph has around it.
 
     The fields of a passage that say where it stands appear with `locations`, as far as that is
-    known; the last three fields only when they are set.
+    known; the last four fields only when they are set.
     """
 
     evidence: list[PassageOut]
     no_data_found: Literal[True] | None = None
     usage: UsageOut | None = None
     query: QueryOut | None = None
+    explain: ExplainOut | None = None
 
     def to_json(self) -> str:
         """Serialise to the contract's exact shape."""

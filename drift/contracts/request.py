@@ -35,7 +35,7 @@ def _whole_number(value: object) -> object:
 # The patterns describe to readers of the schema what the validators check.
 Depth = Literal["drift", "quick", "auto"]
 """How far a search goes: primer and follow-ups, one look, or one look and more where it is open."""
-Include = Literal["usage", "trace", "verdict", "locations", "references", "query"]
+Include = Literal["usage", "trace", "verdict", "locations", "references", "query", "explain"]
 Query = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUERY_CHARACTERS),

@@ -16,7 +16,7 @@ from drift.evidence.contradiction import uncontradicted
 from drift.evidence.numbered_text import NumberedText, Run, named, runs
 from drift.evidence.text import form, places_of
 from drift.model.graph import Chunk
-from drift.model.tree import Citation, CitationCounts
+from drift.model.tree import Citation, CitationCounts, DroppedCitation
 
 
 def check(
@@ -40,10 +40,11 @@ def check(
 
     standing = uncontradicted(answer, [span for _, span in kept])
     held = set(compress(kept, standing))
-    lost = sum(bool(one) and held.isdisjoint(c.key for c in one) for one in each)
+    lost = [one[0] for one in each if one and held.isdisjoint(c.key for c in one)]
     if lost:
-        log.warning("citation_validation_contradicted", extra={"citations": lost})
-        counts += CitationCounts(kept=-lost, dropped={"contradicted": lost})
+        log.warning("citation_validation_contradicted", extra={"citations": len(lost)})
+        which = tuple(DroppedCitation("contradicted", c.chunk_id, c.span[:80]) for c in lost)
+        counts += CitationCounts(kept=-len(lost), dropped={"contradicted": len(lost)}, which=which)
     return tuple(compress(kept.values(), standing)), counts
 
 
@@ -56,40 +57,43 @@ def check_each(
     """Return the citations of each reply, none where it does not hold; the rest as `check`."""
     evidence = _CitedEvidence(answer, retrieved)
     each: list[tuple[Citation, ...]] = [() for _ in replies]
-    dropped: Counter[str] = Counter()
+    dropped: list[DroppedCitation] = []
     repaired = 0
 
+    def drop(reason: str) -> None:
+        words = reply.words[:80]
+        dropped.append(DroppedCitation(reason, chunk_id or reply.chunk_id, words))
+        seen = {"citation_index": index, "chunk_id": reply.chunk_id, "span": words}
+        event = f"citation_validation_{reason}"
+        log.warning(event, extra=seen)
+
     for index, (reply, chunk_id) in enumerate(zip(replies, ids, strict=True)):
-        seen = {"citation_index": index, "chunk_id": reply.chunk_id, "span": reply.words[:80]}
         if not reply.chunk_id:
-            dropped["null_chunk_id"] += 1
-            log.warning("citation_validation_null_chunk_id", extra=seen)
+            drop("null_chunk_id")
             continue
 
         chunk = retrieved.get(chunk_id or reply.chunk_id)
         if chunk is None:
-            dropped["unmatched_chunk_id"] += 1
-            log.warning("citation_validation_unmatched_chunk_id", extra=seen)
+            drop("unmatched_chunk_id")
             continue
 
         found = evidence.of(reply, chunk)
         if found.is_unknown:
-            dropped["unknown_sentence"] += 1
-            log.warning("citation_validation_unknown_sentence", extra=seen)
+            drop("unknown_sentence")
         elif not found.citations:
-            dropped["span_mismatch"] += 1
-            log.warning("citation_validation_span_mismatch", extra=seen)
+            drop("span_mismatch")
 
         repaired += found.is_repaired
         each[index] = found.citations
 
-    filtered = dropped.total()
+    valid = len(replies) - len(dropped)
     log.info(
         "citation_validation_summary",
-        extra={"total": len(replies), "valid": len(replies) - filtered, "filtered": filtered},
+        extra={"total": len(replies), "valid": valid, "filtered": len(dropped)},
     )
 
-    return each, CitationCounts(len(replies), len(replies) - filtered, repaired, dict(dropped))
+    by_reason = Counter(one.reason for one in dropped)
+    return each, CitationCounts(len(replies), valid, repaired, dict(by_reason), tuple(dropped))
 
 
 def standing(

@@ -58,6 +58,7 @@ def about(project_id: str, row: Row) -> AboutProject:
         **_counts(row),
         names=tuple(document(one).name for one in row["named"] if is_key(one["id"])),
         kinds=tuple(tuple(one) for one in row["kinds"]),
+        behind=row["behind"],
     )
 
 

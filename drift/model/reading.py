@@ -57,7 +57,8 @@ class AboutProject:
     """A project about itself: its counts, and names of documents.
 
     `names` are up to MOST_NAMED of its documents'. `kinds` counts the documents of each first
-    folder (or host) and ending of their ids, with an empty one where there is none.
+    folder (or host) and ending of their ids, with an empty one where there is none. `behind` counts
+    documents that changed since knowledge was derived, unless a filter hides some.
     """
 
     id: str
@@ -67,6 +68,7 @@ class AboutProject:
     communities: int = 0
     names: tuple[str, ...] = ()
     kinds: tuple[tuple[str, str, int], ...] = ()
+    behind: int = 0
 
     def chunk(self) -> Chunk | None:
         """Return its counts and names as a chunk that can be cited; None where it holds nothing.

@@ -81,13 +81,26 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
+class DroppedCitation:
+    """A citation that does not hold: why, the chunk that it names, and its first characters."""
+
+    reason: str
+    chunk_id: str
+    span: str
+
+
+@dataclass(frozen=True, slots=True)
 class CitationCounts:
-    """Citations by result: kept, repaired to verbatim text, or dropped, by reason."""
+    """Citations by result: kept, repaired to verbatim text, or dropped, by reason.
+
+    `which` are the dropped ones, in order.
+    """
 
     total: int = 0
     kept: int = 0
     repaired: int = 0
     dropped: Mapping[str, int] = field(default_factory=dict)
+    which: tuple[DroppedCitation, ...] = field(default=(), compare=False)
 
     def __add__(self, other: CitationCounts) -> CitationCounts:
         """Sum of both."""
@@ -96,6 +109,7 @@ class CitationCounts:
             self.kept + other.kept,
             self.repaired + other.repaired,
             Counter(self.dropped) + Counter(other.dropped),
+            (*self.which, *other.which),
         )
 
 

@@ -54,13 +54,14 @@ export async function read(path, parameters = {}, signal) {
  * Ask a question, and yield the events of its answer; the last one is `result`.
  * @param {{ question: string, project: string, depth: string }} asked
  * @param {AbortSignal} signal leaving ends the search at the server
+ * @param {string[]} [include] what is asked for beside the answer
  */
-export async function* ask(asked, signal) {
+export async function* ask(asked, signal, include = INCLUDE) {
   const nodes = asked.depth === "nodes";
   const project = asked.project ? { project_id: asked.project } : {};
   const body = nodes
     ? { question: asked.question, ...project }
-    : { query: asked.question, depth: asked.depth, include: INCLUDE, ...project };
+    : { query: asked.question, depth: asked.depth, include, ...project };
   const address = new URL(nodes ? "api/rag/query" : "retrieve", document.baseURI);
   address.search = "";
   const reply = await sent(address, {

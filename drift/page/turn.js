@@ -6,6 +6,7 @@ import { addressOf } from "./address.js";
 import { AnswerText } from "./answer_text.js";
 import { isShown, meter } from "./confidence.js";
 import { add, button, element, foreign, say, seen } from "./elements.js";
+import { explainView } from "./explain.js";
 import { asMarkdown, download, fileName, withNumbers } from "./export.js";
 import { answerPicture } from "./picture_place.js";
 import { problemView } from "./problems.js";
@@ -85,7 +86,7 @@ export class Turn {
     if (found.items.length) {
       add(this.below, referenceList(found.items, this.asked.project), answerPicture(found.items, result, this.asked.project));
     }
-    add(this.below, this.open(result), this.actions(result, found, when));
+    add(this.below, this.open(result), this.actions(result, found, when), this.why());
     say(counted("answer.ready", found.items.length));
   }
 
@@ -121,8 +122,13 @@ export class Turn {
     this.answer.end();
     add(this.below, this.nothing(result, "verdict.not_found"));
     if (found.near.length) add(this.below, referenceList(found.near, this.asked.project, "references.near"));
-    add(this.below, this.open(result), this.actions(result, found, when));
+    add(this.below, this.open(result), this.actions(result, found, when), this.why());
     say(word("verdict.not_found"));
+  }
+
+  /** What explains the answer, unless it is one of nodes. */
+  why() {
+    return this.asked.depth === "nodes" ? null : explainView(this.asked, this.leaving.signal);
   }
 
   /** @param {any} result @param {string} [what] the word for what is missing */

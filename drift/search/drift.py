@@ -6,7 +6,7 @@ another depth than `drift` one look comes before all that, and may be all (docs/
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from drift.answer.conclusion import Conclusion
@@ -34,6 +34,7 @@ from drift.ports import AnswerSlot, Listener, Ports
 from drift.prompting.elements import Handles, RequestHandles
 from drift.search.aggregator import aggregate
 from drift.search.ends import found_in_time, note_end, standing
+from drift.search.explaining import explained
 from drift.search.followups import Followups
 from drift.search.prices import PriceTable, usage_of
 from drift.search.primer import Primer
@@ -81,6 +82,7 @@ class DriftSearch:
         """
         arrivals.tell(depth=request.depth)
         scope = Scope.within(self._ports, self._limits, request, deadline)
+        slot = None if scope.noted else slot  # what is explained is searched anew
         retrieval = _Retrieval(scope, progress, Telling(listener), self._lookup)
         with (
             progress.failing(),
@@ -101,6 +103,9 @@ class DriftSearch:
         if "usage" in request.include:
             response.usage = usage_of(whole, self._prices)
             response.usage.from_cache = retrieval.is_recalled
+        if scope.noted:
+            cited = (one for fact in response.key_facts for one in fact.citations)
+            response.explain = await explained(retrieval.scope, whole, retrieval.tree, cited)
         return response
 
 
@@ -116,6 +121,7 @@ class _Retrieval:
     is_recalled: bool = False
     look: Look | None = None
     searched: Searched | None = None
+    tree: Tree = field(default_factory=Tree)
 
     @property
     def request(self) -> ProjectRequest:
@@ -261,6 +267,7 @@ class _Retrieval:
 
     async def respond(self, concluded: Conclusion, searched: Searched) -> RetrieveResponse:
         """Return the answer that is made of a conclusion, and tell it."""
+        self.tree = searched.tree
         is_cut = any(node.state.is_cut_short for node in searched.tree.nodes.values())
         ended_by = self.scope.ended_by
         arrivals.tell(depth_used=searched.depth.used, verdict=concluded.verdict)

@@ -17,8 +17,9 @@ from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
 from drift.model.graph import Chunk
 from drift.model.limits import Limits
-from drift.model.tree import Citation
+from drift.model.tree import Citation, Tree
 from drift.ports import Ports
+from drift.search.explaining import explained
 from drift.search.prices import PriceTable, usage_of
 from drift.search.progress import Progress, name_list
 from drift.search.remarks import searched_for
@@ -75,6 +76,9 @@ class EvidenceSearch:
             answered.query = searched_for(scope)
         if "usage" in request.include:
             answered.usage = usage_of(whole, self.prices)
+        if scope.noted:
+            ids = [one.chunk_id for one in passages]
+            answered.explain = await explained(scope, whole, Tree(), ids)
         return answered
 
     async def _found(self, scope: Scope) -> tuple[list[PassageOut], Surroundings]:

@@ -5,13 +5,14 @@ Some errors cost one step alone. When every step failed, the most telling error 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NoReturn, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from drift.answer.explanation import Find, Notes
 from drift.contracts.answer import EndedBy
 from drift.contracts.request import ProjectRequest
 from drift.core.deadline import Deadline
@@ -43,6 +44,7 @@ from drift.model.reading import AboutProject
 from drift.ports import Ports
 from drift.prompting.budget import second_try
 from drift.search.bounded_chat import A_REPLY, LAST_CALL, BoundedChat
+from drift.search.noted_calls import noting
 from drift.search.ranking import ranked
 from drift.search.reranking import relevance
 
@@ -81,6 +83,8 @@ class Scope:
     """The caller's own limits that ended the search, the first one first."""
     asked: str = ""
     """The question as the user asked it, where a conversation changed what is searched for."""
+    noted: Notes | None = None
+    """What explains the answer, where it is asked for."""
 
     @classmethod
     def within(
@@ -88,6 +92,8 @@ class Scope:
     ) -> Scope:
         """Return the scope of a request, within these bounds and those that its caller sets."""
         asked, ended_by = request.limits, list[EndedBy]()
+        noted = Notes() if "explain" in request.include else None
+        ports = noting(ports, noted.calls) if noted else ports
         limits = limits.within(ports.chat.longest_prompt)
         if asked.max_followups is not None:
             most = min(limits.max_followups, asked.max_followups)
@@ -98,7 +104,8 @@ class Scope:
             refused = partial(ended_by.append, "max_tokens")
             bounded = BoundedChat(ports.chat, asked.max_tokens, reserved, refused)
             ports = replace(ports, chat=bounded)
-        return cls(ports, limits, request, deadline, ended_by=ended_by).with_what_is_left()
+        scope = cls(ports, limits, request, deadline, ended_by=ended_by, noted=noted)
+        return scope.with_what_is_left()
 
     def with_what_is_left(self) -> Scope:
         """Return the scope whose prompts fit into the tokens that its caller still leaves."""
@@ -157,15 +164,16 @@ class Scope:
         found = await self.ports.graph.followup(query, self.deadline)
         if found.is_partial:
             self.lost.add("graph_partly_asked")
-        if self.ports.reranker is None:
-            return ranked(found, question)
-
-        try:
-            told = await relevance(self.ports.reranker, question, found.chunks, self.deadline)
-        except DriftError:  # which the reranker logs once, and not with every search
-            self.lost.add(UNRERANKED)
-            return ranked(found, question)
-        return ranked(found, question, told)
+        told: Mapping[str, float] = {}
+        if self.ports.reranker is not None:
+            try:
+                told = await relevance(self.ports.reranker, question, found.chunks, self.deadline)
+            except DriftError:  # which the reranker logs once, and not with every search
+                self.lost.add(UNRERANKED)
+        evidence = ranked(found, question, told)
+        if self.noted:
+            self.noted.finds.append(Find(question, found, told, evidence))
+        return evidence
 
     def lose(self, event: str, exc_info: DriftError | None = None, **about: str) -> None:
         """Log a failure that costs a part of the answer, and remember it."""

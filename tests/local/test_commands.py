@@ -174,6 +174,14 @@ def test_a_folder_is_ingested_once_and_answers(serving: dict[str, Any], tmp_path
     assert re.search(r"^\[1\] ferry\.md:3 \(\d+% match\)$", shown, re.MULTILINE), shown
     assert re.search(r"^\[1\] \d+%: similarity \d+%, freshness 100%, model", shown, re.MULTILINE)
 
+    explain = ("explain", asking[1], "--passage", "six in the morning", *at)
+    first, *others = command(*explain).stdout.splitlines()
+    told = r"Passage: It was found at rank 1 \(.+\): the answer cites it\."
+    assert re.fullmatch(told, first), first
+    assert others[0].startswith("Cause: ")
+    assert len(others) < 30
+    assert json.loads(command(*explain, "--json").stdout)["passage"] == first.partition(" ")[2]
+
     search = ("search", asking[1])
     line = command(*search, "--documents", *at).stdout
     assert re.fullmatch(r"1\. .+ \| ferry\.md \| \d+% match \| ferry\.md:\d+-\d+\n", line), line

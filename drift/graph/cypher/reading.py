@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from drift.graph.cypher.finding import finding, is_whole
 from drift.graph.cypher.nearest import metadata, of_document, readable, still_there, uris, visible
-from drift.graph.cypher.said import said
+from drift.graph.cypher.said import behind, said
 from drift.graph.cypher.schema import DEFAULT, Schema
 
 # A range of ids is asked for as one, so nothing beside it is looked at. Projects that no node
@@ -60,7 +60,10 @@ CALL () {{
 CALL () {{
   {_kinds(s)}
 }}
-RETURN documents, chunks, entities, communities, named, kinds
+CALL () {{
+  {behind(s)}
+}}
+RETURN documents, chunks, entities, communities, named, kinds, behind
 """
 
 

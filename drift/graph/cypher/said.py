@@ -66,3 +66,12 @@ CALL (id) {{
 }}
 RETURN id, documents, chunks
 """
+
+
+# What changed may be documents that a filter hides.
+def behind(s: Schema) -> str:
+    """Return the body that gives the documents `behind`: changed since knowledge was derived."""
+    if not s.has_projects or s.is_filtered:
+        return "RETURN 0 AS behind"
+    return """OPTIONAL MATCH (p:__Project__ {id: $asked.project_id})
+  RETURN coalesce(p.behind, 0) AS behind"""

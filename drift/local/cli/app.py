@@ -28,6 +28,7 @@ from drift.local.cli.documents import list_documents, off, on
 from drift.local.cli.eval import evidence, recall
 from drift.local.cli.eval_answers import answers, from_feedback
 from drift.local.cli.exchange import copy, delete, export, restore
+from drift.local.cli.explain import explain
 from drift.local.cli.ingest import ingest
 from drift.local.cli.keys import check, new
 from drift.local.cli.mcp import mcp
@@ -60,7 +61,7 @@ app = typer.Typer(
     "are started on this machine.",
 )
 for command in (
-    *(up, serve, demo, ingest, remove, prepare, ask, search, chat, mcp),
+    *(up, serve, demo, ingest, remove, prepare, ask, explain, search, chat, mcp),
     *(reconcile, reindex, upgrade, doctor),
 ):
     app.command(help=_help(command))(command)

@@ -17,14 +17,12 @@ async def ask(
     question: options.Question,
     project: options.Project = options.DEMO_PROJECT,
     top_k: Annotated[int, typer.Option(help="Communities the primer looks at.", min=1, max=50)] = 5,
-    depth: Annotated[
-        str,
-        typer.Option(help="How far to go: `drift`, `quick` (one look), or `auto` (more if open)."),
-    ] = "drift",
+    depth: options.Depth = "drift",
     include: Annotated[
         list[str] | None,
         typer.Option(
-            help="Add `usage`, `trace`, `verdict`, `locations` or `references`; may be repeated."
+            help="Add `usage`, `trace`, `verdict`, `locations`, `references` or `explain`; may be "
+            "repeated."
         ),
     ] = None,
     filters: options.Filters = None,

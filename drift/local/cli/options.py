@@ -109,6 +109,10 @@ Filters = Annotated[
         show_default="all documents",
     ),
 ]
+Depth = Annotated[
+    str,
+    typer.Option(help="How far to go: `drift`, `quick` (one look), or `auto` (more if open)."),
+]
 Json = Annotated[
     bool, typer.Option("--json", help="One JSON document on standard output, for programs.")
 ]

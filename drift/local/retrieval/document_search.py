@@ -58,3 +58,24 @@ CALL (near, worded) {{
 }}
 RETURN threshold AS project, made_by, documents
 """
+
+
+def passages_saying(s: Schema = DEFAULT) -> str:
+    """Return the statement of passages, of any project, whose words are nearest to a text's.
+
+    Those of the project's documents that are off are looked at too.
+    """
+    return f"""
+CALL () {{
+  CALL db.index.fulltext.queryNodes($fulltext_index, $terms, {{limit: 50}}) YIELD node AS ch
+  RETURN ch
+UNION
+  MATCH (d:__Document__){s.seek("d", "__Document__")}
+  WHERE d.project_id = $project_id AND d.is_off
+  MATCH (d)-[:HAS_CHUNK]->(ch)
+  RETURN ch LIMIT 5000
+}}
+RETURN coalesce(ch.project_id, $project_id) AS project, toStringOrNull({s.node_id("ch")}) AS id,
+  ch:__OffChunk__ AS is_off, ch.{s.text} AS text,
+  any(name IN keys(ch) WHERE name STARTS WITH '{s.vector}') AS has_vector
+"""

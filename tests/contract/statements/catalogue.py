@@ -166,6 +166,7 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
         name: (Leg("__Document__", NAMES.documents, bool(name), "Document"),)
         for name in ("", "searching")
     },
+    "retrieval.passages_saying": {"": ()},
     "unprepared.held": {"": (DEFAULT,), "v1": (V1,)},
     "unseen.usable": {"": (DEFAULT,), "local": (replace(DEFAULT, vector=LOCAL.vector),)},
     "ddl.wanted_indexes": {name: (schema, NAMES) for name, schema in SCHEMAS.items()},
@@ -251,7 +252,7 @@ def functions() -> dict[str, FunctionType]:
         if function.__module__ == module.__name__
         and not name.startswith("_")
         and not inspect.iscoroutinefunction(function)
-        and function not in {node_search.nearest_of, said.said}  # parts of statements
+        and function not in {node_search.nearest_of, said.said, said.behind}  # parts of statements
     }
 
 

@@ -40,6 +40,7 @@ from drift.local.exchange.differences import ProjectDifferences
 from drift.local.ingest.neo4j.knowledge_statements import DOCUMENT_EDGES
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.retrieval.documents import DocumentFinder
+from drift.local.retrieval.held_passages import saying
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.model.found_nodes import NodesQuery, ScoreThreshold
 from drift.model.graph import Beside, FollowupQuery, Position, PrimerQuery, WholeQuery
@@ -390,6 +391,7 @@ async def _find_documents(profiler: Profiler) -> None:
         await finder.nearest(MINE, "zephyr or basalt?", VECTORS[0], 5, deadline)
     for parameters in profiler.parameters[STATEMENTS["retrieval.nearest_documents searching"]]:
         await profiler.read(STATEMENTS["retrieval.nearest_documents"], parameters)
+    await saying("zephyr or basalt", MINE, profiler, NAMES.fulltext)
 
 
 async def _follow(profiler: Profiler) -> None:
