@@ -7,7 +7,6 @@ so that usage, log lines, spans and metrics read the same counts.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -17,6 +16,7 @@ from functools import partial
 
 from drift.contracts.answer import UsageOut
 from drift.contracts.progress import Phase
+from drift.core import clock
 from drift.core.errors import DriftError, UnusableReplyError
 from drift.core.logs import bound, log
 from drift.model.calls import Cost, PhaseUsage, Spending
@@ -100,7 +100,7 @@ def _part(
     """Measure a block with a span, and an `event` at its end that holds what `ended` gives."""
     part, outer = Part(dict(fields)), _current.get()
     token = _current.set(part)
-    start = time.monotonic()
+    start = clock.seconds()
 
     with otel.span(name) as span, bound(trace_id=otel.trace_id(span)):
         try:
@@ -112,7 +112,7 @@ def _part(
             raise
         finally:
             _current.reset(token)
-            part.duration_s = time.monotonic() - start
+            part.duration_s = clock.seconds() - start
             if outer is not None:
                 outer.receive(part)
 
@@ -258,12 +258,12 @@ def waiting() -> Iterator[Cost]:
     """Add the seconds of a call to the part around it; the call counts itself in the given cost."""
     part = _current.get()
     cost = part.cost if part else Cost()
-    start = time.monotonic()
+    start = clock.seconds()
 
     try:
         yield cost
     finally:
-        cost.waited_s += time.monotonic() - start
+        cost.waited_s += clock.seconds() - start
 
 
 @contextmanager
