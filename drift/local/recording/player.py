@@ -139,7 +139,7 @@ def _about_statement(asked: Json, others: list[Call]) -> str:
     if not same:
         return f"{begins}: its text, or what it is asked with, is another."
     given = asked["parameters"]
-    changed = [
+    changed: list[list[str]] = [
         [
             name
             for name in {**one["parameters"], **given}
@@ -147,7 +147,8 @@ def _about_statement(asked: Json, others: list[Call]) -> str:
         ]
         for one in same
     ]
-    return f"{begins}: other values of {', '.join(min(changed, key=len))}."
+    fewest = min(changed, key=lambda names: len(names))
+    return f"{begins}: other values of {', '.join(fewest)}."
 
 
 def _fail(error: Json) -> NoReturn:

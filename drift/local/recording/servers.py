@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import httpx2
@@ -22,11 +23,20 @@ from drift.http.service import Service
 from drift.http.settings import Settings
 from drift.llm import connection
 from drift.llm.reply_limits import BoundedClient
-from drift.local.recording.tape import Json, Kind, RecordingError, Request, Tape, digest
-from drift.local.recording.tape import from_json, to_json
+from drift.local.recording.tape import (
+    Json,
+    Kind,
+    RecordingError,
+    Request,
+    Tape,
+    digest,
+    from_json,
+    to_json,
+)
 from drift.ports import Listener
 
 _HEADERS = ("content-type", "retry-after", "retry-after-ms")
+_OF_BODY = {"content-length", "transfer-encoding"}
 _SHORT = 16
 """Letters of a hash that are kept of a statement and of what it is asked with."""
 
@@ -120,18 +130,20 @@ def _asked(text: str, parameters: Mapping[str, Any]) -> Json:
 
 
 def _rows(result: EagerResult) -> Json:
-    return {"keys": result.keys, "rows": [to_json(list(row)) for row in result.records]}
+    rows = [to_json(list(row)) for row in result.records]
+    return {"agent": result.summary.server.agent, "keys": result.keys, "rows": rows}
 
 
 def _result(reply: Json) -> EagerResult:
     keys = list(reply["keys"])
     read = [zip(keys, from_json(row), strict=True) for row in reply["rows"]]
     rows = [Record(row) for row in read]  # type: ignore[no-untyped-call]
-    return EagerResult(rows, None, keys)  # type: ignore[arg-type] # no search reads a summary
+    summary = SimpleNamespace(server=SimpleNamespace(agent=reply["agent"]))  # no search reads more
+    return EagerResult(rows, summary, keys)  # type: ignore[arg-type]
 
 
 class _Client(BoundedClient):
-    """Requests to models over the tape; streams of events come whole."""
+    """Requests to models over the tape; no reply is streamed, so that a file has JSON of each."""
 
     def __init__(self, tape: Tape, most_bytes: int, **options: Any) -> None:  # noqa: ANN401 - httpx2's
         super().__init__(most_bytes, **options)
@@ -144,14 +156,22 @@ class _Client(BoundedClient):
         stream: bool = False,
         **options: Any,  # noqa: ANN401 - httpx2's
     ) -> httpx2.Response:
-        async def ask() -> httpx2.Response:
-            response = await super(_Client, self).send(request, stream=stream, **options)
-            await response.aread()
-            return response
+        body = json.loads(request.content)
+        for name in ("stream", "stream_options"):
+            body.pop(name, None)
+        headers = {n: v for n, v in request.headers.items() if n.lower() not in _OF_BODY}
+        whole = httpx2.Request(
+            request.method, request.url, headers=headers, json=body, extensions=request.extensions
+        )
 
         path = request.url.path
-        asked = {"path": path, "body": json.loads(request.content)}
-        return await self._tape.call(_kind(path), asked, ask, _told, partial(_response, request))
+        return await self._tape.call(
+            _kind(path),
+            {"path": path, "body": body},
+            partial(super().send, whole, stream=stream, **options),
+            _told,
+            partial(_response, request),
+        )
 
 
 def _kind(path: str) -> Kind:

@@ -168,20 +168,29 @@ def _checked(call: Call) -> Call:
 
 
 def _lines(path: Path) -> Iterator[dict[str, Json]]:
+    at = 0
     try:
         with path.open("rb") as file:
-            at = 0
             while line := file.readline(MOST_LINE_BYTES + 1):
                 at += 1
-                if not line.endswith(b"\n"):
-                    is_long = len(line) > MOST_LINE_BYTES
-                    why = f"is longer than {MOST_LINE_BYTES:,} bytes" if is_long else "is cut"
-                    raise RecordingError(f"{path}, line {at} {why}. Record the question again.")
-                value = json.loads(line)
-                if not isinstance(value, dict):
-                    raise ValueError
-                yield value
+                yield _line(line)
     except OSError as error:
         raise RecordingError(f"{path} cannot be read: {error.strerror}.") from error
-    except (ValueError, RecursionError):
-        raise RecordingError(f"{path}, line {at}: no JSON object. Is it a recording?") from None
+    except (ValueError, RecursionError) as error:
+        why = error if isinstance(error, _LineError) else "is no JSON object: is it a recording?"
+        raise RecordingError(f"{path}, line {at} {why}") from None
+
+
+def _line(line: bytes) -> dict[str, Json]:
+    if len(line) > MOST_LINE_BYTES:
+        raise _LineError(f"is longer than {MOST_LINE_BYTES:,} bytes: no recording has such lines.")
+    if not line.endswith(b"\n"):
+        raise _LineError("is cut: record the question again.")
+    value = json.loads(line)
+    if not isinstance(value, dict):
+        raise _LineError("is no JSON object: is it a recording?")
+    return value
+
+
+class _LineError(ValueError):
+    """What is wrong with a line, behind its number."""
