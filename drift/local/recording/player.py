@@ -18,7 +18,16 @@ import httpx2
 
 from drift.core import errors
 from drift.core.errors import DriftError, GraphMisconfiguredError
-from drift.local.recording.tape import Call, Json, Kind, Recording, RecordingError, Request, T
+from drift.local.recording.tape import (
+    Call,
+    Json,
+    Kind,
+    Recording,
+    RecordingError,
+    Request,
+    T,
+    asking,
+)
 
 _NEVER_S = 86_400.0
 _UNKNOWN: Json = {"status": 404, "json": {"error": {"message": "This is not in the recording."}}}
@@ -57,7 +66,7 @@ class Player:
         made: Callable[[Json], T],
     ) -> T:
         """Return the recorded reply, or raise its error."""
-        call = self._take(Call(kind, asked, 0, 0)) or self._in_its_place(kind, asked)
+        call = self._take(Call(kind, asked, 0, 0, asking.get())) or self._in_its_place(kind, asked)
         if call is None:
             if kind == "graph":
                 raise GraphMisconfiguredError("This statement is not in the recording.")
@@ -90,10 +99,13 @@ class Player:
         self._now = max(self._now, moment)
 
     def _take(self, asked: Call) -> Call | None:
-        """Return the next call of this key, and the last one again; None where there is none."""
-        if waiting := self._waiting[asked.key]:
-            self._last[asked.key] = waiting.pop(0)
-        return self._last.get(asked.key)
+        """Return the next call of this key, best of the same request, and the last one again."""
+        key = asked.key
+        if waiting := self._waiting[key]:
+            own = (one for one in waiting if one.request == asked.request)
+            self._last[key] = next(own, waiting[0])
+            waiting.remove(self._last[key])
+        return self._last.get(key)
 
     def _in_its_place(self, kind: Kind, asked: Json) -> Call | None:
         """Say what is asked anew; a prompt gets the reply to the one that is most like it."""
@@ -147,7 +159,7 @@ def _about_statement(asked: Json, others: list[Call]) -> str:
         ]
         for one in same
     ]
-    fewest = min(changed, key=lambda names: len(names))
+    fewest = min(changed, key=len)
     return f"{begins}: other values of {', '.join(fewest)}."
 
 

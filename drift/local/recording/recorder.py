@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from drift.core.errors import DriftError
-from drift.local.recording.tape import Call, Json, Kind, RecordingError, Request, T
+from drift.local.recording.tape import Call, Json, Kind, RecordingError, Request, T, asking
 
 _MOST_ROUNDS = 1000
 """After so many rounds of the event loop it is not waited any longer until nothing is to do."""
@@ -50,21 +50,24 @@ class Recorder:
         made: Callable[[Json], T],
     ) -> T:
         """Return what a server replies, as a replay will."""
-        begin = self._now
+        begin, ended = self._now, {}
         try:
             begin = await self._next()
-            reply = told(await ask())
-            await self._next()
+            try:
+                ended = {"reply": told(await ask())}
+            except Exception as error:
+                ended = {"error": _error(error)}
+                raise
+            finally:
+                await self._next()
         except asyncio.CancelledError:
             self._tick()
-            self._write_call(Call(kind, asked, begin, self._now))
+            ended = {}
             raise
-        except Exception as error:
-            await self._next()
-            self._write_call(Call(kind, asked, begin, self._now, error=_error(error)))
-            raise
-        self._write_call(Call(kind, asked, begin, self._now, reply))
-        return made(json.loads(json.dumps(reply)))
+        finally:
+            call = Call(kind, asked, begin, self._now, asking.get(), **ended)
+            self.write({"call": {k: v for k, v in asdict(call).items() if v is not None}})
+        return made(json.loads(json.dumps(ended["reply"])))
 
     async def begin(self, request: Request) -> None:
         """Note when a request begins."""
@@ -78,9 +81,6 @@ class Recorder:
         """Write a line."""
         self.file.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
         self.file.flush()
-
-    def _write_call(self, call: Call) -> None:
-        self.write({"call": {k: v for k, v in asdict(call).items() if v is not None}})
 
     async def _next(self) -> float:
         """Return the time once nothing but servers is waited for, in one's turn."""

@@ -78,10 +78,11 @@ def replay(path: Path) -> Replay:
     """
     recorded = read(path)
     player = Player(recorded)
+    service = servers.build(settings_of(recorded.head), player)
     began = time.perf_counter()
     try:
         with asyncio.Runner(loop_factory=JumpingLoop) as runner:
-            runner.run(_answered(recorded, player))
+            runner.run(_answered(recorded, player, service))
     except ValidationError:
         raise RecordingError(f"{path} holds a request that this release does not know.") from None
     seconds = time.perf_counter() - began
@@ -94,9 +95,7 @@ def replay(path: Path) -> Replay:
     return Replay(replayed, [*_other_prompts(recorded), *player.notes], seconds)
 
 
-async def _answered(recorded: Recording, player: Player) -> None:
-    service = servers.build(settings_of(recorded.head), player)
-
+async def _answered(recorded: Recording, player: Player, service: Service) -> None:
     async def answer(one: Request) -> None:
         request = RetrieveRequest.model_validate_json(
             json.dumps({**one.asked, "project_id": one.project})

@@ -29,6 +29,7 @@ from drift.local.recording.tape import (
     RecordingError,
     Request,
     Tape,
+    asking,
     digest,
     from_json,
     to_json,
@@ -76,7 +77,7 @@ class _Service(Service):
         asked = request.within(project.id, project.filter).model_dump(mode="json")
         noted = Request(retrieval_id, project.id, 0.0, asked)
         await self.tape.begin(noted)
-        token = clock.set(self.tape)
+        token, named = clock.set(self.tape), asking.set(retrieval_id)
         try:
             task = await super(_Service, self).start(project, request, retrieval_id, listener)
             task.add_done_callback(partial(self._ended, noted))
@@ -85,6 +86,7 @@ class _Service(Service):
             raise
         finally:
             clock.reset(token)
+            asking.reset(named)
         return task
 
     def _ended(self, noted: Request, task: asyncio.Task[Any]) -> None:

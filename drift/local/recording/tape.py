@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
@@ -25,13 +26,17 @@ Kind = Literal["graph", "chat", "embedding", "reranker"]
 T = TypeVar("T")
 
 
+asking: ContextVar[str] = ContextVar("drift_recorded_request", default="")
+"""The id of the request that is being answered."""
+
+
 class RecordingError(LocalStackError):
     """A recording cannot be written or read; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call to a server: what was asked, and its reply, or the error that it ended with.
+    """A call to a server for a request: what was asked, its reply, or the error that it ended with.
 
     Without both, it was given up by whoever asked. `begin` and `end` are seconds of the recording.
     """
@@ -40,6 +45,7 @@ class Call:
     asked: Json
     begin: float
     end: float
+    request: str = ""
     reply: Json = None
     error: Json = None
 
