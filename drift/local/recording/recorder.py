@@ -78,9 +78,12 @@ class Recorder:
         self.write({"request": asdict(request)})
 
     def write(self, line: Mapping[str, Json]) -> None:
-        """Write a line."""
-        self.file.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
-        self.file.flush()
+        """Write a line at once, so that a process that is killed leaves whole ones."""
+        try:
+            self.file.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+            self.file.flush()
+        except OSError as error:
+            raise RecordingError(f"The recording cannot be written: {error.strerror}.") from error
 
     async def _next(self) -> float:
         """Return the time once nothing but servers is waited for, in one's turn."""

@@ -37,6 +37,7 @@ from drift.local.recording.tape import (
 from drift.ports import Listener
 
 _HEADERS = ("content-type", "retry-after", "retry-after-ms")
+_KEYS = ("authorization", "api-key", "x-api-key")
 _OF_BODY = {"content-length", "transfer-encoding"}
 _SHORT = 16
 """Letters of a hash that are kept of a statement and of what it is asked with."""
@@ -187,10 +188,15 @@ def _kind(path: str) -> Kind:
 def _told(response: httpx2.Response) -> Json:
     headers = {name: response.headers[name] for name in _HEADERS if name in response.headers}
     reply: Json = {"status": response.status_code, "headers": headers}
+    text = response.content.decode(errors="replace")
+    if response.is_error:  # some servers repeat the key that they refuse
+        for name in _KEYS:
+            key = response.request.headers.get(name, "").removeprefix("Bearer ")
+            text = text.replace(key, "[key]") if key else text
     try:
-        return {**reply, "json": json.loads(response.content)}
+        return {**reply, "json": json.loads(text)}
     except ValueError:
-        return {**reply, "text": response.content.decode(errors="replace")}
+        return {**reply, "text": text}
 
 
 def _response(request: httpx2.Request, reply: Json) -> httpx2.Response:
