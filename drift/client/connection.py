@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from http import HTTPStatus
 from itertools import count
 from typing import Any
 
@@ -21,7 +22,7 @@ from drift.core.errors import (
 MOST_WAIT_S = 60
 """A longer `Retry-After` is the caller's to obey: it gets the error at once."""
 FIRST_PAUSE_S = 0.5
-_EARLY = (429, 503)
+_EARLY = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
 _UNSENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 
 
@@ -60,12 +61,12 @@ class Connection:
             if body is not None:
                 parts["content"] = to_json(_given(body))
                 parts["headers"] = {"content-type": "application/json", **parts.get("headers", {})}
-            self.http.build_request(method, path, **parts)
-        except (ValueError, httpx2.InvalidURL) as error:
-            problem = f"is nothing that can be sent: {type(error).__name__}"
-            raise InvalidRequestError((FieldProblem("", problem),)) from error
-        for attempt in count(1):
             request = self.http.build_request(method, path, **parts)
+        except (ValueError, httpx2.InvalidURL) as error:
+            problem = "must be text without lone surrogates, numbers, lists and objects of these"
+            raise InvalidRequestError((FieldProblem("", problem),)) from error
+        was_cut = False
+        for attempt in count(1):
             try:
                 response = await self.http.send(request, stream=stream)
                 if response.is_success:
@@ -75,8 +76,11 @@ class Connection:
                 is_cut = repeats and not isinstance(error, httpx2.TimeoutException)
                 if attempt >= self.max_attempts or not (is_cut or isinstance(error, _UNSENT)):
                     raise self.unavailable(error) from error
+                was_cut = was_cut or is_cut
                 await self.pause(attempt)
                 continue
+            if was_cut and method == "DELETE" and response.status_code == HTTPStatus.NOT_FOUND:
+                return response  # the request before has done it
             refusal = error_of(response)
             is_early = response.status_code in _EARLY and not isinstance(
                 refusal, NotConfiguredError

@@ -33,7 +33,7 @@ AnyFilter = Filter | Mapping[str, Any] | None
 """Which documents may be used: a filter, or the same as JSON has it."""
 History = Sequence[HistoryMessage | Mapping[str, str]]
 AnyLimits = RequestLimits | Mapping[str, float] | None
-_BEAT_S = 60.0
+_SILENCE = httpx2.Timeout(60.0, connect=10.0)
 """A stream that is silent for as long is broken: it beats every 15 seconds."""
 _PAGE = 200
 _TOLD: Mapping[
@@ -57,7 +57,7 @@ class Methods:
     A cancelled call ends its work, unless its `retrieval_id` was chosen.
     """
 
-    def __init__(self, http: httpx2.AsyncClient, max_attempts: int = 1) -> None:
+    def __init__(self, http: httpx2.AsyncClient, max_attempts: int = 3) -> None:
         """Send by this client, which closes with this object."""
         self._connection = Connection(http, max_attempts)
 
@@ -134,7 +134,13 @@ class Methods:
         while True:
             headers = {**ACCEPT, "last-event-id": last_id} if last_id else ACCEPT
             response = await connection.send(
-                "POST", "/retrieve", body, repeats=repeats, stream=True, headers=headers
+                "POST",
+                "/retrieve",
+                body,
+                repeats=repeats,
+                stream=True,
+                headers=headers,
+                timeout=_SILENCE,
             )
             broken: Exception | None = None
             try:

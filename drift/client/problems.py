@@ -66,8 +66,10 @@ def error_from(problem: Problem, retry_after: str = "") -> DriftError:
         vars(error)["problems"] = tuple(FieldProblem(p.field, p.message) for p in given)
     elif issubclass(kind, NotConfiguredError):
         vars(error)["problems"] = (problem.detail,)
-    elif issubclass(kind, ForbiddenError | UnauthenticatedError):
-        vars(error).update(reason="", project_id=None, right="", caller="")
+    elif issubclass(kind, UnauthenticatedError):
+        vars(error)["reason"] = ""
+    elif issubclass(kind, ForbiddenError):
+        vars(error).update(project_id=None, right="", caller="")
     elif issubclass(kind, QuotaError):
         vars(error)["limit"] = problem.limit or ""
     if retry_after.isdecimal():
