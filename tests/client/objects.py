@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -76,6 +76,3 @@ async def replying(*replies: bytes) -> AsyncIterator[tuple[str, list[bytes]]]:
 
     async with listening(connected) as address:
         yield f"http://{address}", asked
-
-
-Work = Callable[[], Awaitable[object]]

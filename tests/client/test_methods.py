@@ -44,7 +44,7 @@ async def test_answers_and_lists_are_the_documents_of_http(connect: Connect) -> 
         answer = await drift.ask(QUESTION, **asked)
         assert answer.to_json().encode() == bodies.pop()
         assert answer.trace
-        assert answer.trace.followups[0].pass_ == 0
+        assert answer.trace.followups[0].pass_ == 1
         evidence = await drift.search(QUESTION, **asked)
         assert evidence.to_json().encode() == bodies.pop()
         assert evidence.evidence
@@ -87,8 +87,6 @@ async def test_what_cannot_be_asked_is_named_by_its_fields(connect: Connect) -> 
                 [one async for one in drift.documents(wrong)]
         with pytest.raises(InvalidRequestError, match="tags"):
             await drift.add("a.md", b"text", project="p", tags=["x"])
-        with pytest.raises(DriftError):  # no graph of projects stands behind it
-            await drift.remove("..", project="p")
 
 
 def test_the_twins_have_the_same_methods() -> None:
