@@ -17,6 +17,8 @@ from drift.client import client
 from drift.client.methods import Methods
 
 if TYPE_CHECKING:  # it loads the whole service
+    from pathlib import Path
+
     from drift.http.service import Service
     from drift.http.settings import Settings
 
@@ -120,11 +122,12 @@ class Drift(_Twin):
         settings: Settings | None = None,
         *,
         build: Callable[[Settings], Service] | None = None,
+        record: Path | None = None,
     ) -> None:
         """Read nothing and open nothing yet."""
         from drift.local import in_process  # noqa: PLC0415 - it loads the whole service
 
-        super().__init__(in_process.Drift(settings, build=build))
+        super().__init__(in_process.Drift(settings, build=build, record=record))
 
     @classmethod
     def from_env(cls) -> Self:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Self, cast
 
 import httpx2
@@ -15,6 +17,7 @@ from drift.auth.caller import EVERYBODY, Caller
 from drift.auth.resolvers import RequestHeaders
 from drift.client.methods import Methods
 from drift.http import settings as environment
+from drift.http import wiring
 from drift.http.asgi import respond
 from drift.http.auth import Authentication
 from drift.http.dispatcher import Dispatcher
@@ -23,6 +26,7 @@ from drift.http.service import Service
 from drift.http.settings import Settings
 from drift.local.hosts.local_host import build_app
 from drift.local.ingest.sent_files import read_sent
+from drift.local.recording.replay import recording
 from drift.routes import ROUTES
 
 
@@ -31,10 +35,12 @@ class Drift(Methods):
 
     Its caller may read and write every project, whatever AUTH_MODE and ENABLE_INDEXING say. It
     belongs to the loop that it is first used in; connections close at the end of the block.
-    `build` makes the service in the place of the usual wiring.
+    `build` makes the service in the place of the usual wiring. Questions of the block are written
+    to the new file `record`, for `drift replay`.
 
     Raises:
         NotConfiguredError: at the beginning of the block, settings are missing or wrong.
+        LocalStackError: at the same time, the file exists or cannot be written.
     """
 
     def __init__(
@@ -42,14 +48,17 @@ class Drift(Methods):
         settings: Settings | None = None,
         *,
         build: Callable[[Settings], Service] | None = None,
+        record: Path | None = None,
     ) -> None:
         """Read nothing and open nothing yet."""
+        self._opened = ExitStack()
+        self._build, self._record = build, record
 
         def read() -> Settings:
             given = settings or environment.load()
             return given.model_copy(update={"enable_indexing": True})
 
-        self._services = ServiceProvider(read, build=build, read_file=read_sent)
+        self._services = ServiceProvider(read, build=self._built, read_file=read_sent)
         app = build_app(Dispatcher(_Owner(platform_asks_for_keys=True), self._services), ROUTES)
         transport = _InProcess(app)
         super().__init__(httpx2.AsyncClient(transport=transport, base_url="http://in-process"))
@@ -61,14 +70,24 @@ class Drift(Methods):
 
     async def __aenter__(self) -> Self:
         """Build the service; nothing is connected yet."""
-        await self._services.get()
+        if self._record is not None:
+            self._build = self._opened.enter_context(recording(self._record))
+        try:
+            await self._services.get()
+        except BaseException:
+            self._opened.close()
+            raise
         return self
+
+    def _built(self, settings: Settings) -> Service:
+        return (self._build or wiring.build_service)(settings)
 
     async def close(self) -> None:
         """End what still runs, and close the connections."""
         await super().close()
         await self._services.stop()
         await self._services.close()
+        self._opened.close()
 
 
 class _Owner(Authentication):

@@ -11,11 +11,13 @@ from typing import Any
 
 import pytest
 
+from drift import Drift
 from drift.local.hosts.local_host import build_dispatcher, serving
 from drift.local.recording.replay import Replay, recording, replay
 from drift.prompting import prompts
 from tests.function.calling import Caller, calling
 from tests.function.conftest import MODEL_KEY, Environment
+from tests.function.corpus import PROJECT, QUESTION
 from tests.model_server_fixture import ModelServerControl
 
 pytestmark = [pytest.mark.slow, pytest.mark.neo4j, pytest.mark.timeout(180)]
@@ -77,6 +79,18 @@ async def test_the_answer_is_the_same_to_the_byte_without_servers(
     told = await recorded.again()
     assert (told.notes, told.is_same) == ([], True), told.requests[0].differences
     assert told.requests[0].answer == response.text
+
+
+@pytest.mark.usefixtures("environment", "corpus", "model_server")
+async def test_programs_record_what_they_ask(tmp_path: Path) -> None:
+    path = tmp_path / "block.jsonl"
+    async with Drift(record=path) as drift:
+        answer = await drift.ask(QUESTION, project=PROJECT, depth="quick")
+        await drift.search(QUESTION, project=PROJECT)
+    told = await asyncio.to_thread(replay, path)
+    assert told.is_same, [one.differences for one in told.requests]
+    asked, _ = told.requests
+    assert asked.answer == answer.to_json()
 
 
 async def test_requests_at_once_are_one_file(recorded: Recorded) -> None:
