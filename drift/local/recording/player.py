@@ -35,7 +35,7 @@ _UNKNOWN: Json = {"status": 404, "json": {"error": {"message": "This is not in t
 
 @dataclass(slots=True)
 class Player:
-    """Tape that reads; `notes` says what was asked that the recording does not hold."""
+    """Gives the recorded replies; `notes` says what was asked that the recording does not hold."""
 
     recording: Recording
     notes: list[str] = field(default_factory=list)

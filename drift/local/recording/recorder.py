@@ -21,7 +21,7 @@ _MOST_ROUNDS = 1000
 
 @dataclass(slots=True)
 class Recorder:
-    """Tape that writes.
+    """Asks the servers, and writes what they reply.
 
     Its clock stands still between calls, which begin and end one by one, each when all that the one
     before has led to is done: so that a replay can take the same course, and read the same times.

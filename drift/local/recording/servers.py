@@ -23,12 +23,13 @@ from drift.http.service import Service
 from drift.http.settings import Settings
 from drift.llm import connection
 from drift.llm.reply_limits import BoundedClient
+from drift.local.recording.player import Player
+from drift.local.recording.recorder import Recorder
 from drift.local.recording.tape import (
     Json,
     Kind,
     RecordingError,
     Request,
-    Tape,
     asking,
     digest,
     from_json,
@@ -36,6 +37,8 @@ from drift.local.recording.tape import (
 )
 from drift.ports import Listener
 
+Tape = Recorder | Player
+"""What stands between a request and its servers, and tells it the time."""
 _HEADERS = ("content-type", "retry-after", "retry-after-ms")
 _KEYS = ("authorization", "api-key", "x-api-key")
 _OF_BODY = {"content-length", "transfer-encoding"}

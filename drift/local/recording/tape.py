@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
 from drift.core.errors import LocalStackError
 from drift.local.exchange.values import decode, encode
@@ -65,32 +65,6 @@ class Request:
     asked: Json
     answer: str = ""
     status: int = 0
-
-
-class Tape(Protocol):
-    """What stands between a request and its servers, and tells it the time."""
-
-    def monotonic(self) -> float:
-        """Return seconds that go on with calls alone."""
-
-    def time(self) -> float:
-        """Return the seconds since 1970 at the same moment."""
-
-    async def call(
-        self,
-        kind: Kind,
-        asked: Json,
-        ask: Callable[[], Awaitable[T]],
-        told: Callable[[T], Json],
-        made: Callable[[Json], T],
-    ) -> T:
-        """Return what a server replies; `told` writes a reply as JSON, and `made` reads it."""
-
-    async def begin(self, request: Request) -> None:
-        """Note that a request begins."""
-
-    def end(self, request: Request) -> None:
-        """Note that it has its answer."""
 
 
 def digest(value: Json) -> str:
