@@ -120,9 +120,9 @@ def writing(path: Path) -> Iterator[BinaryIO]:
         ) from None
     except OSError as error:
         raise RecordingError(f"{path} cannot be written: {error.strerror}.") from error
-    try:
-        with file:
+    with file:
+        try:
             yield file
-    finally:
-        if not path.stat().st_size:
-            path.unlink()
+        finally:
+            if not file.tell():
+                path.unlink()
