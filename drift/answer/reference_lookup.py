@@ -13,6 +13,7 @@ from typing import TypeVar
 from drift.answer.references import Known
 from drift.contracts.evidence import Surroundings
 from drift.contracts.request import ProjectRequest
+from drift.core.clock import unix_time
 from drift.core.deadline import Deadline
 from drift.core.errors import UpstreamError
 from drift.core.logs import log
@@ -33,7 +34,7 @@ Answer = TypeVar("Answer")
 
 def utc_now() -> datetime:
     """Return the time."""
-    return datetime.now(UTC)
+    return datetime.fromtimestamp(unix_time(), UTC)
 
 
 @dataclass(frozen=True, slots=True)

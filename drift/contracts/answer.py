@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import AliasChoices, BaseModel, Field
 
 from drift.contracts.body import is_unknown
 from drift.contracts.explain import ExplainOut
@@ -146,7 +146,7 @@ class TraceNode(BaseModel):
     parent: int | None
     question: str
     target_communities: list[int | str]
-    pass_: int = Field(serialization_alias="pass")
+    pass_: int = Field(serialization_alias="pass", validation_alias=AliasChoices("pass_", "pass"))
     verdict: Verdict | None
     confidence: float | None
     state: str
@@ -220,6 +220,11 @@ class RetrieveResponse(BaseModel):
     ended_by: EndedBy | None = None
     query: QueryOut | None = None
     explain: ExplainOut | None = None
+
+    @property
+    def cited(self) -> list[CitationOut | str]:
+        """The citations of all its facts, in order."""
+        return [citation for fact in self.key_facts for citation in fact.citations]
 
     def to_json(self) -> str:
         """Serialise to the contract's exact shape."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from drift.core.clock import seconds
 from drift.core.errors import DeadlineError
 
 
@@ -16,13 +16,13 @@ class Deadline:
     """A request must be answered by `total_s` seconds after `started`, on a monotonic clock."""
 
     total_s: float
-    clock: Callable[[], float] = time.monotonic
+    clock: Callable[[], float] = seconds
     started: float = field(default=-1.0)
 
     @classmethod
-    def after(cls, seconds: float, clock: Callable[[], float] = time.monotonic) -> Deadline:
-        """Return a deadline `seconds` from now."""
-        return cls(seconds, clock, clock())
+    def after(cls, total_s: float, clock: Callable[[], float] = seconds) -> Deadline:
+        """Return a deadline `total_s` seconds from now."""
+        return cls(total_s, clock, clock())
 
     def elapsed(self) -> float:
         """Seconds since the start."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -56,8 +57,15 @@ LIST_PRICES = Path(__file__).with_name("list_prices.json")
 """What OpenAI lists for its standard service, from genai-prices (MIT); `make prices` writes it."""
 
 
-def build_service(settings: Settings) -> Service:
-    """Return a service that opens nothing yet."""
+def build_service(
+    settings: Settings,
+    connect: Callable[..., Connection] = Connection,
+    make: Callable[..., Service] = Service,
+) -> Service:
+    """Return a service that opens nothing yet.
+
+    A recording has its own `connect` and `make`, with the arguments of Connection and Service.
+    """
     chat, model = build_models(settings)
     redis = build_redis(settings)
     secret = seal.secret_of(settings.neo4j_password.get_secret_value()) if redis else b""
@@ -69,7 +77,7 @@ def build_service(settings: Settings) -> Service:
     # In mode `function` everybody is one caller.
     claims = RedisClaims(redis) if redis and settings.auth_mode != "function" else None
     reranker = build_reranker(settings, model.caller.retry)
-    graph = build_graph(settings)
+    graph = build_graph(settings, connect)
     closers = (
         graph.close,
         chat.aclose,
@@ -93,7 +101,7 @@ def build_service(settings: Settings) -> Service:
         answers = partial(CachedAnswer, whole.reader, answered_by, kept)
         closers = (shared.close, *closers) if shared else closers
 
-    return Service(
+    return make(
         settings,
         Ports(graph, chat, embedder, graph.passages(), reranker),
         whole,
@@ -212,10 +220,10 @@ def _build_anthropic(settings: Settings, retry: RetryPolicy) -> ChatProvider:
     return anthropic.AnthropicChat(client, ModelCaller(settings.oai_timeout_sec, retry, name))
 
 
-def build_graph(settings: Settings) -> Neo4jGraph:
+def build_graph(settings: Settings, connect: Callable[..., Connection] = Connection) -> Neo4jGraph:
     """Return the graph store; opens no connection."""
     return Neo4jGraph(
-        Connection(*database(settings)),
+        connect(*database(settings)),
         index_names(settings),
         settings.followup_scope,
         schema=settings.graph_schema,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+from collections.abc import Callable
+from contextvars import ContextVar
 from urllib.parse import urlsplit
 
 import httpx2
@@ -13,12 +15,15 @@ from drift.core.errors import ModelMisconfiguredError, ModelUnavailableError
 from drift.llm.reply_limits import BoundedClient
 from drift.telemetry import otel
 
+pool: ContextVar[Callable[..., BoundedClient]] = ContextVar("drift_pool", default=BoundedClient)
+"""What makes connection pools, with BoundedClient's own arguments; a recording has another."""
+
 
 def http_client(base_url: str, timeout_s: float, max_reply_bytes: int) -> BoundedClient:
     """Build the connection pool; waiting for a free connection counts as waiting for the answer."""
     # Below that it writes a line with the address for every request.
     logging.getLogger("httpx2").setLevel(logging.WARNING)
-    return BoundedClient(
+    return pool.get()(
         max_reply_bytes,
         timeout=httpx2.Timeout(connect=5.0, read=timeout_s, write=10.0, pool=timeout_s),
         limits=httpx2.Limits(

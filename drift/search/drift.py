@@ -83,29 +83,28 @@ class DriftSearch:
         arrivals.tell(depth=request.depth)
         scope = Scope.within(self._ports, self._limits, request, deadline)
         slot = None if scope.noted else slot  # what is explained is searched anew
-        retrieval = _Retrieval(scope, progress, Telling(listener), self._lookup)
+        run = _Retrieval(scope, progress, Telling(listener), self._lookup)
         with (
             progress.failing(),
             parts.retrieval(progress.retrieval_id, request.project_id) as whole,
         ):
             try:
                 async with deadline.enforced():
-                    response = await retrieval.recall(slot) or await retrieval.answer()
+                    response = await run.recall(slot) or await run.answer()
             except (UpstreamError, UnusableReplyError) as error:
-                response = await retrieval.answer_in_spite_of(error)
+                response = await run.answer_in_spite_of(error)
 
-            response = with_remarks(response, retrieval.scope)
-            if slot and retrieval.is_whole:
+            response = with_remarks(response, run.scope)
+            if slot and run.is_whole:
                 slot.keep(response)
             if response.no_data_found:
                 whole.outcome = NO_DATA_STATE
 
         if "usage" in request.include:
             response.usage = usage_of(whole, self._prices)
-            response.usage.from_cache = retrieval.is_recalled
+            response.usage.from_cache = run.is_recalled
         if scope.noted:
-            cited = (one for fact in response.key_facts for one in fact.citations)
-            response.explain = await explained(retrieval.scope, whole, retrieval.tree, cited)
+            response.explain = await explained(run.scope, whole, run.tree, response.cited)
         return response
 
 
@@ -296,7 +295,6 @@ class _Retrieval:
     def tell(self, answered: RetrieveResponse) -> RetrieveResponse:
         """Tell whoever follows the answer, and report it."""
         self.telling.whole(answered)
-        cited = (citation for fact in answered.key_facts for citation in fact.citations)
-        names = citations.document_names(cited)
+        names = citations.document_names(answered.cited)
         self.progress.completed("The answer is ready", name_list(names, bracketed=True))
         return answered

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from inspect import iscoroutinefunction
 from typing import Any
 
 from drift.contracts.explain import CallKind, CallOut
+from drift.core import clock
 from drift.model.calls import Prompt
 from drift.ports import Ports
 from drift.telemetry import parts
@@ -32,18 +32,17 @@ class _Noted:
     def _noting(self, method: str, call: Callable[..., Any]) -> Callable[..., Any]:
         async def noted(*given: Any) -> Any:  # noqa: ANN401 - as the method
             name = given[0].name if isinstance(given[0], Prompt) else method
-            start, error = time.monotonic(), ""
-            with parts.measured() as cost:
-                part = parts.current() or parts.Part({})
+            start, error = clock.seconds(), ""
+            with parts.measured() as part:
                 try:
                     return await call(*given)
                 except BaseException as failure:
                     error = parts.outcome_of(failure)
                     raise
                 finally:
-                    seconds = round(time.monotonic() - start, 4)
+                    seconds = round(clock.seconds() - start, 4)
                     models = ", ".join(one.reported or one.asked for one in part.spending.models)
-                    used = cost.model_dump(include=_USED)
+                    used = part.cost.model_dump(include=_USED)
                     about = {"kind": self.kind, "name": name, "model": models, "error": error}
                     told = {"seconds": seconds, **about, **used}
                     self.calls.append(CallOut.model_validate(told))

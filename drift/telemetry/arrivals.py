@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from drift.core.clock import seconds as now
 from drift.core.deadline import Deadline
 
 
@@ -19,7 +19,7 @@ class Arrival:
     answer which was sent whole.
     """
 
-    at: float = field(default_factory=time.monotonic)
+    at: float = field(default_factory=now)
     building_s: float = 0.0
     status: int | None = None
     known: dict[str, object] = field(default_factory=dict)

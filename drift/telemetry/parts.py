@@ -7,7 +7,6 @@ so that usage, log lines, spans and metrics read the same counts.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -17,6 +16,7 @@ from functools import partial
 
 from drift.contracts.answer import UsageOut
 from drift.contracts.progress import Phase
+from drift.core import clock
 from drift.core.errors import DriftError, UnusableReplyError
 from drift.core.logs import bound, log
 from drift.model.calls import Cost, PhaseUsage, Spending
@@ -102,7 +102,7 @@ def _part(
     """Measure a block with a span, and an `event` at its end that holds what `ended` gives."""
     part, outer = Part(dict(fields)), _current.get()
     token = _current.set(part)
-    start = time.monotonic()
+    start = clock.seconds()
 
     with otel.span(name) as span, bound(trace_id=otel.trace_id(span)):
         try:
@@ -114,7 +114,7 @@ def _part(
             raise
         finally:
             _current.reset(token)
-            part.duration_s = time.monotonic() - start
+            part.duration_s = clock.seconds() - start
             if outer is not None:
                 outer.receive(part)
 
@@ -167,7 +167,7 @@ def rag(retrieval_id: str, project_id: str) -> AbstractContextManager[Part]:
 
 def _request_ended(counter: str, histogram: str, part: Part) -> Mapping[str, object]:
     # Whoever asked has waited since the request came, so that it is what a search took.
-    part.duration_s = max(part.duration_s, time.monotonic() - arrivals.current().at)
+    part.duration_s = max(part.duration_s, clock.seconds() - arrivals.current().at)
     about = {"outcome": part.outcome}
     otel.count(counter, 1, about)
     otel.record(histogram, part.duration_s, about)
@@ -268,12 +268,12 @@ def waiting() -> Iterator[Cost]:
     """Add the seconds of a call to the part around it; the call counts itself in the given cost."""
     part = _current.get()
     cost = part.cost if part else Cost()
-    start = time.monotonic()
+    start = clock.seconds()
 
     try:
         yield cost
     finally:
-        cost.waited_s += time.monotonic() - start
+        cost.waited_s += clock.seconds() - start
 
 
 @contextmanager

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
+from drift.core import clock
 from drift.core.logs import chain, log
 from drift.model.calls import Cost, ModelName, Spending, Tokens
 from drift.telemetry import otel
@@ -97,7 +97,7 @@ def graph_call(operation: Statement, database: str | None) -> Iterator[None]:
 @contextmanager
 def _client(name: str, seconds: str, metric: str, about: dict[str, str]) -> Iterator[otel.Span]:
     failure: dict[str, str] = {}
-    start = time.monotonic()
+    start = clock.seconds()
     try:
         with otel.span(name, about, client=True) as span:
             try:
@@ -107,7 +107,7 @@ def _client(name: str, seconds: str, metric: str, about: dict[str, str]) -> Iter
                 otel.mark_failed(span, failure["error.type"])
                 raise
     finally:
-        spent = time.monotonic() - start
+        spent = clock.seconds() - start
         otel.record(metric, spent, {**about, **failure})
         if part := current():
             part.spend(seconds, spent)

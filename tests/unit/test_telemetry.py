@@ -81,7 +81,7 @@ async def retrieved(service: Service, **call: Any) -> None:
 async def test_each_phase_is_one_line_with_ids_time_tokens_and_counts(
     lines: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "time", SimpleNamespace(monotonic=count().__next__))
+    monkeypatch.setattr(parts, "clock", SimpleNamespace(seconds=count().__next__))
     await retrieved(searching())
     phases = lines("phase_ended")
     assert [line["phase"] for line in phases] == PHASES

@@ -36,6 +36,7 @@ from drift.local.cli.nodes import index, reconcile
 from drift.local.cli.prepare import prepare
 from drift.local.cli.projects import projects, remove, show
 from drift.local.cli.reindex import reindex, upgrade
+from drift.local.cli.replay import replay
 from drift.local.cli.run import without_command
 from drift.local.cli.search import search
 from drift.local.cli.serve import serve
@@ -61,7 +62,7 @@ app = typer.Typer(
     "are started on this machine.",
 )
 for command in (
-    *(up, serve, demo, ingest, remove, prepare, ask, explain, search, chat, mcp),
+    *(up, serve, demo, ingest, remove, prepare, ask, explain, replay, search, chat, mcp),
     *(reconcile, reindex, upgrade, doctor),
 ):
     app.command(help=_help(command))(command)

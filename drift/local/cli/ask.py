@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -32,6 +34,14 @@ async def ask(
             "--references", help="Show the answer with numbered references and how sure they are."
         ),
     ] = False,
+    record: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the request whole into a new file, for `drift replay`: documents are in "
+            "it, keys and passwords are not.",
+            metavar="FILE",
+        ),
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Ask a project a question, through the function's own POST /retrieve.
@@ -53,9 +63,13 @@ async def ask(
 
     from drift.local.cli.asking import advice_on, ask_function
     from drift.local.cli.servers import recommend_up, running
-    from drift.local.hosts.local_host import serving
+    from drift.local.hosts.local_host import build_dispatcher, serving
+    from drift.local.recording.replay import recording
 
-    async with running(stack_options, reads=True) as (stack, values), serving() as url:
+    async with AsyncExitStack() as opened:
+        build = opened.enter_context(recording(record)) if record else None
+        stack, values = await opened.enter_async_context(running(stack_options, reads=True))
+        url = await opened.enter_async_context(serving(dispatcher=build_dispatcher(build)))
         answered = await ask_function(url, values, body)
         if as_json:
             print_json(answered.response)

@@ -27,6 +27,8 @@ from drift.http.dispatcher import Dispatcher
 from drift.http.page import PAGE
 from drift.http.provider import ServiceProvider
 from drift.http.route import Call, Route
+from drift.http.service import Service
+from drift.http.settings import Settings
 from drift.local.hosts.loopback_server import listening
 from drift.local.hosts.same_machine import write_unrouted
 from drift.local.ingest.sent_files import read_sent
@@ -51,10 +53,13 @@ OWN_ROUTES = (
 )
 
 
-def build_dispatcher() -> Dispatcher:
-    """Return what answers calls of the function in this process; it opens nothing yet."""
+def build_dispatcher(build: Callable[[Settings], Service] | None = None) -> Dispatcher:
+    """Return what answers calls of the function in this process; it opens nothing yet.
+
+    `build` is that of ServiceProvider.
+    """
     authentication = Authentication(platform_asks_for_keys=at_import.platform_asks_for_keys())
-    return Dispatcher(authentication, ServiceProvider(read_file=read_sent))
+    return Dispatcher(authentication, ServiceProvider(build=build, read_file=read_sent))
 
 
 def build_app(
