@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from typing import Literal
 
-from pydantic import Field
+from pydantic import AliasChoices, Field
 
 from drift.contracts.body import Shape, is_unknown
 from drift.contracts.request import Depth
@@ -144,7 +144,7 @@ class TraceNode(Shape):
     parent: int | None
     question: str
     target_communities: list[int | str]
-    pass_: int = Field(serialization_alias="pass")
+    pass_: int = Field(serialization_alias="pass", validation_alias=AliasChoices("pass_", "pass"))
     verdict: Verdict | None
     confidence: float | None
     state: str

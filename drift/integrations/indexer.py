@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
+from drift.auth.caller import EVERYBODY
 from drift.contracts.attributes import DocumentAttributes
-from drift.http import settings, wiring
+from drift.http import settings
+from drift.http.provider import ServiceProvider
 from drift.indexing import indexer
 from drift.indexing.indexer import Indexed
 
@@ -30,13 +31,10 @@ class Indexer(indexer.Indexer):
         Raises:
             NotConfiguredError: settings are missing or wrong; all are named.
         """
-        values = settings.load()
-        chat, model = await asyncio.to_thread(wiring.build_models, values)
-        graph = wiring.build_graph(values)
+        services = ServiceProvider(lambda: settings.load({"ENABLE_INDEXING": True}))
         try:
-            made = wiring.build_indexer(values, graph, model.of_passages, project_id)
+            service = await services.get()
+            made = await service.indexer(EVERYBODY.project(project_id))
             yield replace(made, wait_s=wait_s)
         finally:
-            await chat.aclose()
-            await model.client.close()
-            await graph.close()
+            await services.close()

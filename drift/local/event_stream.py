@@ -1,4 +1,4 @@
-"""Server-sent events of the function, as its callers read them."""
+"""Server-sent events of the function whose data are JSON objects, as commands read them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 import httpx2
 from pydantic import TypeAdapter, ValidationError
 
-ACCEPT = {"accept": "text/event-stream"}
+from drift.client import event_stream
+from drift.client.event_stream import ACCEPT
+
+__all__ = ["ACCEPT", "Event", "read_events"]
 
 Event = tuple[str, dict[str, Any]]
 """An event's name and its JSON document."""
-
-
 _DOCUMENT = TypeAdapter(dict[str, Any])
 
 
@@ -23,14 +24,10 @@ async def read_events(response: httpx2.Response) -> AsyncIterator[Event]:
     Raises:
         httpx2.DecodingError: an event holds no JSON object.
     """
-    name = ""
-    async for line in response.aiter_lines():
-        if line.startswith("event: "):
-            name = line.removeprefix("event: ")
-        elif line.startswith("data: "):
-            try:
-                document = _DOCUMENT.validate_json(line.removeprefix("data: "))
-            except ValidationError as error:
-                message = f"The event {name} holds no JSON object."
-                raise httpx2.DecodingError(message, request=response.request) from error
-            yield name, document
+    async for event in event_stream.read_events(response.aiter_bytes()):
+        try:
+            document = _DOCUMENT.validate_json(event.data)
+        except ValidationError as error:
+            message = f"The event {event.name} holds no JSON object."
+            raise httpx2.DecodingError(message, request=response.request) from error
+        yield event.name, document

@@ -1,0 +1,34 @@
+from drift.client.answers import Answer as Answer
+from drift.client.answers import AnswerDelta as AnswerDelta
+from drift.client.answers import AnswerReplaced as AnswerReplaced
+from drift.client.answers import Citations as Citations
+from drift.client.answers import StreamEvent as StreamEvent
+from drift.client.client import DriftClient as DriftClient
+from drift.contracts.answer import RetrieveResponse as RetrieveResponse
+from drift.contracts.answer import TraceNode as TraceNode
+from drift.contracts.documents import IndexedOut as IndexedOut
+from drift.contracts.evidence import EvidenceAnswer as EvidenceAnswer
+from drift.contracts.evidence import PassageOut as PassageOut
+from drift.contracts.filter import Filter as Filter
+from drift.contracts.progress import ProgressMessage as ProgressMessage
+from drift.contracts.reading import DocumentOut as DocumentOut
+from drift.contracts.reading import ProjectItem as ProjectItem
+from drift.contracts.request import HistoryMessage as HistoryMessage
+from drift.contracts.request import RequestLimits as RequestLimits
+from drift.core.errors import BusyError as BusyError
+from drift.core.errors import ConflictError as ConflictError
+from drift.core.errors import DriftError as DriftError
+from drift.core.errors import ForbiddenError as ForbiddenError
+from drift.core.errors import InvalidRequestError as InvalidRequestError
+from drift.core.errors import NotConfiguredError as NotConfiguredError
+from drift.core.errors import NotFoundError as NotFoundError
+from drift.core.errors import ProjectHeldError as ProjectHeldError
+from drift.core.errors import QuotaError as QuotaError
+from drift.core.errors import RequestError as RequestError
+from drift.core.errors import StoppingError as StoppingError
+from drift.core.errors import UnauthenticatedError as UnauthenticatedError
+from drift.core.errors import UnavailableError as UnavailableError
+from drift.core.errors import UpstreamError as UpstreamError
+from drift.local.in_process import Drift as Drift
+
+__version__: str

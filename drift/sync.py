@@ -1,0 +1,132 @@
+"""The same objects for programs without an event loop: each has one of its own, in a thread.
+
+They work where a loop runs already, as in a notebook, and from several threads at once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
+from contextlib import ExitStack
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
+
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from drift.client import client
+from drift.client.methods import Methods
+
+if TYPE_CHECKING:  # it loads the whole service
+    from drift.http.service import Service
+    from drift.http.settings import Settings
+
+__all__ = ["Drift", "DriftClient"]
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+_END = object()
+
+
+def _blocking(
+    method: Callable[Concatenate[Any, _P], Coroutine[Any, Any, _T]],
+) -> Callable[Concatenate[_Twin, _P], _T]:
+    @wraps(method)
+    def call(self: _Twin, /, *args: _P.args, **named: _P.kwargs) -> _T:
+        return self._run(partial(method, self._methods, *args, **named))
+
+    return call
+
+
+def _iterating(
+    method: Callable[Concatenate[Any, _P], AsyncGenerator[_T]],
+) -> Callable[Concatenate[_Twin, _P], Generator[_T]]:
+    @wraps(method)
+    def call(self: _Twin, /, *args: _P.args, **named: _P.kwargs) -> Generator[_T]:
+        items = method(self._methods, *args, **named)
+
+        async def next_one() -> object:
+            return await anext(items, _END)
+
+        try:
+            while (one := self._run(next_one)) is not _END:
+                yield cast("_T", one)
+        finally:
+            self._run(items.aclose)
+
+    return call
+
+
+class _Twin:
+    """The methods of an asynchronous object, run in a loop that ends with the block."""
+
+    def __init__(self, methods: Methods) -> None:
+        self._methods = methods
+        self._opened = ExitStack()
+        self._portal: BlockingPortal | None = None
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Self:
+        try:
+            self._run(self._methods.__aenter__)
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections, and end the loop."""
+        self._run(self._methods.close)
+        self._portal = None
+        self._opened.close()
+
+    def _run(self, work: Callable[[], Awaitable[_T]]) -> _T:
+        with self._lock:
+            if self._portal is None:
+                self._portal = self._opened.enter_context(start_blocking_portal(name="drift"))
+        doing = self._portal.start_task_soon(work)
+        try:
+            return doing.result()
+        finally:
+            doing.cancel()  # whoever is interrupted ends its work
+
+    ask = _blocking(Methods.ask)
+    stream = _iterating(Methods.stream)
+    search = _blocking(Methods.search)
+    feedback = _blocking(Methods.feedback)
+    add = _blocking(Methods.add)
+    remove = _blocking(Methods.remove)
+    projects = _iterating(Methods.projects)
+    documents = _iterating(Methods.documents)
+
+
+class DriftClient(_Twin):
+    """The twin of `drift.DriftClient`: the service at an address."""
+
+    def __init__(
+        self, url: str, key: str | None = None, *, timeout: float = 300.0, max_attempts: int = 3
+    ) -> None:
+        """Open nothing yet."""
+        super().__init__(client.DriftClient(url, key, timeout=timeout, max_attempts=max_attempts))
+
+
+class Drift(_Twin):
+    """The twin of `drift.Drift`: the service in this process."""
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        build: Callable[[Settings], Service] | None = None,
+    ) -> None:
+        """Read nothing and open nothing yet."""
+        from drift.local import in_process  # noqa: PLC0415 - it loads the whole service
+
+        super().__init__(in_process.Drift(settings, build=build))
+
+    @classmethod
+    def from_env(cls) -> Self:
+        """Return it by the settings of the environment."""
+        return cls()
