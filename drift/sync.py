@@ -51,7 +51,8 @@ def _iterating(
             while (one := self._run(next_one)) is not _END:
                 yield cast("_T", one)
         finally:
-            self._run(items.aclose)
+            if self._portal:  # else it was closed before
+                self._run(items.aclose)
 
     return call
 

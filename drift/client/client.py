@@ -10,9 +10,11 @@ from drift.client.methods import Methods
 class DriftClient(Methods):
     """A service at an address, with the key of a caller where it wants one.
 
-    A request is tried up to `max_attempts` times where that is safe (docs/python.md). `timeout` is
-    for how many seconds a silent service is waited for: answers may take 240. The time for a whole
-    call is `asyncio.timeout`'s to say.
+    A request is tried up to `max_attempts` times: where the service refused it before it worked
+    (429, 503 with a `Retry-After` of up to a minute), where it did not arrive, and where the
+    connection broke and the same again changes nothing, of questions under a `retrieval_id`. A
+    silent service is waited for `timeout` seconds: answers may take 240. The time for a whole call
+    is `asyncio.timeout`'s to say.
 
     Raises:
         ValueError: the address or the key is none.

@@ -36,6 +36,7 @@ AnyLimits = RequestLimits | Mapping[str, float] | None
 _SILENCE = httpx2.Timeout(60.0, connect=10.0)
 """A stream that is silent for as long is broken: it beats every 15 seconds."""
 _PAGE = 200
+_FILE = {"content-type": "application/octet-stream"}
 _TOLD: Mapping[
     str, type[ProgressMessage | AnswerDelta | AnswerReplaced | Citations | TraceNode]
 ] = {
@@ -45,6 +46,7 @@ _TOLD: Mapping[
     Event.CITATIONS: Citations,
     Event.FOLLOWUP: TraceNode,
 }
+_SAID = ("query", "project_id", "top_k", "filter", "include", "history", "limits", "retrieval_id")
 _Page = TypeVar("_Page", ProjectsPage, DocumentsPage)
 _Shape = TypeVar("_Shape", bound=BaseModel)
 
@@ -92,17 +94,10 @@ class Methods:
         A `retrieval_id` of yours makes all requests under it one run: it goes on when its caller
         leaves, and is asked again where the connection breaks (docs/http.md).
         """
-        body: dict[str, object] = {
-            "query": question,
-            "project_id": project,
-            "depth": depth,
-            "top_k": top_k,
-        }
-        body |= {"filter": filter, "include": include, "history": history, "limits": limits}
-        body |= {"retrieval_id": retrieval_id}
-        response = await self._connection.send(
-            "POST", "/retrieve", body, repeats=retrieval_id is not None
-        )
+        said = (question, project, top_k, filter, include, history, limits, retrieval_id)
+        body = {**_question(*said), "depth": depth}
+        repeats = retrieval_id is not None
+        response = await self._connection.send("POST", "/retrieve", body, repeats=repeats)
         return self._answer(response.content, response)
 
     async def stream(  # noqa: PLR0913 - as `ask`
@@ -122,26 +117,13 @@ class Methods:
 
         Under a `retrieval_id` of yours a broken stream goes on where it broke.
         """
-        body: dict[str, object] = {
-            "query": question,
-            "project_id": project,
-            "depth": depth,
-            "top_k": top_k,
-        }
-        body |= {"filter": filter, "include": include, "history": history, "limits": limits}
-        body |= {"retrieval_id": retrieval_id}
+        said = (question, project, top_k, filter, include, history, limits, retrieval_id)
+        body = {**_question(*said), "depth": depth}
         repeats, connection, last_id, failures = retrieval_id is not None, self._connection, "", 0
         while True:
             headers = {**ACCEPT, "last-event-id": last_id} if last_id else ACCEPT
-            response = await connection.send(
-                "POST",
-                "/retrieve",
-                body,
-                repeats=repeats,
-                stream=True,
-                headers=headers,
-                timeout=_SILENCE,
-            )
+            how: dict[str, Any] = {"stream": True, "headers": headers, "timeout": _SILENCE}
+            response = await connection.send("POST", "/retrieve", body, repeats=repeats, **how)
             broken: Exception | None = None
             try:
                 async for told in read_events(response.aiter_bytes()):
@@ -172,14 +154,8 @@ class Methods:
         retrieval_id: UUID | str | None = None,
     ) -> EvidenceAnswer:
         """Return the evidence for a question, the best first, without asking a model."""
-        body: dict[str, object] = {
-            "query": question,
-            "project_id": project,
-            "answer": False,
-            "top_k": top_k,
-        }
-        body |= {"filter": filter, "include": include, "history": history, "limits": limits}
-        body |= {"retrieval_id": retrieval_id}
+        said = (question, project, top_k, filter, include, history, limits, retrieval_id)
+        body = {**_question(*said), "answer": False}
         response = await self._connection.send("POST", "/retrieve", body, repeats=True)
         return self._read(EvidenceAnswer, response.content)
 
@@ -219,13 +195,14 @@ class Methods:
         Raises:
             OSError: the file cannot be read.
         """
-        said: dict[str, object] = {
+        times = {"created_at": created_at, "updated_at": updated_at}
+        said = {
             "title": title,
             "source_uri": source_uri,
             "tags": tags,
             "metadata": metadata,
+            **times,
         }
-        said |= {"created_at": created_at, "updated_at": updated_at}
         said = {name: value for name, value in said.items() if value}
         if isinstance(content, str):
             body = {"id": document_id, "text": content, "project_id": project, **said}
@@ -236,13 +213,10 @@ class Methods:
         else:
             if isinstance(content, Path):
                 content = await asyncio.to_thread(_beginning, content)
+            sent: dict[str, Any] = {"content": content, "headers": _FILE}
+            about = {"id": document_id, "project_id": project}
             response = await self._connection.send(
-                "POST",
-                "/documents",
-                repeats=True,
-                params={"id": document_id, "project_id": project},
-                content=content,
-                headers={"content-type": "application/octet-stream"},
+                "POST", "/documents", repeats=True, params=about, **sent
             )
         return self._read(IndexedOut, response.content)
 
@@ -304,6 +278,10 @@ class Methods:
             raise error_from(self._read(Problem, told.data))
         shape = _TOLD.get(told.name)
         return self._read(shape, told.data) if shape else None
+
+
+def _question(*said: object) -> dict[str, object]:
+    return dict(zip(_SAID, said, strict=True))
 
 
 def _beginning(path: Path) -> bytes:
