@@ -11,8 +11,7 @@ from uuid import uuid4
 
 import pytest
 
-from drift.local.hosts.local_host import serving
-from tests.model_server_fixture import ModelServerControl
+from tests.function.calling import Caller
 
 pytestmark = pytest.mark.slow
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
@@ -41,9 +40,8 @@ NOTES = {
 
 
 async def test_every_example_does_what_it_says(
-    environment: pytest.MonkeyPatch, model_server: ModelServerControl, tmp_path: Path
+    environment: pytest.MonkeyPatch, function: Caller, tmp_path: Path
 ) -> None:
-    assert model_server.url
     environment.setenv("PYTHONPATH", str(PAGE.parents[1]))
     for name, text in NOTES.items():
         (tmp_path / "notes" / name).parent.mkdir(parents=True, exist_ok=True)
@@ -51,6 +49,7 @@ async def test_every_example_does_what_it_says(
 
     project = f"notes-{uuid4()}"
     ours = {
+        "http://127.0.0.1:7071": str(function.client.base_url),
         'project="notes"': f'project="{project}"',
         'project="python-reference"': f'project="{project}"',
         'documents("notes")': f'documents("{project}")',
@@ -59,24 +58,22 @@ async def test_every_example_does_what_it_says(
         r"^```python\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL
     )
 
-    async with serving() as url:
+    async def run(code: str) -> str:
+        for theirs, our in ours.items():
+            code = code.replace(theirs, our)
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-c", RUN), cwd=tmp_path, stdin=PIPE, stdout=PIPE, stderr=PIPE
+        )
+        told, errors = await process.communicate(code.encode())
+        assert process.returncode == 0, errors.decode()[-3000:]
+        return told.decode()
 
-        async def run(code: str) -> str:
-            for theirs, our in {**ours, "http://127.0.0.1:7071": url}.items():
-                code = code.replace(theirs, our)
-            process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-c", RUN), cwd=tmp_path, stdin=PIPE, stdout=PIPE, stderr=PIPE
-            )
-            told, errors = await process.communicate(code.encode())
-            assert process.returncode == 0, errors.decode()[-3000:]
-            return told.decode()
-
-        assert await run(adding) == "canteen.md added 1\npython.md added 1\nsea/ferry.md added 1\n"
-        assert "from left to right" in await run(firsts)
-        found = await run(notebook)
-        assert re.match(r"0\.\d\d .*leaves at noon", found), found
-        assert found.count("leaves at noon") > 2, found
-        assert "['canteen.md', 'python.md', 'sea/ferry.md']" in found
-        answer, last, code = (await run(route + ASK_THE_APP)).splitlines()
-        assert ("noon" in answer, last, code) == (True, "event: Answer", "invalid_request")
-        assert await run(evaluation) == "recall@5 1.00\n"
+    assert await run(adding) == "canteen.md added 1\npython.md added 1\nsea/ferry.md added 1\n"
+    assert "from left to right" in await run(firsts)
+    found = await run(notebook)
+    assert re.match(r"0\.\d\d .*leaves at noon", found), found
+    assert found.count("leaves at noon") > 2, found
+    assert "['canteen.md', 'python.md', 'sea/ferry.md']" in found
+    answer, last, code = (await run(route + ASK_THE_APP)).splitlines()
+    assert ("noon" in answer, last, code) == (True, "event: Answer", "invalid_request")
+    assert await run(evaluation) == "recall@5 1.00\n"
