@@ -71,7 +71,7 @@ async def test_every_example_does_what_it_says(
     assert await run(adding) == "canteen.md added 1\npython.md added 1\nsea/ferry.md added 1\n"
     assert "from left to right" in await run(firsts)
     found = await run(notebook)
-    assert re.match(r"0\.\d\d .*leaves at noon", found), found
+    assert re.match(r"0\.\d\d sea/ferry\.md:1-3 # Ferry\n", found), found
     assert found.count("leaves at noon") > 2, found
     assert "['canteen.md', 'python.md', 'sea/ferry.md']" in found
     answer, last, code = (await run(route + ASK_THE_APP)).splitlines()
