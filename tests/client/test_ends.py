@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
+import time
+from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 from uuid import uuid4
@@ -42,6 +44,13 @@ class Hanging:
 
         return await of.admission.begin(project.caller, work)
 
+    async def left_by(self, asking: Coroutine[Any, Any, object]) -> None:
+        """Have the deadline of a call be over, once its work has begun."""
+        task = asyncio.create_task(asking)
+        await asyncio.to_thread(self.begun.wait, PATIENCE_S)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(task, 0.01)
+
     async def is_over(self) -> bool:
         """Tell whether the work ends."""
         return await asyncio.to_thread(self.ended.wait, PATIENCE_S)
@@ -61,9 +70,7 @@ def hanging(monkeypatch: pytest.MonkeyPatch) -> Hanging:
 @pytest.mark.parametrize("connect", [in_process, over_http])
 async def test_who_leaves_ends_the_work(connect: Connect, hanging: Hanging) -> None:
     async with connect(service()) as drift:
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.3):
-                await drift.ask(QUESTION, project="p")
+        await hanging.left_by(drift.ask(QUESTION, project="p"))
         assert await hanging.is_over()
         hanging.ended.clear()
         async for _ in drift.stream(QUESTION, project="p"):
@@ -74,9 +81,7 @@ async def test_who_leaves_ends_the_work(connect: Connect, hanging: Hanging) -> N
 async def test_who_has_chosen_the_id_comes_back_to_the_work(hanging: Hanging) -> None:
     chosen = uuid4()
     async with in_process(service()) as drift:
-        with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.3):
-                await drift.ask(QUESTION, project="p", retrieval_id=chosen)
+        await hanging.left_by(drift.ask(QUESTION, project="p", retrieval_id=chosen))
         async for _ in drift.stream(QUESTION, project="p", retrieval_id=chosen):
             break
         assert not hanging.ended.is_set()
@@ -94,6 +99,7 @@ def test_an_iterator_that_is_left_and_an_interrupt_end_the_work(hanging: Hanging
 
         def interrupt() -> None:
             hanging.begun.wait(PATIENCE_S)
+            time.sleep(0.5)  # the asking thread begins to wait a moment after its work has begun
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
         threading.Thread(target=interrupt).start()
