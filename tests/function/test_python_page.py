@@ -13,7 +13,7 @@ import pytest
 
 from tests.function.calling import Caller
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "python.md"
 RUN = """
 import ast, asyncio, sys
