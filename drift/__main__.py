@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from types import FrameType
 
 STOPPED = 130
@@ -18,7 +19,12 @@ def main() -> None:
     """
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, _leave)
-    from drift.local.cli.app import main as run  # noqa: PLC0415 - loads while Ctrl-C may come
+    try:
+        from drift.local.cli.app import main as run  # noqa: PLC0415 - loads while Ctrl-C may come
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("drift"):
+            raise
+        sys.exit(f"The command needs {error.name} and more: pip install 'drift-neo4j[local]'.")
 
     run()
 

@@ -19,7 +19,13 @@ def is_unknown(value: object) -> bool:
     return value is None
 
 
-class Body(BaseModel):
+class Shape(BaseModel):
+    """A shape of the contract, whose validator is built when it is first used."""
+
+    model_config = ConfigDict(defer_build=True)
+
+
+class Body(Shape):
     """What a caller sends, read strictly."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)

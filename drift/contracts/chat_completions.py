@@ -8,7 +8,6 @@ from itertools import islice
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
     Field,
     ModelWrapValidatorHandler,
@@ -17,31 +16,32 @@ from pydantic import (
     model_validator,
 )
 
+from drift.contracts.body import Shape
 from drift.contracts.filter import Filter
 from drift.contracts.request import MAX_MESSAGES
 
 
-class ChatContent(BaseModel):
+class ChatContent(Shape):
     """A part of a message; only text is read."""
 
     type: str
     text: str | None = None
 
 
-class ChatMessage(BaseModel):
+class ChatMessage(Shape):
     """One message of a conversation."""
 
     role: str
     content: str | list[ChatContent] | None = None
 
 
-class StreamOptions(BaseModel):
+class StreamOptions(Shape):
     """What a stream tells besides the answer."""
 
     include_usage: StrictBool | None = None
 
 
-class ResponseFormat(BaseModel):
+class ResponseFormat(Shape):
     """How the answer is written: as text, the one form that its citations stand in."""
 
     type: Literal["text"]
@@ -68,7 +68,7 @@ def _text(content: object) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-class CompletionRequest(BaseModel):
+class CompletionRequest(Shape):
     """A conversation whose last message of the user is the question; other fields are `unused`.
 
     `model` is a project, with `:quick`, `:auto` or `:drift` behind it for the depth. Where a
@@ -114,14 +114,14 @@ def _unused_of(body: object, known: Collection[str]) -> tuple[str, ...]:
     return tuple(one for one in names if re.fullmatch("[A-Za-z0-9_.-]{1,64}", one))[:32]
 
 
-class ChatAnswer(BaseModel):
+class ChatAnswer(Shape):
     """The answer in Markdown, with its references below it."""
 
     role: Literal["assistant"] = "assistant"
     content: str
 
 
-class ChatChoice(BaseModel):
+class ChatChoice(Shape):
     """The one choice of a completion."""
 
     index: int = 0
@@ -129,7 +129,7 @@ class ChatChoice(BaseModel):
     finish_reason: Literal["stop"] = "stop"
 
 
-class ChatUsage(BaseModel):
+class ChatUsage(Shape):
     """Tokens of all calls behind the answer."""
 
     prompt_tokens: int = 0
@@ -137,7 +137,7 @@ class ChatUsage(BaseModel):
     total_tokens: int = 0
 
 
-class CompletionOut(BaseModel):
+class CompletionOut(Shape):
     """An answer; `drift` is the whole document of `POST /retrieve`."""
 
     id: str
@@ -149,7 +149,7 @@ class CompletionOut(BaseModel):
     drift: dict[str, Any]
 
 
-class ChatErrorDetail(BaseModel):
+class ChatErrorDetail(Shape):
     """What went wrong; `param` is the field that is, and `code` that of a Problem."""
 
     message: str
@@ -158,13 +158,13 @@ class ChatErrorDetail(BaseModel):
     code: str
 
 
-class ChatError(BaseModel):
+class ChatError(Shape):
     """An error as OpenAI's clients read it."""
 
     error: ChatErrorDetail
 
 
-class ChatModelOut(BaseModel):
+class ChatModelOut(Shape):
     """A project as a model."""
 
     id: str
@@ -173,7 +173,7 @@ class ChatModelOut(BaseModel):
     owned_by: str = "drift-neo4j"
 
 
-class ChatModelList(BaseModel):
+class ChatModelList(Shape):
     """The caller's projects as models."""
 
     object: Literal["list"] = "list"

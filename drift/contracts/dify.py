@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, Strict, WithJsonSchema
+from pydantic import BeforeValidator, Field, Strict, WithJsonSchema
 
+from drift.contracts.body import Shape
 from drift.contracts.request import ProjectId, Query
 
 COMPARISONS: Mapping[str, str] = {
@@ -58,14 +59,14 @@ _Share = Annotated[
 ]
 
 
-class RetrievalSetting(BaseModel):
+class RetrievalSetting(Shape):
     """How many records are wanted, and how near they must be; numbers may be text."""
 
     top_k: _Count | None = None
     score_threshold: _Share | None = None
 
 
-class Condition(BaseModel):
+class Condition(Shape):
     """A comparison of what a document says of itself; of several names any may fit."""
 
     name: str | list[str]
@@ -73,14 +74,14 @@ class Condition(BaseModel):
     value: Any = None
 
 
-class MetadataCondition(BaseModel):
+class MetadataCondition(Shape):
     """Conditions on documents, of which all must hold, or any."""
 
     logical_operator: Literal["and", "or"] | None = None
     conditions: list[Condition] | None = None
 
 
-class DifyRequest(BaseModel):
+class DifyRequest(Shape):
     """A question to the project `knowledge_id`; empty where that needs no name."""
 
     knowledge_id: Annotated[ProjectId | None, BeforeValidator(lambda name: name or None)] = None
@@ -89,14 +90,14 @@ class DifyRequest(BaseModel):
     metadata_condition: MetadataCondition | None = None
 
 
-class DifyError(BaseModel):
+class DifyError(Shape):
     """An error: 1001, 1002 and 2001 are Dify's own codes, the others those of a Problem."""
 
     error_code: int | str
     error_msg: str
 
 
-class DifyRecord(BaseModel):
+class DifyRecord(Shape):
     """A passage; `metadata` says where it stands."""
 
     content: str
@@ -105,7 +106,7 @@ class DifyRecord(BaseModel):
     metadata: dict[str, Any]
 
 
-class DifyResponse(BaseModel):
+class DifyResponse(Shape):
     """The passages, the best first."""
 
     records: list[DifyRecord]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints, TypeAdapter
+from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, TypeAdapter
 
 from drift.contracts.attributes import DocumentAttributes
-from drift.contracts.body import plain_text
+from drift.contracts.body import Shape, plain_text
 from drift.contracts.parameters import Parameters
 from drift.contracts.request import ProjectId, problem_with
 from drift.core import source_uri
@@ -27,7 +27,7 @@ DocumentId = Annotated[
     AfterValidator(plain_text),
     Field(json_schema_extra={"pattern": r"^[^\u0000]*$"}),
 ]
-_DOCUMENT_ID = TypeAdapter(DocumentId)
+_DOCUMENT_ID = TypeAdapter(DocumentId, config=ConfigDict(defer_build=True))
 
 
 def document_id_problem(value: str) -> str | None:
@@ -56,7 +56,7 @@ class RawDocument(Parameters):
     project_id: ProjectId | None = None
 
 
-class IndexedOut(BaseModel):
+class IndexedOut(Shape):
     """What became of a document: its title, how many chunks it has, and whether it was written."""
 
     id: str

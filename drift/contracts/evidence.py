@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from drift.contracts.answer import QueryOut, UsageOut
+from drift.contracts.body import Shape
 from drift.contracts.explain import ExplainOut
 from drift.model.graph import Via
 
 
-class PassageOut(BaseModel):
+class PassageOut(Shape):
     """A passage as it stands in its document; what is not known is empty.
 
     `score` (0..1) is how near it is to the question, or any passage that ranks behind it: it never
@@ -30,16 +31,16 @@ class PassageOut(BaseModel):
     page: str = ""
     start: int = -1
     source_uri: str = ""
-    via: list[Via] = []
+    via: list[Via] = Field(default=[])
 
 
-class EvidenceResponse(BaseModel):
+class EvidenceResponse(Shape):
     """The passages, the best first; none where the project holds nothing near."""
 
     passages: list[PassageOut]
 
 
-class EntityFound(BaseModel):
+class EntityFound(Shape):
     """An entity that passages of the evidence mention, with the ids of these."""
 
     id: str
@@ -47,7 +48,7 @@ class EntityFound(BaseModel):
     chunk_ids: list[str]
 
 
-class CommunityFound(BaseModel):
+class CommunityFound(Shape):
     """A community that holds passages of the evidence."""
 
     id: int | str
@@ -55,11 +56,11 @@ class CommunityFound(BaseModel):
     level: int | None
 
 
-class Surroundings(BaseModel):
+class Surroundings(Shape):
     """What the graph has around some chunks: what most of them share comes first."""
 
-    entities: list[EntityFound] = []
-    communities: list[CommunityFound] = []
+    entities: list[EntityFound] = Field(default=[])
+    communities: list[CommunityFound] = Field(default=[])
 
 
 class EvidenceAnswer(Surroundings):

@@ -9,8 +9,9 @@ from __future__ import annotations
 import operator
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
+from drift.contracts.body import Shape
 from drift.model.graph import Via
 from drift.model.tree import DroppedCitation
 
@@ -26,7 +27,7 @@ not fit into the prompt; it stands behind the passages that a prompt takes; it r
 it was not kept of what was found."""
 
 
-class CallOut(BaseModel):
+class CallOut(Shape):
     """A call to a server, by the prompt's name or what was asked of it, with its retries.
 
     `error` is the code of a call that failed. Tokens are as the provider reported them.
@@ -42,7 +43,7 @@ class CallOut(BaseModel):
     error: str = Field(default="", exclude_if=operator.not_)
 
 
-class WayOut(BaseModel):
+class WayOut(Shape):
     """The rank of a passage among what was found, by one way, from 1, and its score there."""
 
     way: Literal["vector", "text", "walk", "reranker"]
@@ -50,7 +51,7 @@ class WayOut(BaseModel):
     score: float
 
 
-class FoundPassage(BaseModel):
+class FoundPassage(Shape):
     """A passage as one search found it; `rank` is that of all ways together, if it has one.
 
     A vector's score is the cosine, a text's BM25, a walk's the mass that it brought, and a
@@ -65,7 +66,7 @@ class FoundPassage(BaseModel):
     ways: tuple[WayOut, ...]
 
 
-class LookOut(BaseModel):
+class LookOut(Shape):
     """One search: its question, the words of it that were looked for, and what was found.
 
     `names` are the parts of titles that it may name, `unread_words` the words that might decide
@@ -79,7 +80,7 @@ class LookOut(BaseModel):
     passages: tuple[FoundPassage, ...]
 
 
-class HeldOut(BaseModel):
+class HeldOut(Shape):
     """What of the project the request could read, and the documents changed since its topics.
 
     With a filter, changes are not counted.
@@ -91,7 +92,7 @@ class HeldOut(BaseModel):
     behind: int
 
 
-class ExplainOut(BaseModel):
+class ExplainOut(Shape):
     """What an answer came from.
 
     `bounds` are the settings of this search, and `lost` the steps without which it went on. `held`

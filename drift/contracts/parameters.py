@@ -8,14 +8,13 @@ from typing import Annotated
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
     WithJsonSchema,
 )
 
-from drift.contracts.body import plain_text
+from drift.contracts.body import Shape, plain_text
 from drift.contracts.filter import Filter
 from drift.contracts.request import ProjectId
 
@@ -46,7 +45,7 @@ Cursor = Annotated[
 ]
 
 
-class Parameters(BaseModel):
+class Parameters(Shape):
     """The query of a request; unknown parameters are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
+
+from drift.contracts.body import Shape
 
 CHANNEL = "ui:retrieval_progress"
 """The channel of every retrieval."""
@@ -59,7 +61,7 @@ PHASE_PCT: Mapping[Phase, int] = {
 """Percentage at a phase's start. Follow-ups rise from 40 to 80; an error keeps the last one."""
 
 
-class ProgressMessage(BaseModel):
+class ProgressMessage(Shape):
     """One message about a retrieval on its channel; `timestamp` is ISO 8601 in UTC."""
 
     message_type: Literal["retrieval_progress"] = "retrieval_progress"

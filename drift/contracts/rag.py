@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel
-
-from drift.contracts.body import Body
+from drift.contracts.body import Body, Shape
 from drift.contracts.filter import Filter
 from drift.contracts.request import ProjectId, Query
 
@@ -20,7 +18,7 @@ class RagRequest(Body):
     filter: Filter | None = None
 
 
-class RelatedOut(BaseModel):
+class RelatedOut(Shape):
     """A node around a source: what is between them is told by `relation`."""
 
     node_id: str
@@ -29,7 +27,7 @@ class RelatedOut(BaseModel):
     relation: str
 
 
-class SourceOut(BaseModel):
+class SourceOut(Shape):
     """A node that the answer was written from; `score` is the raw cosine to the question.
 
     `[Node n]` in the answer is the n-th source. `cited` says whether it stands there.
@@ -44,7 +42,7 @@ class SourceOut(BaseModel):
     related: list[RelatedOut]
 
 
-class NearestOut(BaseModel):
+class NearestOut(Shape):
     """The nearest node of a question that none is near enough to, and how near it had to be."""
 
     node_id: str
@@ -54,7 +52,7 @@ class NearestOut(BaseModel):
     threshold: float
 
 
-class RagResponse(BaseModel):
+class RagResponse(Shape):
     """The answer with its sources, the nearest first; none where no node was near enough.
 
     `nearest` is there only where a node was found that was not near enough.

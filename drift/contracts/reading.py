@@ -10,12 +10,11 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import (
-    BaseModel,
     Field,
 )
 
 from drift.contracts.attributes import FilterKey
-from drift.contracts.body import is_unknown
+from drift.contracts.body import Shape, is_unknown
 from drift.model.attributes import Value
 from drift.model.reading import AboutProject
 
@@ -26,7 +25,7 @@ Next = str | None
 """The cursor of the page behind this one; null where the list ends here."""
 
 
-class ProjectItem(BaseModel):
+class ProjectItem(Shape):
     """A project that the caller may read, with its size where that is quickly counted."""
 
     id: str
@@ -34,14 +33,14 @@ class ProjectItem(BaseModel):
     chunks: int | None = Field(default=None, exclude_if=is_unknown)
 
 
-class ProjectsPage(BaseModel):
+class ProjectsPage(Shape):
     """Projects by id; a page may be short, or empty, while `next` leads to more."""
 
     projects: tuple[ProjectItem, ...]
     next: Next
 
 
-class ProjectOut(BaseModel):
+class ProjectOut(Shape):
     """What a project holds, counted; all zero where it is not there.
 
     `embedding_models` made its vectors and `written_at` is when it was last written, ISO 8601 in
@@ -67,7 +66,7 @@ class ProjectRead(ProjectOut):
     filter_keys: tuple[FilterKey, ...]
 
 
-class DocumentName(BaseModel):
+class DocumentName(Shape):
     """The document that a chunk stands in."""
 
     id: str
@@ -86,14 +85,14 @@ class DocumentOut(DocumentName):
     media_type: str | None = Field(default=None, exclude_if=operator.not_)
 
 
-class DocumentsPage(BaseModel):
+class DocumentsPage(Shape):
     """Documents by id."""
 
     documents: tuple[DocumentOut, ...]
     next: Next
 
 
-class CommunityTold(BaseModel):
+class CommunityTold(Shape):
     """A community beside what is in it."""
 
     id: int | str
@@ -109,14 +108,14 @@ class CommunityOut(CommunityTold):
     parents: tuple[int | str, ...]
 
 
-class CommunitiesPage(BaseModel):
+class CommunitiesPage(Shape):
     """Communities by id."""
 
     communities: tuple[CommunityOut, ...]
     next: Next
 
 
-class ChunkItem(BaseModel):
+class ChunkItem(Shape):
     """A chunk in a list; `place` is where it stands in its document, like `12 of 42`."""
 
     id: str
@@ -137,7 +136,7 @@ class ChunkText(ChunkItem):
     text: str
 
 
-class EntityMentioned(BaseModel):
+class EntityMentioned(Shape):
     """An entity that a chunk mentions; `communities` are the ids of those it is directly in."""
 
     id: str
@@ -170,7 +169,7 @@ class ChunkRead(ChunkText):
         return cls.model_validate({**dict.fromkeys(cls.model_fields), **own, **lists})
 
 
-class RelationOut(BaseModel):
+class RelationOut(Shape):
     """A relation to another entity: `out` begins at the one that was asked for, `in` ends there."""
 
     direction: Literal["out", "in"]
@@ -187,7 +186,7 @@ class MentionOut(ChunkItem):
     beginning: str
 
 
-class EntityRead(BaseModel):
+class EntityRead(Shape):
     """An entity with its weightiest relations, and chunks that mention it.
 
     `more_relations` and `more_chunks` say that there are more than `limit`.
@@ -205,7 +204,7 @@ class EntityRead(BaseModel):
 Count = Annotated[int, Field(ge=0)]
 
 
-class LimitRead(BaseModel):
+class LimitRead(Shape):
     """A limit: how much of it is used and left, and when all of it is free again at the latest."""
 
     limit: Count
@@ -214,7 +213,7 @@ class LimitRead(BaseModel):
     free_at: datetime
 
 
-class QuotaRead(BaseModel):
+class QuotaRead(Shape):
     """What a caller may use and has used; null where it has no limit.
 
     `counted` is `together` when all processes count as one, and `alone` when this one tells only

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field, Strict, StrictBool
+from pydantic import BeforeValidator, Field, Strict, StrictBool
 
+from drift.contracts.body import Shape
 from drift.contracts.filter import Filter
 from drift.contracts.request import Query, TopK
 
 
-class RankingOptions(BaseModel):
+class RankingOptions(Shape):
     """Whether a reranker may order the passages (`none` for no), and how near they must be."""
 
     ranker: Annotated[str, Field(pattern=r"^(none|auto|default-.{1,40})$")] | None = None
     score_threshold: Annotated[float, Strict(), Field(ge=0, le=1)] | None = None
 
 
-class VectorStoreSearch(BaseModel):
+class VectorStoreSearch(Shape):
     """A question to the project of the path; other fields are ignored.
 
     Several queries are searched as one, a line each. A query is searched as it is, whatever
@@ -33,14 +34,14 @@ class VectorStoreSearch(BaseModel):
     rewrite_query: StrictBool | None = None
 
 
-class TextContent(BaseModel):
+class TextContent(Shape):
     """The words of a passage."""
 
     type: Literal["text"] = "text"
     text: str
 
 
-class VectorStoreResult(BaseModel):
+class VectorStoreResult(Shape):
     """A passage of a file; `attributes` say where it stands. A file has as many as were found."""
 
     file_id: str
@@ -50,7 +51,7 @@ class VectorStoreResult(BaseModel):
     content: list[TextContent]
 
 
-class VectorStorePage(BaseModel):
+class VectorStorePage(Shape):
     """All passages that were found, the best first, and the query as it was searched."""
 
     object: Literal["vector_store.search_results.page"] = "vector_store.search_results.page"

@@ -7,6 +7,7 @@ it writes: the type of errors, the headers of all answers, and examples.
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache
 from inspect import Parameter, Signature, cleandoc
@@ -16,6 +17,7 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI, Query, Security
 from fastapi import Path as InPath
 from fastapi.security import APIKeyHeader
+from pydantic.warnings import UnsupportedFieldAttributeWarning
 
 from drift import __version__
 from drift.contracts.progress import Event, ProgressMessage
@@ -100,7 +102,9 @@ def describe(routes: Sequence[Route]) -> dict[str, Any]:
         if route.is_described:
             _add(route, api)
 
-    described = api.openapi()
+    with warnings.catch_warnings():  # as FastAPI does where a body's validator is built at once
+        warnings.simplefilter("ignore", UnsupportedFieldAttributeWarning)
+        described = api.openapi()
     for methods in described["paths"].values():
         for operation in methods.values():
             _complete(operation)

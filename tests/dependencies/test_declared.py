@@ -9,7 +9,15 @@ import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+from packaging.requirements import Requirement
+
 ROOT = Path(__file__).resolve().parents[2]
+SAYS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+DEPLOYED = [
+    line
+    for line in map(str.strip, (ROOT / "requirements.txt").read_text().splitlines())
+    if line and not line.startswith("#")
+]
 
 
 def _declared(lines: list[str]) -> set[str]:
@@ -28,21 +36,34 @@ def _imported(file: Path) -> set[str]:
 
 
 def test_every_package_that_is_imported_is_declared_where_it_is_needed() -> None:
-    deployed = _declared((ROOT / "requirements.txt").read_text().splitlines())
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
-        "optional-dependencies"
-    ]
+    extras = {name: _declared(lines) for name, lines in SAYS["optional-dependencies"].items()}
     del extras["test"]
-    local = ROOT / "drift" / "local"
+    client = _declared(SAYS["dependencies"])
+    anywhere = set().union(*(names for extra, names in extras.items() if extra != "local"))
     here = packages_distributions()
     undeclared = set()
     for file in [ROOT / "function_app.py", *(ROOT / "drift").rglob("*.py")]:
-        optional = [one for name, lines in extras.items() for one in lines if name != "local"]
-        may_have = deployed | _declared(optional)
-        if local in file.parents:
-            may_have |= _declared(extras["local"])
+        path = file.relative_to(ROOT).as_posix()
+        may_have = anywhere
+        if path.startswith(("drift/client/", "drift/sync.py")):
+            may_have = client
+        elif path.startswith("drift/local/"):
+            may_have = anywhere | extras["local"]
         for name in _imported(file):
             found = {re.sub(r"[-_.]+", "-", one).lower() for one in here.get(name, [name])}
             if not found & may_have:
-                undeclared.add((name, file.relative_to(ROOT).as_posix()))
+                undeclared.add((name, path))
     assert not undeclared
+
+
+def test_the_service_as_an_extra_is_what_is_deployed() -> None:
+    service = {str(Requirement(line)) for line in SAYS["optional-dependencies"]["service"]}
+    assert service == {str(Requirement(line.partition(" #")[0])) for line in DEPLOYED}
+
+
+def test_the_client_takes_what_the_service_takes() -> None:
+    service = {one.name: one for one in map(Requirement, SAYS["optional-dependencies"]["service"])}
+    client = {one.name: one for one in map(Requirement, SAYS["dependencies"])}
+    assert {name: service[name] for name in client if name in service} == {
+        name: one for name, one in client.items() if name != "anyio"
+    }
