@@ -34,7 +34,11 @@ __all__ = sorted(_HOMES)  # noqa: PLE0605 - a list of words
 def __getattr__(name: str) -> object:
     if name not in _HOMES:
         raise AttributeError(f"module 'drift' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    try:
+        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    except ModuleNotFoundError as error:
+        lacking = f"drift.{name} needs {error.name}: pip install 'drift-neo4j[service]'"
+        raise ImportError(lacking, name=error.name) from error
     return value
 
 

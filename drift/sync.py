@@ -126,9 +126,9 @@ class Drift(_Twin):
         record: Path | None = None,
     ) -> None:
         """Read nothing and open nothing yet."""
-        from drift.local import in_process  # noqa: PLC0415 - it loads the whole service
+        from drift import Drift as InProcess  # noqa: PLC0415 - it loads the whole service
 
-        super().__init__(in_process.Drift(settings, build=build, record=record))
+        super().__init__(InProcess(settings, build=build, record=record))
 
     @classmethod
     def from_env(cls) -> Self:

@@ -16,9 +16,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import to_json
 
 from drift.client.answers import Answer, AnswerDelta, AnswerReplaced, Citations, StreamEvent
-from drift.client.connection import Connection
 from drift.client.event_stream import ACCEPT, ServerEvent, read_events
 from drift.client.problems import error_from
+from drift.client.sender import Sender
 from drift.contracts.answer import Problem, TraceNode
 from drift.contracts.documents import MAX_DOCUMENT_BYTES, IndexedOut
 from drift.contracts.evidence import EvidenceAnswer
@@ -61,7 +61,7 @@ class Methods:
 
     def __init__(self, http: httpx2.AsyncClient, max_attempts: int = 3) -> None:
         """Send by this client, which closes with this object."""
-        self._connection = Connection(http, max_attempts)
+        self._sender = Sender(http, max_attempts)
 
     async def __aenter__(self) -> Self:
         """Open nothing yet."""
@@ -73,7 +73,7 @@ class Methods:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._connection.http.aclose()
+        await self._sender.http.aclose()
 
     # ------------------------------------------------------------------------------- questions
     async def ask(  # noqa: PLR0913 - what a request has
@@ -97,7 +97,7 @@ class Methods:
         said = (question, project, top_k, filter, include, history, limits, retrieval_id)
         body = {**_question(*said), "depth": depth}
         repeats = retrieval_id is not None
-        response = await self._connection.send("POST", "/retrieve", body, repeats=repeats)
+        response = await self._sender.send("POST", "/retrieve", body, repeats=repeats)
         return self._answer(response.content, response)
 
     async def stream(  # noqa: PLR0913 - as `ask`
@@ -119,11 +119,11 @@ class Methods:
         """
         said = (question, project, top_k, filter, include, history, limits, retrieval_id)
         body = {**_question(*said), "depth": depth}
-        repeats, connection, last_id, failures = retrieval_id is not None, self._connection, "", 0
+        repeats, sender, last_id, failures = retrieval_id is not None, self._sender, "", 0
         while True:
             headers = {**ACCEPT, "last-event-id": last_id} if last_id else ACCEPT
             how: dict[str, Any] = {"stream": True, "headers": headers, "timeout": _SILENCE}
-            response = await connection.send("POST", "/retrieve", body, repeats=repeats, **how)
+            response = await sender.send("POST", "/retrieve", body, repeats=repeats, **how)
             broken: Exception | None = None
             try:
                 async for told in read_events(response.aiter_bytes()):
@@ -137,9 +137,9 @@ class Methods:
             finally:
                 await response.aclose()
             failures += 1
-            if not repeats or failures >= connection.max_attempts:
-                raise connection.unavailable(broken) from broken
-            await connection.pause(failures)
+            if not repeats or failures >= sender.max_attempts:
+                raise sender.unavailable(broken) from broken
+            await sender.pause(failures)
 
     async def search(  # noqa: PLR0913 - as `ask`
         self,
@@ -156,7 +156,7 @@ class Methods:
         """Return the evidence for a question, the best first, without asking a model."""
         said = (question, project, top_k, filter, include, history, limits, retrieval_id)
         body = {**_question(*said), "answer": False}
-        response = await self._connection.send("POST", "/retrieve", body, repeats=True)
+        response = await self._sender.send("POST", "/retrieve", body, repeats=True)
         return self._read(EvidenceAnswer, response.content)
 
     async def feedback(  # noqa: PLR0913 - what may be said
@@ -172,7 +172,7 @@ class Methods:
         """Say whether an answer was good; what was said of it before is replaced."""
         said = {"score": score, "fact": fact, "reason": reason, "comment": comment}
         body = {"retrieval_id": retrieval_id, **said, "expected": expected}
-        await self._connection.send("POST", "/feedback", body, repeats=True)
+        await self._sender.send("POST", "/feedback", body, repeats=True)
 
     # ------------------------------------------------------------------------------- documents
     async def add(  # noqa: PLR0913 - what is said of a document
@@ -206,7 +206,7 @@ class Methods:
         said = {name: value for name, value in said.items() if value}
         if isinstance(content, str):
             body = {"id": document_id, "text": content, "project_id": project, **said}
-            response = await self._connection.send("POST", "/documents", body, repeats=True)
+            response = await self._sender.send("POST", "/documents", body, repeats=True)
         elif said:
             problem = "can be said of a text alone: give the text of the document, not its file"
             raise InvalidRequestError(tuple(FieldProblem(name, problem) for name in said))
@@ -215,7 +215,7 @@ class Methods:
                 content = await asyncio.to_thread(_beginning, content)
             sent: dict[str, Any] = {"content": content, "headers": _FILE}
             about = {"id": document_id, "project_id": project}
-            response = await self._connection.send(
+            response = await self._sender.send(
                 "POST", "/documents", repeats=True, params=about, **sent
             )
         return self._read(IndexedOut, response.content)
@@ -223,7 +223,7 @@ class Methods:
     async def remove(self, document_id: str, *, project: str | None = None) -> None:
         """Take a document out of a project, with its chunks; NotFoundError where it is not."""
         path, params = f"/documents/{_in_path(document_id)}", {"project_id": project}
-        await self._connection.send("DELETE", path, repeats=True, params=params)
+        await self._sender.send("DELETE", path, repeats=True, params=params)
 
     # ---------------------------------------------------------------------------------- lists
     async def projects(self) -> AsyncGenerator[ProjectItem]:
@@ -251,7 +251,7 @@ class Methods:
         cursor: str | None = None
         while True:
             asked = {"limit": str(_PAGE), "cursor": cursor, **params}
-            response = await self._connection.send("GET", path, repeats=True, params=asked)
+            response = await self._sender.send("GET", path, repeats=True, params=asked)
             page = self._read(shape, response.content)
             yield page
             if (cursor := page.next) is None:
@@ -262,7 +262,7 @@ class Methods:
         try:
             return shape.model_validate_json(body)
         except ValidationError as error:
-            raise self._connection.unavailable(error) from None  # it quotes the answer
+            raise self._sender.unavailable(error) from None  # it quotes the answer
 
     def _answer(self, body: str | bytes, response: httpx2.Response) -> Answer:
         answer = self._read(Answer, body)

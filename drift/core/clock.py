@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from typing import Protocol
 
 
-class Clock(Protocol):
+class TimeSource(Protocol):
     """Tells seconds as the module `time` does."""
 
     def monotonic(self) -> float:
@@ -17,7 +17,7 @@ class Clock(Protocol):
         """Return the seconds since 1970."""
 
 
-clock: ContextVar[Clock] = ContextVar("drift_clock", default=time)
+clock: ContextVar[TimeSource] = ContextVar("drift_clock", default=time)
 
 
 def seconds() -> float:

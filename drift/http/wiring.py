@@ -8,7 +8,6 @@ them ask no model.
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
@@ -19,18 +18,17 @@ from drift import __version__
 from drift.auth.claims import Claims
 from drift.auth.entra import TokenSource, identity
 from drift.auth.quotas import Quotas
-from drift.core.circuit_breaker import CircuitBreaker
 from drift.core.errors import NotConfiguredError
 from drift.graph.connection import Connection
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
+from drift.http.embedder import build_embedder
 from drift.http.reranker import build_reranker
 from drift.http.service import Service
 from drift.http.settings import Settings
 from drift.http.settings_search import efforts, embedding_prefixes, lengths
 from drift.http.shared_runs import SharedRuns
 from drift.http.visible import WholeGraph
-from drift.llm.local_embedder import LocalEmbedder
 from drift.llm.options import ChatOptions
 from drift.llm.retry import RetryPolicy
 from drift.ports import Embedder, Ports, VectorStore
@@ -38,13 +36,12 @@ from drift.redis import seal
 from drift.redis.answer_cache import LOCAL_BYTES, CachedAnswer
 from drift.redis.claims import RedisClaims
 from drift.redis.counter import RedisCounter
-from drift.redis.embedding_cache import CachedEmbedder, Space
 from drift.redis.entries import CacheEntries, RedisEntries
 from drift.redis.feedback import RedisFeedback
 from drift.redis.progress import RedisProgress
 from drift.redis.server import REDIS_SCOPE, RedisServer
 from drift.redis.shared_values import RedisValues
-from drift.search import fallback, prices
+from drift.search import prices
 from drift.search.prices import PriceTable
 
 if TYPE_CHECKING:
@@ -84,13 +81,7 @@ def build_service(
         model.client.close,
         *(one.close for one in (reranker, entries, sink) if one),
     )
-    embedder = cached(model, settings, entries)
-    answers = shared = local = None
-    if settings.embed_fallback == "local":
-        local = graph.local_health
-        known = CircuitBreaker("embedding_provider", time.monotonic)
-        embedder = fallback.FallbackEmbedder(embedder, model, LocalEmbedder(), known)
-    own = index = None
+    answers = shared = own = index = None
     if settings.graph_schema == "default":
         own = graph.node_store()
         index = partial(build_indexer, settings, graph, model.of_passages)
@@ -103,7 +94,7 @@ def build_service(
 
     return make(
         settings,
-        Ports(graph, chat, embedder, graph.passages(), reranker),
+        Ports(graph, chat, build_embedder(model, settings, entries), graph.passages(), reranker),
         whole,
         sink=sink,
         prices=build_prices(settings),
@@ -112,28 +103,12 @@ def build_service(
         shared=SharedRuns(values) if values else None,
         answers=answers,
         embedding_model=model.of_passages,
-        fallback=local,
+        fallback=graph.local_health if settings.embed_fallback == "local" else None,
         vectors=graph.copy.health if graph.copy else None,
         caches=tuple(one.health for one in (entries, shared, claims, values) if one),
         closers=closers,
         feedback=RedisFeedback(redis, settings.feedback_days) if entries and redis else None,
     )
-
-
-def cached(model: Embedder, settings: Settings, entries: RedisEntries | None) -> Embedder:
-    """Return the embedder of searches: the model behind a cache, or with `CACHE=off` alone."""
-    if settings.cache == "off":
-        return model
-
-    space = Space(
-        server=settings.oai_base_url,
-        model=settings.oai_embed_model_name,
-        deployment=settings.oai_embed_deployment_name,
-        dimensions=settings.vector_index_dimensions,
-        prefix=embedding_prefixes(settings.oai_embed_prefixes)[0],
-    )
-
-    return CachedEmbedder(model, space, CacheEntries(entries))
 
 
 def build_prices(settings: Settings) -> PriceTable:

@@ -26,7 +26,7 @@ from drift.model.tree import (
     NO_EVIDENCE,
     SKIPPED_DEADLINE,
     SKIPPED_ENOUGH,
-    Answer,
+    FollowupAnswer,
     FollowupState,
     Node,
     Proposal,
@@ -247,7 +247,7 @@ class Followups:
         self._read_together(again, wave)
         return ended
 
-    def _steering(self, found: Found, answer: Answer) -> Answer:
+    def _steering(self, found: Found, answer: FollowupAnswer) -> FollowupAnswer:
         """Return an answer; it steers nothing where its search has found a part of a name alone."""
         if not (name := lacking_name(found.question.text, texts_of(found.evidence.chunks))):
             return answer

@@ -23,7 +23,7 @@ from drift.model.tree import (
     SKIPPED_BUDGET,
     SKIPPED_ENOUGH,
     SKIPPED_UNPROVEN,
-    Answer,
+    FollowupAnswer,
     FollowupState,
     Node,
     Proposal,
@@ -60,7 +60,11 @@ class Priority(NamedTuple):
 
 
 def priority(
-    question: Question, parent: Question, answer: Answer, asked: Sequence[Question], about: str
+    question: Question,
+    parent: Question,
+    answer: FollowupAnswer,
+    asked: Sequence[Question],
+    about: str,
 ) -> Priority:
     """Return the priority of a question that an answer of its parent led to.
 

@@ -26,10 +26,10 @@ from drift.model.limits import CONFIDENT
 from drift.model.tree import (
     ANSWERED,
     NO_EVIDENCE,
-    Answer,
     Citation,
     CitationCounts,
     Fact,
+    FollowupAnswer,
     Node,
     Question,
 )
@@ -202,7 +202,7 @@ class _QuickCall:
             sentences=sentences,
             residual_uncertainty=self.prose(reply.residual_uncertainty),
         )
-        answer = Answer(
+        answer = FollowupAnswer(
             text,
             tuple(dict.fromkeys(fact.citation for fact in facts)),
             reply.confidence,

@@ -21,7 +21,7 @@ from drift import (
     UnavailableError,
     UpstreamError,
 )
-from drift.client import connection
+from drift.client import sender
 from drift.client.problems import error_of
 from drift.core import errors
 from drift.http import http
@@ -48,7 +48,7 @@ def event(name: str, number: int, data: str) -> bytes:
 
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "FIRST_PAUSE_S", 0)
+    monkeypatch.setattr(sender, "FIRST_PAUSE_S", 0)
 
 
 @pytest.mark.parametrize(

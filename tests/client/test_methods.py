@@ -32,7 +32,7 @@ def bodies_of(methods: Methods) -> list[bytes]:
     async def keep(response: httpx2.Response) -> None:
         bodies.append(await response.aread())
 
-    methods._connection.http.event_hooks["response"].append(keep)
+    methods._sender.http.event_hooks["response"].append(keep)
     return bodies
 
 

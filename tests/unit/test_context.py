@@ -6,7 +6,15 @@ from hypothesis import strategies as st
 
 from drift.local.prompt_elements import Element, element
 from drift.model.graph import Community
-from drift.model.tree import ANSWERED, NO_EVIDENCE, Answer, Citation, Node, Question, Verdict
+from drift.model.tree import (
+    ANSWERED,
+    NO_EVIDENCE,
+    Citation,
+    FollowupAnswer,
+    Node,
+    Question,
+    Verdict,
+)
 from drift.prompting import elements
 from drift.prompting.elements import Handles, SearchHistory
 from drift.prompting.tokens import cut
@@ -80,7 +88,7 @@ def test_a_line_of_a_chunk_cannot_pose_as_a_numbered_sentence(text: str) -> None
 
 # -------------------------------------------------------------------------------------------- asked
 def node(text: str, said: str, *cited: Citation, verdict: Verdict = "answered") -> Node:
-    answer = Answer(said, cited, 0.5, verdict=verdict)
+    answer = FollowupAnswer(said, cited, 0.5, verdict=verdict)
     return Node(Question(0, text), ANSWERED, answer)
 
 

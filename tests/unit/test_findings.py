@@ -13,9 +13,9 @@ from drift.model.tree import (
     SKIPPED_BUDGET,
     SKIPPED_DEADLINE,
     SKIPPED_ENOUGH,
-    Answer,
     Citation,
     Fact,
+    FollowupAnswer,
     FollowupState,
     Node,
     Question,
@@ -45,7 +45,7 @@ def answered(
 ) -> Node:
     depth = 1 if parent is None else 2
     question = Question(number, f"q{number}", parent=parent, depth=depth)
-    answer = Answer(f"a{number}", citations, confidence, False, verdict=verdict)
+    answer = FollowupAnswer(f"a{number}", citations, confidence, False, verdict=verdict)
     return Node(question, ANSWERED, answer)
 
 
@@ -198,7 +198,9 @@ def test_what_is_unanswered_is_named_once_and_bounded() -> None:
 def test_a_first_try_in_vain_is_left_out_once_the_question_was_answered() -> None:
     first = answered(0, cited("a", "Near."), verdict="not_found")
     again = Node(
-        Question(1, "q0", parent=0, depth=2), ANSWERED, Answer("So.", (cited("b"),), 0.9, False)
+        Question(1, "q0", parent=0, depth=2),
+        ANSWERED,
+        FollowupAnswer("So.", (cited("b"),), 0.9, False),
     )
     assert ids(findings.proven([first])) == [0]
     assert ids(findings.proven([first, again])) == [1]

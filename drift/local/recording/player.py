@@ -19,7 +19,7 @@ import httpx2
 from drift.core import errors
 from drift.core.errors import DriftError, GraphMisconfiguredError
 from drift.local.recording.tape import (
-    Call,
+    Exchange,
     Json,
     Kind,
     Recording,
@@ -41,8 +41,8 @@ class Player:
     notes: list[str] = field(default_factory=list)
     answers: dict[str, Request] = field(default_factory=dict)
     _now: float = 0.0
-    _waiting: defaultdict[str, list[Call]] = field(default_factory=lambda: defaultdict(list))
-    _last: dict[str, Call] = field(default_factory=dict)
+    _waiting: defaultdict[str, list[Exchange]] = field(default_factory=lambda: defaultdict(list))
+    _last: dict[str, Exchange] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Sort the calls by what was asked."""
@@ -66,7 +66,9 @@ class Player:
         made: Callable[[Json], T],
     ) -> T:
         """Return the recorded reply, or raise its error."""
-        call = self._take(Call(kind, asked, 0, 0, asking.get())) or self._in_its_place(kind, asked)
+        call = self._take(Exchange(kind, asked, 0, 0, asking.get())) or self._in_its_place(
+            kind, asked
+        )
         if call is None:
             if kind == "graph":
                 raise GraphMisconfiguredError("This statement is not in the recording.")
@@ -98,7 +100,7 @@ class Player:
             await asyncio.sleep(left)
         self._now = max(self._now, moment)
 
-    def _take(self, asked: Call) -> Call | None:
+    def _take(self, asked: Exchange) -> Exchange | None:
         """Return the next call of this key, best of the same request, and the last one again."""
         key = asked.key
         if waiting := self._waiting[key]:
@@ -107,7 +109,7 @@ class Player:
             waiting.remove(self._last[key])
         return self._last.get(key)
 
-    def _in_its_place(self, kind: Kind, asked: Json) -> Call | None:
+    def _in_its_place(self, kind: Kind, asked: Json) -> Exchange | None:
         """Say what is asked anew; a prompt gets the reply to the one that is most like it."""
         others = [call for calls in self._waiting.values() for call in calls if call.kind == kind]
         if kind == "graph":
@@ -145,7 +147,7 @@ def _step(asked: Json) -> str:
     return str(form.get("json_schema", {}).get("name", ""))
 
 
-def _about_statement(asked: Json, others: list[Call]) -> str:
+def _about_statement(asked: Json, others: list[Exchange]) -> str:
     begins = f"Not recorded, a statement that begins {asked['begins']!r}"
     same = [call.asked for call in others if call.asked.get("statement") == asked["statement"]]
     if not same:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from drift.core.errors import DriftError
-from drift.local.recording.tape import Call, Json, Kind, RecordingError, Request, T, asking
+from drift.local.recording.tape import Exchange, Json, Kind, RecordingError, Request, T, asking
 
 _MOST_ROUNDS = 1000
 """After so many rounds of the event loop it is not waited any longer until nothing is to do."""
@@ -65,7 +65,7 @@ class Recorder:
             ended = {}
             raise
         finally:
-            call = Call(kind, asked, begin, self._now, asking.get(), **ended)
+            call = Exchange(kind, asked, begin, self._now, asking.get(), **ended)
             self.write({"call": {k: v for k, v in asdict(call).items() if v is not None}})
         return made(json.loads(json.dumps(ended["reply"])))
 

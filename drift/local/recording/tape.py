@@ -35,7 +35,7 @@ class RecordingError(LocalStackError):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class Exchange:
     """A call to a server for a request: what was asked, its reply, or the error that it ended with.
 
     Without both, it was given up by whoever asked. `begin` and `end` are seconds of the recording.
@@ -102,7 +102,7 @@ class Recording:
     """What a file holds; the calls are in the order of their beginnings."""
 
     head: Mapping[str, Json]
-    calls: list[Call] = field(default_factory=list)
+    calls: list[Exchange] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
 
 
@@ -128,7 +128,7 @@ def read(path: Path) -> Recording:
         try:
             ((kind, value),) = line.items()
             if kind == "call":
-                recording.calls.append(_checked(Call(**value)))
+                recording.calls.append(_checked(Exchange(**value)))
             else:
                 recording.requests.append(Request(**value))
         except (TypeError, ValueError, AttributeError):
@@ -141,7 +141,7 @@ def read(path: Path) -> Recording:
     return recording
 
 
-def _checked(call: Call) -> Call:
+def _checked(call: Exchange) -> Exchange:
     if not (isinstance(call.begin, int | float) and isinstance(call.end, int | float)):
         raise TypeError
     return call

@@ -26,7 +26,7 @@ _EARLY = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE}
 _UNSENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout)
 
 
-class Connection:
+class Sender:
     """A client of the service that tries a request up to `max_attempts` times.
 
     Sent again is what the service refused before it worked (429, 503 with `Retry-After`), what did
