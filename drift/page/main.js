@@ -129,7 +129,7 @@ async function enter() {
   try {
     await listProjects();
     useCaller(String((await read("usage")).caller ?? ""));
-    if (running) await projectChanged(); // asked meanwhile, and on the page
+    if (asked().thread === current()) await projectChanged(); // asked meanwhile, and on the page
     else await show(asked().thread, asked().question);
   } catch (error) {
     document.body.classList.toggle("is-empty", !projectOfThread());
@@ -170,7 +170,10 @@ function prepareTools() {
     startNew();
     focusQuestion();
   });
-  addEventListener("popstate", () => void show(asked().thread));
+  addEventListener("popstate", () => {
+    const { thread } = asked(); // the way to the question is a step too
+    if (thread !== (projectOfThread() && current())) void show(thread);
+  });
   keepPlace();
 }
 

@@ -76,8 +76,10 @@ function does(thread, open) {
 function naming(thread, open) {
   const name = element("input", { maxlength: LONGEST_NAME, dir: "auto", "aria-label": word("threads.name") });
   name.value = thread.name;
+  let isOver = false; // what takes the focus away ends it too, while it is taken out
   const end = async (/** @type {boolean} */ isMeant) => {
-    if (!form.isConnected) return;
+    if (isOver) return;
+    isOver = true;
     form.replaceWith(open); // before it is drawn: what is written there is not disturbed
     open.focus();
     if (isMeant && name.value.trim()) await rename(thread, name.value.trim());

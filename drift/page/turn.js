@@ -64,7 +64,7 @@ export class Turn {
   restore(kept) {
     this.kept = { ...this.kept, ...kept };
     this.isNew = false;
-    this.work.began -= kept.seconds * 1000;
+    this.work.began -= (kept.seconds || 0) * 1000;
     try {
       if (kept.result) this.finished(kept.result);
     } catch (error) {
@@ -153,7 +153,9 @@ export class Turn {
   uncertain(result, found) {
     const said = [result.residual_uncertainty, ...found.limits].filter((one) => typeof one === "string" && one.trim());
     if (!said.length) return null;
-    return element("section", { class: "uncertain" }, element("h3", {}, word("answer.uncertain")),
+    // one line, which opens to all of it
+    return element("details", { class: "uncertain" },
+      element("summary", {}, element("strong", {}, word("answer.uncertain")), " ", element("span", { class: "first", dir: "auto" }, seen(said[0]))),
       ...said.map((one) => element("p", { dir: "auto" }, seen(one))));
   }
 

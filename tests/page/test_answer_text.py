@@ -33,7 +33,7 @@ SHOW = """async (text) => {
 async def ask(visit: Visit, *events: tuple[str, Any], until: str = ".actions") -> None:
     await answering(visit.page, stream(*events))
     await visit.ask("What?")
-    await visit.page.wait_for_selector(f".turn:first-child {until}")
+    await visit.page.wait_for_selector(f".turn:last-child {until}")
 
 
 # -------------------------------------------------------------------------------------- Markdown
