@@ -8,7 +8,7 @@ import { Turn } from "./turn.js";
 /** @typedef {import("./thread_store.js").Message} Message */
 
 /** So many turns of a kept thread are shown at once, and so many stay. */
-const AT_ONCE = 20, MOST_TURNS = 30;
+const AT_ONCE = 10, MOST_TURNS = 30;
 /** What goes with a follow-up: the service takes 20 messages and 16,000 characters. */
 const MOST_MESSAGES = 20, MOST_CHARACTERS = 16_000, MOST_OF_ONE = 3_000;
 
@@ -41,6 +41,7 @@ export function projectOfThread() {
 /** Show a question at the end of the thread, and keep it. @param {Turn} turn */
 export function begin(turn) {
   turns.push(turn);
+  turn.view.classList.add("is-new");
   place().append(turn.view);
   while (place().children.length > MOST_TURNS) place().firstElementChild?.remove();
   turns = turns.slice(-MOST_TURNS);

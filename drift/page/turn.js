@@ -51,7 +51,6 @@ export class Turn {
 
   /** Ask, and follow the answer to its end, however it ends. */
   async run() {
-    this.view.classList.add("is-new");
     try {
       for await (const { name, data } of ask(this.asked, this.leaving.signal)) this.hear(name, data);
     } catch (error) {
