@@ -6,7 +6,11 @@ const DEPTHS = ["nodes", "quick", "auto", "drift"];
 const SECRET = ["key", "code", "api_key", "apikey", "x-api-key", "x-functions-key", "token", "access_token"];
 
 /**
- * @typedef {{ question: string, project: string, depth: string }} Asked
+ * @typedef {object} Asked
+ * @property {string} question
+ * @property {string} project
+ * @property {string} depth
+ * @property {import("./thread_store.js").Message[]} [history] the conversation before it
  */
 
 /**
@@ -37,7 +41,7 @@ function taken(parameters) {
 
 /**
  * Return what the address asks.
- * @returns {Asked}
+ * @returns {Asked & { thread: string }}
  */
 export function asked() {
   const parameters = new URLSearchParams(location.search);
@@ -46,18 +50,21 @@ export function asked() {
     question: (parameters.get("q") ?? "").slice(0, 4000),
     project: (parameters.get("project") ?? "").slice(0, 128),
     depth: DEPTHS.includes(depth) ? depth : "",
+    thread: (parameters.get("thread") ?? "").slice(0, 64),
   };
 }
 
 /**
  * Return the address of a question: never a key, never an answer.
  * @param {Asked} what
+ * @param {string} [thread] where this browser has its answer
  */
-export function addressOf(what) {
+export function addressOf(what, thread = "") {
   const address = new URL(location.pathname, location.origin);
   address.searchParams.set("q", what.question);
   if (what.project) address.searchParams.set("project", what.project);
   address.searchParams.set("depth", what.depth);
+  if (thread) address.searchParams.set("thread", thread);
   return address.href;
 }
 
@@ -66,5 +73,19 @@ export function keepProject(id) {
   const address = new URL(location.href);
   if (id) address.searchParams.set("project", id);
   else address.searchParams.delete("project");
-  history.replaceState(null, "", address);
+  history.replaceState(history.state, "", address);
+}
+
+/**
+ * Name a thread in the address, "" for a new one.
+ * @param {string} project
+ * @param {string} thread
+ * @param {boolean} isStep whether Back leads to what was there before
+ */
+export function goTo(project, thread, isStep) {
+  const address = new URL(location.pathname, location.origin);
+  if (project) address.searchParams.set("project", project);
+  if (thread) address.searchParams.set("thread", thread);
+  if (isStep) history.pushState(null, "", address);
+  else history.replaceState(history.state, "", address);
 }

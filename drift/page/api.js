@@ -51,8 +51,9 @@ export async function read(path, parameters = {}, signal) {
 }
 
 /**
- * Ask a question, and yield the events of its answer; the last one is `result`.
- * @param {{ question: string, project: string, depth: string }} asked
+ * Ask a question, and yield `begun` with its `retrieval_id`, then the events of its answer; the last
+ * one is `result`. The nearest nodes answer without what was said before.
+ * @param {import("./address.js").Asked} asked
  * @param {AbortSignal} signal leaving ends the search at the server
  * @param {string[]} [include] what is asked for beside the answer
  */
@@ -61,7 +62,7 @@ export async function* ask(asked, signal, include = INCLUDE) {
   const project = asked.project ? { project_id: asked.project } : {};
   const body = nodes
     ? { question: asked.question, ...project }
-    : { query: asked.question, depth: asked.depth, include, ...project };
+    : { query: asked.question, depth: asked.depth, ...project, ...before(asked.history ?? [], include) };
   const address = new URL(nodes ? "api/rag/query" : "retrieve", document.baseURI);
   address.search = "";
   const reply = await sent(address, {
@@ -70,6 +71,7 @@ export async function* ask(asked, signal, include = INCLUDE) {
   });
   if (!reply.body || !isStream(reply)) throw new Problem("cut");
 
+  yield { name: "begun", data: { id: reply.headers.get("x-retrieval-id") ?? "" } };
   let isWhole = false;
   try {
     // to the end of the stream: leaving after the result would look like leaving the search
@@ -82,6 +84,25 @@ export async function* ask(asked, signal, include = INCLUDE) {
     if (!isWhole) throw asProblem(error, signal, "cut");
   }
   if (!isWhole) throw new Problem("cut");
+}
+
+/**
+ * The conversation before a question, with how it was searched for then.
+ * @param {import("./thread_store.js").Message[]} history
+ * @param {string[]} include
+ */
+function before(history, include) {
+  return history.length ? { history, include: [...include, "query"] } : { include };
+}
+
+/**
+ * Send a document to a route that answers without one.
+ * @param {string} path
+ * @param {object} body
+ */
+export async function give(path, body) {
+  const headers = { "content-type": "application/json" };
+  await sent(new URL(path, document.baseURI), { method: "POST", body: JSON.stringify(body), headers });
 }
 
 /**

@@ -70,7 +70,8 @@ export function focusQuestion() {
 }
 
 export function hint() {
-  byId("depth-hint").textContent = word(`depth.${depth()}.hint`);
+  const isAlone = depth() === "nodes" && !document.body.classList.contains("is-empty");
+  byId("depth-hint").textContent = word(isAlone ? "depth.nodes.alone" : `depth.${depth()}.hint`);
 }
 
 /** Give the question as many lines as it has. */

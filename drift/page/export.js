@@ -3,8 +3,8 @@
  */
 import { blocks, MARK } from "./markdown.js";
 import { plain, webAddress } from "./elements.js";
-import { linesInWords } from "./references.js";
-import { dateTime, percent, word } from "./words.js";
+import { linesInWords, referred } from "./references.js";
+import { dateTime, percent, told, word } from "./words.js";
 
 /** @typedef {import("./references.js").Reference} Reference */
 
@@ -24,6 +24,19 @@ export function asMarkdown(asked, answer, uncertain, when, confidence) {
   }
   parts.push(`${word("ask.project")}: ${oneLine(asked.project)} · ${word(`depth.${asked.depth}`)} · ${dateTime(when)}`);
   return `${parts.join("\n\n")}\n`;
+}
+
+/**
+ * The answers of a thread, one after another.
+ * @param {import("./thread_store.js").Kept[]} turns
+ * @param {boolean} confidence whether it is told
+ */
+export function threadAsMarkdown(turns, confidence) {
+  return turns.map((one) => {
+    const answer = one.result && referred(one.result);
+    const found = answer?.text.trim() ? answer : { text: word(one.result ? "answer.nothing" : "answer.unkept"), items: [], near: [], limits: [], confidence: null };
+    return asMarkdown(one, found, told(one.result?.residual_uncertainty), one.when, confidence);
+  }).join("\n---\n\n");
 }
 
 /** @param {string} text */
@@ -88,9 +101,10 @@ function oneLine(text) {
  * Hand a text to the reader as a file.
  * @param {string} name
  * @param {string} text
+ * @param {string} [type]
  */
-export function download(name, text) {
-  const address = URL.createObjectURL(new Blob([text], { type: "text/markdown;charset=utf-8" }));
+export function download(name, text, type = "text/markdown") {
+  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
   const way = document.createElement("a");
   way.href = address;
   way.download = name;
@@ -98,8 +112,8 @@ export function download(name, text) {
   setTimeout(() => URL.revokeObjectURL(address), 1000);
 }
 
-/** @param {string} question */
-export function fileName(question) {
+/** @param {string} question @param {string} [ending] */
+export function fileName(question, ending = "md") {
   const words = question.toLowerCase().normalize("NFKD").match(/[\p{L}\p{N}]+/gu) ?? [];
-  return `${words.join("-").slice(0, 60) || "answer"}.md`;
+  return `${words.join("-").slice(0, 60) || "answer"}.${ending}`;
 }

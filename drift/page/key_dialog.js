@@ -1,7 +1,7 @@
 /**
  * Where a key is typed once, for this tab.
  */
-import { addressOf } from "./address.js";
+import { addressOf, asked, goTo } from "./address.js";
 import { written } from "./ask_form.js";
 import { byId, element } from "./elements.js";
 import { MODE, canBeSent, key, useKey } from "./credential.js";
@@ -33,7 +33,8 @@ function begin(value) {
   field().value = "";
   useKey(value);
   const { question } = written();
-  if (value && keepsQuestion && question) history.replaceState(null, "", addressOf(written()));
+  if (!value || !keepsQuestion) goTo("", "", false);
+  else if (question) history.replaceState(null, "", addressOf(written(), asked().thread));
   location.reload();
 }
 

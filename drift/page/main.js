@@ -1,19 +1,22 @@
 /**
  * The page from top to bottom: a key out of the address, words, projects, then questions.
  */
-import { asked, keepProject, takeKey } from "./address.js";
+import { asked, goTo, keepProject, takeKey } from "./address.js";
 import { Problem, read } from "./api.js";
 import { focusQuestion, hint, prepareForm, setBusy, write, written } from "./ask_form.js";
 import { openCommunities } from "./communities.js";
 import { isShown, showAsLastTime, showConfidence } from "./confidence.js";
+import { begin, current, end, messages, openThread, prepareThread, projectOfThread } from "./conversation.js";
 import { canBeSent, key, useKey } from "./credential.js";
 import { TAKES, prepareDocuments } from "./documents.js";
 import { button, byId, element } from "./elements.js";
-import { historyView, remember } from "./history.js";
 import { openKeyDialog, prepareKeyDialog } from "./key_dialog.js";
-import { closePanel, openPanel, preparePanel } from "./panel.js";
+import { closePanel, preparePanel } from "./panel.js";
 import { problemView } from "./problems.js";
 import { chosen, listProjects, showProject } from "./project.js";
+import { keepForNextTime, lastTime } from "./settings.js";
+import { settle, useCaller } from "./thread_store.js";
+import { drawThreads, prepareThreads } from "./threads.js";
 import { Turn } from "./turn.js";
 import { keepLanguage, speak, wantedLanguage, word } from "./words.js";
 
@@ -23,73 +26,94 @@ const inAddress = takeKey(); // before anything else: it stands in no history an
 if (inAddress.key && canBeSent(inAddress.key)) useKey(inAddress.key);
 
 const wanted = asked();
-/** So many answers stay on the page. */
-const MOST_TURNS = 30;
-/** Whose questions they are; nobody's until that is known. @type {string | null} */
-let caller = null;
-/** Questions whose caller is not known yet. @type {Omit<import("./history.js").Entry, "caller">[]} */
-let unkept = [];
 /** @type {Turn | null} */
 let running = null;
 let looking = new AbortController();
 
-/** Ask what the form says; a question at a time. */
-async function ask() {
+/** @type {import("./turn.js").Ways} */
+const ways = { again: askAgain, askKey: (isSameCaller) => openKeyDialog("", isSameCaller), keep: (kept) => void settle(kept) };
+
+/** Ask what the form says, a question at a time, after what was said in the thread. @param {Asked["history"]} [history] */
+async function ask(history) {
   running?.stop();
   closePanel();
-  const what = written();
-  const turn = new Turn(what, { again: askAgain, askKey: (/** @type {boolean} */ isSameCaller) => openKeyDialog("", isSameCaller) });
+  const what = { ...written(), history: history ?? messages(chosen()) };
+  const turn = new Turn(what, ways);
   running = turn;
-  document.body.classList.remove("is-empty");
   byId("notices").replaceChildren();
   byId("about-project").hidden = true;
   for (const one of byId("turns").querySelectorAll(".turn > details[open]")) one.removeAttribute("open");
-  byId("turns").prepend(turn.view);
-  byId("turns").children[MOST_TURNS]?.remove();
+  keepForNextTime(what);
+  write({ question: "" });
+  const isKept = begin(turn);
+  goTo(what.project, current(), asked().thread !== current());
+  turn.view.scrollIntoView();
   setBusy(true);
-  unkept.push({ ...what, when: Date.now() });
-  keepQuestions();
   await turn.run();
+  void isKept.then(() => end(turn));
   if (running !== turn) return;
   running = null;
   setBusy(false);
+  if (!turn.kept.result && !written().question && turn.view.isConnected) write({ question: what.question });
   if (document.activeElement === document.body) turn.view.querySelector("h2")?.focus({ preventScroll: true });
-}
-
-function keepQuestions() {
-  if (caller === null) return;
-  for (const one of unkept) remember({ ...one, caller });
-  unkept = [];
 }
 
 /** @param {Partial<Asked>} what */
 function askAgain(what) {
-  fill(what);
-  void ask();
-  byId("turns").firstElementChild?.scrollIntoView({ block: "nearest" });
-}
-
-/** Write into the form; another project may take documents or not. @param {Partial<Asked>} what */
-function fill(what) {
-  const before = chosen();
   write(what);
-  if (chosen() !== before) anotherProject();
+  void ask(what.history);
 }
 
+/** A thread is of one project: another begins another. */
 function anotherProject() {
+  if (projectOfThread()) return startNew();
   keepProject(chosen());
-  void projectChanged();
+  return void projectChanged();
+}
+
+function startNew() {
+  goTo(chosen(), "", true);
+  void show("");
+}
+
+/**
+ * Show a thread, at its end or where the reader was.
+ * @param {string} thread "" for a new one
+ * @param {string} [question] the one to go to
+ */
+async function show(thread, question = "") {
+  const place = history.state?.place;
+  closePanel();
+  const isThere = await openThread(thread, question);
+  if (question && !isThere) byId("notices").append(note(word("ask.fromLink")));
+  write({ question: isThere ? "" : question || written().question, project: projectOfThread() || asked().project });
+  if (asked().thread !== (projectOfThread() && current()) || isThere) goTo(chosen(), projectOfThread() && current(), false);
+  byId("about-project").hidden = true;
+  void drawThreads();
+  if (place !== undefined) scrollTo(0, place);
+  else if (!isThere) scrollTo(0, projectOfThread() ? document.body.scrollHeight : 0);
+  await projectChanged();
+}
+
+/** Keep the reader's place for who comes back to it. */
+function keepPlace() {
+  let timer = 0;
+  history.scrollRestoration = "manual";
+  addEventListener("scroll", () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => history.replaceState({ place: scrollY }, ""), 150);
+  });
 }
 
 /** @param {string} question */
-function begin(question) {
+function beginWith(question) {
   askAgain({ question });
 }
 
 async function projectChanged() {
   looking.abort();
   looking = new AbortController();
-  if (TAKES || document.body.classList.contains("is-empty")) await showProject(begin, looking.signal, () => void enter());
+  if (TAKES || document.body.classList.contains("is-empty")) await showProject(beginWith, looking.signal, () => void enter());
 }
 
 /** The project holds more, or is there now. */
@@ -104,12 +128,12 @@ async function enter() {
   byId("notices").querySelector(".problem")?.remove();
   try {
     await listProjects();
-    caller = String((await read("usage")).caller ?? "");
-    keepQuestions();
-    await projectChanged();
+    useCaller(String((await read("usage")).caller ?? ""));
+    if (asked().thread === current()) await projectChanged(); // asked meanwhile, and on the page
+    else await show(asked().thread, asked().question);
   } catch (error) {
-    const ways = { again: () => void enter(), askKey: (/** @type {boolean} */ isSameCaller) => openKeyDialog("", isSameCaller) };
-    byId("notices").append(problemView(error, ways));
+    document.body.classList.toggle("is-empty", !projectOfThread());
+    byId("notices").append(problemView(error, { ...ways, again: () => void enter() }));
     if (error instanceof Problem && error.code === "unauthenticated") {
       openKeyDialog(key() ? word("key.unknown") : "", true);
     }
@@ -119,7 +143,6 @@ async function enter() {
 function showNotices() {
   const notices = byId("notices");
   if (inAddress.key) notices.append(note(word(`key.taken.${inAddress.from}`)));
-  if (wanted.question) notices.append(note(word("ask.fromLink")));
 }
 
 /** @param {string} text */
@@ -135,23 +158,29 @@ function prepareTools() {
       language.value = document.documentElement.lang;
     });
     hint();
+    await drawThreads();
     await projectChanged();
   });
   byId("show-communities").addEventListener("click", () => void openCommunities(chosen()));
-  byId("show-history").addEventListener("click", () => void openPanel({
-    title: word("history.title"),
-    load: async () => {
-      const made = historyView(caller, (entry) => {
-        closePanel();
-        fill(entry);
-        focusQuestion();
-      });
-      const shown = element("input", { type: "checkbox", id: "confidence", onchange: (event) => showConfidence(event.target.checked) });
-      shown.checked = isShown();
-      made.append(element("p", { class: "setting" }, element("label", {}, shown, " ", word("confidence.show"))));
-      return made;
-    },
-  }));
+  const confidence = /** @type {HTMLInputElement} */ (byId("confidence"));
+  confidence.checked = isShown();
+  confidence.addEventListener("change", () => showConfidence(confidence.checked));
+  byId("new-thread").addEventListener("click", () => {
+    closeDrawer();
+    startNew();
+    focusQuestion();
+  });
+  addEventListener("popstate", () => {
+    const { thread } = asked(); // the way to the question is a step too
+    if (thread !== (projectOfThread() && current())) void show(thread);
+  });
+  keepPlace();
+}
+
+/** On a phone the list covers the page. */
+function closeDrawer() {
+  const drawer = byId("threads");
+  if (drawer.matches(":popover-open")) drawer.hidePopover();
 }
 
 showAsLastTime();
@@ -161,9 +190,22 @@ await speak(language).catch(() => speak("en"));
 preparePanel();
 prepareKeyDialog();
 prepareTools();
+prepareThread(ways);
+prepareThreads({
+  open: (thread) => {
+    closeDrawer();
+    goTo(thread.project, thread.id, true);
+    void show(thread.id);
+  },
+  removed: (ids) => {
+    if (ids.includes(current())) startNew();
+  },
+  refused: () => byId("notices").append(note(word("threads.refused"))),
+});
 prepareForm({ ask: () => void ask(), stop: () => running?.stop(), projectChanged: anotherProject });
 prepareDocuments(() => void documentsAdded());
-write(wanted);
+write({ ...wanted, depth: wanted.depth || lastTime().depth });
+if (wanted.thread) document.body.classList.remove("is-empty"); // what is kept is read when it is known who asks
 showNotices();
 await enter();
 document.documentElement.dataset.ready = "true";

@@ -5,6 +5,7 @@ import { asked } from "./address.js";
 import { Problem, read } from "./api.js";
 import { offerDocuments } from "./documents.js";
 import { button, byId, element, foreign, plain } from "./elements.js";
+import { lastTime } from "./settings.js";
 import { counted, dateTime, word } from "./words.js";
 
 const OTHER = "\u0000other";
@@ -73,7 +74,8 @@ export async function listProjects() {
   const isFirst = list().options.length === 1 && wanted === SAMPLE && !ids.includes(wanted);
   const options = ids.map((id) => element("option", { value: id }, plain(id)));
   list().replaceChildren(...options, element("option", { value: OTHER }, word("ask.another")));
-  choose(isFirst || !(wanted || isNaming) ? ids[0] ?? SAMPLE : wanted);
+  const usual = ids.find((id) => id === lastTime().project) ?? ids[0] ?? SAMPLE;
+  choose(isFirst || !(wanted || isNaming) ? usual : wanted);
 }
 
 /**

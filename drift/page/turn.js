@@ -8,6 +8,7 @@ import { isShown, meter } from "./confidence.js";
 import { add, button, element, foreign, say, seen } from "./elements.js";
 import { explainView } from "./explain.js";
 import { asMarkdown, download, fileName, withNumbers } from "./export.js";
+import { feedbackView } from "./feedback.js";
 import { answerPicture } from "./picture_place.js";
 import { problemView } from "./problems.js";
 import { marks, referenceList } from "./reference_list.js";
@@ -17,7 +18,8 @@ import { Work } from "./work.js";
 
 /**
  * @typedef {import("./address.js").Asked} Asked
- * @typedef {{ again: (asked: Asked) => void, askKey: (isSameCaller: boolean) => void }} Ways
+ * @typedef {{ again: (asked: Asked) => void, askKey: (isSameCaller: boolean) => void, keep: (kept: Kept) => void }} Ways
+ * @typedef {import("./thread_store.js").Kept} Kept
  */
 
 export class Turn {
@@ -30,6 +32,12 @@ export class Turn {
     this.ways = ways;
     this.leaving = new AbortController();
     this.work = new Work();
+    /** @type {Kept} */
+    this.kept = {
+      thread: "", at: -1, question: asked.question, project: asked.project, depth: asked.depth, when: Date.now(),
+      history: asked.history ?? [], result: null, id: "", seconds: 0, mark: null,
+    };
+    this.isNew = true;
     this.text = element("div", { class: "answer", "aria-busy": "true" });
     this.answer = new AnswerText(this.text, (number) => document.createTextNode(`[${number}]`));
     this.below = element("div", { class: "below" });
@@ -51,9 +59,33 @@ export class Turn {
     this.text.removeAttribute("aria-busy");
   }
 
+  /** Show an answer that this browser kept, as it was told. @param {Kept} kept */
+  restore(kept) {
+    this.kept = { ...this.kept, ...kept };
+    this.isNew = false;
+    this.work.began -= (kept.seconds || 0) * 1000;
+    try {
+      if (kept.result) this.finished(kept.result);
+    } catch (error) {
+      console.info("What was kept cannot be shown.", error);
+      this.kept.result = null; // another version's
+    }
+    if (!this.kept.result) this.unkept();
+    this.text.removeAttribute("aria-busy");
+  }
+
+  unkept() {
+    this.work.end(null);
+    this.work.view.hidden = true;
+    this.answer.end();
+    this.below.replaceChildren(element("div", { class: "nothing" }, element("p", {}, word("answer.unkept")),
+      element("p", { class: "buttons" }, button(word("answer.again"), () => this.ways.again(this.asked), ""))));
+  }
+
   /** @param {string} name @param {any} data */
   hear(name, data) {
-    if (name === "progress") this.work.progress(data);
+    if (name === "begun") this.kept.id = String(data.id);
+    else if (name === "progress") this.work.progress(data);
     else if (name === "followup") this.work.followup(data);
     else if (name === "answer_delta") this.answer.append(String(data.text));
     else if (name === "answer_replaced") this.answer.replace(String(data.text));
@@ -62,15 +94,18 @@ export class Turn {
 
   /** @param {any} result */
   finished(result) {
+    this.kept.seconds = (performance.now() - this.work.began) / 1000;
+    this.kept.result = result;
     this.work.end(result);
-    const found = referred(result), when = Date.now();
-    result.residual_uncertainty = told(result.residual_uncertainty);
+    const found = referred(result), { when } = this.kept;
+    result = { ...result, residual_uncertainty: told(result.residual_uncertainty) };
+    this.rewritten(result.query);
     if (isStandIn()) add(this.below, element("p", { class: "facts" }, word("answer.standIn")));
     const isEmpty = result.no_data_found || !found.text.trim();
     if (isEmpty) {
       this.answer.end();
       this.below.append(this.nothing(result));
-      say(word("answer.nothing"));
+      this.say(word("answer.nothing"));
       return;
     }
     if (result.verdict?.verdict === "not_found") {
@@ -86,8 +121,23 @@ export class Turn {
     if (found.items.length) {
       add(this.below, referenceList(found.items, this.asked.project), answerPicture(found.items, result, this.asked.project));
     }
-    add(this.below, this.open(result), this.actions(result, found, when), this.why());
-    say(counted("answer.ready", found.items.length));
+    add(this.below, this.open(result), this.actions(result, found, when), this.marks(), this.why());
+    this.say(counted("answer.ready", found.items.length));
+  }
+
+  /** Tell readers of the screen what is new. @param {string} text */
+  say(text) {
+    if (this.isNew) say(text);
+  }
+
+  /** Show what a follow-up was searched for, where it did not stand alone. @param {any} query */
+  rewritten(query) {
+    if (!query?.rewritten) return;
+    this.work.view.before(element("p", { class: "facts searched", dir: "auto" }, word("answer.searched"), " ", foreign(query.searched)));
+  }
+
+  marks() {
+    return feedbackView(this.kept, this.isNew, () => this.ways.keep(this.kept));
   }
 
   /** @param {any} result @param {import("./references.js").Referred} found */
@@ -102,7 +152,9 @@ export class Turn {
   uncertain(result, found) {
     const said = [result.residual_uncertainty, ...found.limits].filter((one) => typeof one === "string" && one.trim());
     if (!said.length) return null;
-    return element("section", { class: "uncertain" }, element("h3", {}, word("answer.uncertain")),
+    // one line, which opens to all of it
+    return element("details", { class: "uncertain" },
+      element("summary", {}, element("strong", {}, word("answer.uncertain")), " ", element("span", { class: "first", dir: "auto" }, seen(said[0]))),
       ...said.map((one) => element("p", { dir: "auto" }, seen(one))));
   }
 
@@ -111,7 +163,7 @@ export class Turn {
     const left = (result.trace?.followups ?? []).filter((/** @type {any} */ one) => one.state.startsWith("skipped") || one.verdict === "not_found" || one.verdict === "partly");
     const questions = [...new Set(left.map((/** @type {any} */ one) => String(one.question)))].slice(0, 4);
     if (!questions.length) return null;
-    const ask = (/** @type {string} */ question) => () => this.ways.again({ ...this.asked, question });
+    const ask = (/** @type {string} */ question) => () => this.ways.again({ ...this.asked, question, history: [] });
     return element("section", { class: "open-questions" }, element("h3", {}, word("answer.open")),
       element("ul", { class: "examples" }, ...questions.map((one) =>
         element("li", {}, element("button", { type: "button", class: "example", onclick: ask(one) }, foreign(one))))));
@@ -122,8 +174,8 @@ export class Turn {
     this.answer.end();
     add(this.below, this.nothing(result, "verdict.not_found"));
     if (found.near.length) add(this.below, referenceList(found.near, this.asked.project, "references.near"));
-    add(this.below, this.open(result), this.actions(result, found, when), this.why());
-    say(word("verdict.not_found"));
+    add(this.below, this.open(result), this.actions(result, found, when), this.marks(), this.why());
+    this.say(word("verdict.not_found"));
   }
 
   /** What explains the answer, unless it is one of nodes. */
@@ -149,7 +201,7 @@ export class Turn {
       button(word("answer.copy"), (event) => void copy(event, withNumbers(found.text))),
       button(word("answer.copyMarkdown"), (event) => void copy(event, markdown())),
       button(word("answer.download"), () => download(fileName(this.asked.question), markdown())),
-      button(word("answer.share"), (event) => void copy(event, addressOf(this.asked))),
+      button(word("answer.share"), (event) => void copy(event, addressOf(this.asked, this.kept.thread))),
       button(word("answer.again"), () => this.ways.again(this.asked)));
   }
 

@@ -117,7 +117,14 @@ async def visit(
     """The page as if for the first time; at the end it must not have complained."""
     one = Visit(tab, site)
     if tab.url != "about:blank":
-        await tab.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+        await tab.evaluate(
+            """() => new Promise((done) => {
+              localStorage.clear();
+              sessionStorage.clear();
+              const gone = indexedDB.deleteDatabase("drift.threads");
+              gone.onsuccess = gone.onerror = done;
+            })"""
+        )
         await tab.goto("about:blank")
     one.watch()
     await one.open()

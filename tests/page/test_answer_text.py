@@ -33,7 +33,7 @@ SHOW = """async (text) => {
 async def ask(visit: Visit, *events: tuple[str, Any], until: str = ".actions") -> None:
     await answering(visit.page, stream(*events))
     await visit.ask("What?")
-    await visit.page.wait_for_selector(f".turn:first-child {until}")
+    await visit.page.wait_for_selector(f".turn:last-child {until}")
 
 
 # -------------------------------------------------------------------------------------- Markdown
@@ -114,12 +114,12 @@ async def test_lines_that_end_in_two_signs_are_shown_once(visit: Visit) -> None:
     for cut in (WINDOWS.index("\n"), WINDOWS.index("It runs") + 5):
         deltas = [("answer_delta", {"text": one}) for one in (WINDOWS[:cut], WINDOWS[cut:])]
         await ask(visit, *deltas, ("error", problem(500, "deadline")), until=".problem")
-        assert await visit.text(".answer") == "Run it.\n\na\nb\n\nIt runs."
+        assert await visit.text(".turn:last-child .answer") == "Run it.\n\na\nb\n\nIt runs."
     facts = [("Run it.", [citation(1)]), ("It runs.", [citation(1)])]
     await ask(visit, ("result", answer(WINDOWS, facts)))
     frames = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
     await visit.page.evaluate(frames)
-    words = (await visit.text(".answer")).split()
+    words = (await visit.text(".turn:last-child .answer")).split()
     assert words == ["Run", "it1.", "a", "b", "It", "runs1."]
 
 

@@ -45,8 +45,8 @@ async def test_a_stream_that_breaks_off_keeps_what_was_told_and_says_so(visit: V
     assert "broke off" in await visit.text(".turn .problem")
     await telling(visit.page, "All of it.")
     await visit.page.get_by_role("button", name="Ask again").click()
-    await visit.page.wait_for_selector(".turn:first-child .actions")
-    assert "All of it" in await visit.text(".turn:first-child .answer")
+    await visit.page.wait_for_selector(".turn:last-child .actions")
+    assert "All of it" in await visit.text(".turn:last-child .answer")
 
 
 NONSENSE = (
@@ -101,7 +101,7 @@ async def test_too_many_questions_are_counted_down(visit: Visit) -> None:
     await visit.page.wait_for_selector(".turn .problem button:enabled")
     await telling(visit.page, "Yes.")
     await again.click()
-    await visit.page.wait_for_selector(".turn:first-child .actions")
+    await visit.page.wait_for_selector(".turn:last-child .actions")
 
 
 async def test_a_passage_that_was_deleted_since_is_said_and_the_answer_stays(visit: Visit) -> None:

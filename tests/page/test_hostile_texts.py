@@ -89,8 +89,8 @@ async def test_deep_texts_make_the_page_no_wider(visits: Visits) -> None:
     visit = await visits(viewport=PHONE)
     for name, text in DEEP.items():
         await telling(visit.page, text)
-        await visit.ask("What?", until=".turn:first-child .actions")
-        assert "deep" in await visit.text(".turn:first-child .answer"), name
+        await visit.ask("What?", until=".turn:last-child .actions")
+        assert "deep" in await visit.text(".turn:last-child .answer"), name
         wide = await visit.page.evaluate("document.documentElement.scrollWidth - innerWidth")
         assert wide <= 0, name
         deepest = await visit.page.evaluate(
@@ -115,14 +115,14 @@ async def test_the_table_is_long_enough() -> None:
 async def test_hostile_texts_are_text_in_answers_titles_and_follow_ups(visit: Visit) -> None:
     for name, text in HOSTILE.items():
         await hostile_page(visit, text)
-        await visit.ask("What?", until=".turn:first-child .actions")
+        await visit.ask("What?", until=".turn:last-child .actions")
         await assert_is_text_alone(visit, "#turns", name)
-        title = visit.page.locator(".turn:first-child .references .title").first
+        title = visit.page.locator(".turn:last-child .references .title").first
         assert await title.evaluate("(one) => one.textContent") == shown(text), name
-        question = visit.page.locator(".turn:first-child .tree .question").first
+        question = visit.page.locator(".turn:last-child .tree .question").first
         assert await question.evaluate("(one) => one.textContent") == shown(text), name
-        assert "The end" in await visit.text(".turn:first-child .answer"), name
-        assert await visit.page.locator(".turn:first-child .answer .cite").count() == 2, name
+        assert "The end" in await visit.text(".turn:last-child .answer"), name
+        assert await visit.page.locator(".turn:last-child .answer .cite").count() == 2, name
         await visit.page.evaluate("document.getElementById('turns').replaceChildren()")
 
 

@@ -65,8 +65,7 @@ async def test_with_another_key_nothing_of_the_first_caller_is_left(visits: Visi
     await visit.page.wait_for_function(
         "() => document.querySelector('#project').value === 'harbour-chunks-only'"
     )
-    await visit.page.click("#show-history")
-    await visit.page.wait_for_selector(".history")
+    await visit.page.wait_for_selector("html[data-ready]")
     told = await visit.page.inner_text("body")
     assert "No question yet" in told
     assert QUESTION not in told

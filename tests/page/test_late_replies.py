@@ -17,7 +17,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module"), pytest
 PROJECTS = {"projects": [{"id": "quay"}, {"id": "tide"}], "next": None}
 OTHER = "\u0000other"
 YES = stream(("result", answer("Yes.", [("Yes.", [citation(1)])])))
-KEPT = "JSON.parse(localStorage.getItem('drift.history') ?? '[]')"
 
 
 async def asked_projects(visit: Visit) -> list[str | None]:
@@ -84,12 +83,15 @@ async def test_a_question_is_kept_when_it_is_known_who_asks(visits: Visits) -> N
     await visit.open(ready=False)
     await visit.page.wait_for_selector("#project option", state="attached")
     await visit.ask("What?", until=".actions")
-    assert await visit.page.evaluate(KEPT) == []
-    await visit.page.click("#show-history")
-    assert await visit.page.locator(".history p").count()
+    assert await visit.page.locator("#thread-list li").count() == 0
     is_known.set()
-    await visit.page.wait_for_selector("html[data-ready]")
-    assert [one["caller"] for one in await visit.page.evaluate(KEPT)] == ["ada"]
+    await visit.page.wait_for_selector("#thread-list li")
+    assert await visit.page.locator(".turn .actions").count() == 1
+    await visit.open(ready=False)
+    await visit.page.wait_for_selector("#thread-list li")
+    await visit.page.unroute("**/usage")
+    await visit.open()  # of another caller
+    assert await visit.page.locator("#thread-list li").count() == 0
 
 
 async def test_a_click_without_focus_has_a_way_back(visit: Visit) -> None:
@@ -114,7 +116,7 @@ async def test_so_many_answers_stay(visit: Visit) -> None:
         }"""
     )
     await answering(visit.page, YES)
-    await visit.ask("What?", until="#turns > .turn:first-child .actions")
+    await visit.ask("What?", until="#turns > .turn:last-child .actions")
     assert await visit.page.locator("#turns > article").count() == 30
 
 

@@ -25,7 +25,7 @@ from tests.page.test_hostile_texts import assert_is_text_alone, shown
 pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(240)]
 
 FACT = "The harbour office refuses a berth at low water."
-PICTURE = ".turn:first-child .picture"
+PICTURE = ".turn:last-child .picture"
 SETTLED = "canvas[data-settled=true]"
 
 

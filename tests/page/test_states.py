@@ -64,7 +64,7 @@ async def answered(visit: Visit) -> None:
             ]
         },
     )
-    await asked(visit, stream(("result", document)))
+    await asked(visit, stream(("result", document)), headers={"x-retrieval-id": "0b9d"})
 
 
 async def all_of_it(visit: Visit) -> None:
@@ -147,10 +147,14 @@ async def deleted(visit: Visit) -> None:
     await visit.page.wait_for_selector("#panel .problem")
 
 
-async def history(visit: Visit) -> None:
+async def threads(visit: Visit) -> None:
     await answered(visit)
-    await visit.page.click("#show-history")
-    await visit.page.wait_for_selector(".history .entry")
+    await answering(visit.page, "{}", "**/feedback")
+    await visit.page.locator(".marks button").nth(1).click()
+    await visit.page.wait_for_selector(".why:visible")
+    if not await visit.page.locator("#threads").is_visible():
+        await visit.page.click("#show-threads")
+    await visit.page.locator("#thread-list [aria-expanded]").first.click()
 
 
 async def communities(visit: Visit) -> None:
@@ -196,9 +200,9 @@ async def begin_anew(visit: Visit) -> None:
     await visit.page.unroute_all()
     await visit.page.evaluate("""
       for (const one of document.querySelectorAll("dialog[open]")) one.close();
-      document.getElementById("turns").replaceChildren();
-      document.body.classList.add("is-empty");
+      document.getElementById("new-thread").click();
     """)
+    await visit.page.wait_for_selector(".is-empty")
 
 
 def failing(code: str) -> Callable[[Visit], Awaitable[None]]:
@@ -220,7 +224,7 @@ STATES: dict[str, Callable[[Visit], Awaitable[None]]] = {
     "cut": cut,
     "passage": passage,
     "deleted passage": deleted,
-    "history": history,
+    "threads": threads,
     "communities": communities,
     "key": key,
     "right to left": rightwards,
@@ -243,7 +247,7 @@ async def test_every_state_is_for_everybody(visits: Visits, device: str) -> None
         await reach(visit)
         await visit.picture(
             f"{device} {name}".replace(" ", "-"),
-            whole=name not in {"passage", "history", "key", "communities"},
+            whole=name not in {"passage", "threads", "key", "communities"},
         )
         try:
             await visit.assert_for_everybody()
