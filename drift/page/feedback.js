@@ -44,6 +44,7 @@ export function feedbackView(kept, isNew, keep) {
       kept.mark = mark;
       keep();
       show();
+      why.scrollIntoView({ block: "nearest" }); // the box may stand before it
       state.textContent = word(mark.score < 0 && !mark.reason ? "feedback.notedWhy" : "feedback.noted");
     } catch (error) {
       const { code } = error instanceof Problem ? error : new Problem("page");
