@@ -14,16 +14,19 @@ _HOMES = {
     for home, names in {
         "client.answers": "Answer AnswerDelta AnswerReplaced Citations StreamEvent",
         "client.client": "DriftClient",
-        "contracts.answer": "RetrieveResponse TraceNode",
+        "client.problems": "UnavailableError",
+        "contracts.answer": "CitationOut KeyFact RetrieveResponse TraceNode",
         "contracts.documents": "IndexedOut",
         "contracts.evidence": "EvidenceAnswer PassageOut",
+        "contracts.feedback": "Reason",
         "contracts.filter": "Filter",
         "contracts.progress": "ProgressMessage",
         "contracts.reading": "DocumentOut ProjectItem",
-        "contracts.request": "HistoryMessage RequestLimits",
+        "contracts.request": "Depth HistoryMessage Include RequestLimits",
         "core.errors": "BusyError ConflictError DriftError ForbiddenError InvalidRequestError "
         "NotConfiguredError NotFoundError ProjectHeldError QuotaError RequestError StoppingError "
-        "UnauthenticatedError UnavailableError UpstreamError",
+        "UnauthenticatedError UpstreamError",
+        "http.settings": "Settings",
         "local.in_process": "Drift",
     }.items()
     for name in names.split()

@@ -4,16 +4,22 @@ from drift.client.answers import AnswerReplaced as AnswerReplaced
 from drift.client.answers import Citations as Citations
 from drift.client.answers import StreamEvent as StreamEvent
 from drift.client.client import DriftClient as DriftClient
+from drift.client.problems import UnavailableError as UnavailableError
+from drift.contracts.answer import CitationOut as CitationOut
+from drift.contracts.answer import KeyFact as KeyFact
 from drift.contracts.answer import RetrieveResponse as RetrieveResponse
 from drift.contracts.answer import TraceNode as TraceNode
 from drift.contracts.documents import IndexedOut as IndexedOut
 from drift.contracts.evidence import EvidenceAnswer as EvidenceAnswer
 from drift.contracts.evidence import PassageOut as PassageOut
+from drift.contracts.feedback import Reason as Reason
 from drift.contracts.filter import Filter as Filter
 from drift.contracts.progress import ProgressMessage as ProgressMessage
 from drift.contracts.reading import DocumentOut as DocumentOut
 from drift.contracts.reading import ProjectItem as ProjectItem
+from drift.contracts.request import Depth as Depth
 from drift.contracts.request import HistoryMessage as HistoryMessage
+from drift.contracts.request import Include as Include
 from drift.contracts.request import RequestLimits as RequestLimits
 from drift.core.errors import BusyError as BusyError
 from drift.core.errors import ConflictError as ConflictError
@@ -27,8 +33,8 @@ from drift.core.errors import QuotaError as QuotaError
 from drift.core.errors import RequestError as RequestError
 from drift.core.errors import StoppingError as StoppingError
 from drift.core.errors import UnauthenticatedError as UnauthenticatedError
-from drift.core.errors import UnavailableError as UnavailableError
 from drift.core.errors import UpstreamError as UpstreamError
+from drift.http.settings import Settings as Settings
 from drift.local.in_process import Drift as Drift
 
 __version__: str

@@ -49,12 +49,14 @@ def _iterating(
         async def next_one() -> object:
             return await anext(items, _END)
 
-        try:
-            while (one := self._run(next_one)) is not _END:
+        # An interrupt while it waits ends the work itself.
+        while (one := self._run(next_one)) is not _END:
+            try:
                 yield cast("_T", one)
-        finally:
-            if self._portal:  # else it was closed before
-                self._run(items.aclose)
+            except BaseException:
+                if self._portal:  # else it was closed before
+                    self._run(items.aclose)
+                raise
 
     return call
 

@@ -120,6 +120,7 @@ class Methods:
         said = (question, project, top_k, filter, include, history, limits, retrieval_id)
         body = {**_question(*said), "depth": depth}
         repeats, sender, last_id, failures = retrieval_id is not None, self._sender, "", 0
+        is_answered = False
         while True:
             headers = {**ACCEPT, "last-event-id": last_id} if last_id else ACCEPT
             how: dict[str, Any] = {"stream": True, "headers": headers, "timeout": _SILENCE}
@@ -127,15 +128,18 @@ class Methods:
             broken: Exception | None = None
             try:
                 async for told in read_events(response.aiter_bytes()):
-                    last_id, failures = told.id, 0
+                    if _run_of(told.id) == _run_of(last_id):  # one begun anew costs as much again
+                        failures = 0
+                    last_id = told.id
                     if event := self._event(told, response):
+                        is_answered = isinstance(event, Answer)
                         yield event
-                        if isinstance(event, Answer):
-                            return
             except httpx2.TransportError as error:
                 broken = error
             finally:
                 await response.aclose()
+            if is_answered:
+                return
             failures += 1
             if not repeats or failures >= sender.max_attempts:
                 raise sender.unavailable(broken) from broken
@@ -282,6 +286,10 @@ class Methods:
 
 def _question(*said: object) -> dict[str, object]:
     return dict(zip(_SAID, said, strict=True))
+
+
+def _run_of(event_id: str) -> str:
+    return event_id.rpartition("-")[0]
 
 
 def _beginning(path: Path) -> bytes:

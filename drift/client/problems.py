@@ -20,9 +20,15 @@ from drift.core.errors import (
     QuotaError,
     RequestError,
     UnauthenticatedError,
-    UnavailableError,
     UpstreamError,
 )
+
+
+class UnavailableError(UpstreamError):
+    """The service gave a client no whole answer: it cannot be reached, or it broke off."""
+
+    code = "unavailable"
+
 
 _BY_STATUS: dict[int, type[DriftError]] = {
     401: UnauthenticatedError,

@@ -11,12 +11,11 @@ from typing import Any
 import httpx2
 from pydantic_core import to_json
 
-from drift.client.problems import error_of
+from drift.client.problems import UnavailableError, error_of
 from drift.core.errors import (
     FieldProblem,
     InvalidRequestError,
     NotConfiguredError,
-    UnavailableError,
 )
 
 MOST_WAIT_S = 60

@@ -230,12 +230,6 @@ class FeedbackUnavailableError(UpstreamError):
     code = "feedback_unavailable"
 
 
-class UnavailableError(UpstreamError):
-    """The service gave a client no whole answer: it cannot be reached, or it broke off."""
-
-    code = "unavailable"
-
-
 class DeadlineError(UpstreamError):
     """The time of the request is used up and there is nothing to answer from."""
 

@@ -104,8 +104,8 @@ def _shown(value: object) -> object:
     if isinstance(value, str):
         return value if len(value) <= MAX_CHARACTERS else value[:MAX_CHARACTERS] + "…"
     if isinstance(value, float):
-        # what one question costs is small
-        return round(value, 4 if abs(value) >= 0.01 else 8) if math.isfinite(value) else str(value)  # noqa: PLR2004
+        # What one question costs is small.
+        return round(value, 4 if abs(value) >= 0.01 else 6) if math.isfinite(value) else str(value)  # noqa: PLR2004
     if value is None or isinstance(value, int):
         return value
     if isinstance(value, Mapping):

@@ -60,28 +60,28 @@ def check_each(
     dropped: list[DroppedCitation] = []
     repaired = 0
 
-    def drop(reason: str) -> None:
+    def drop(event: str) -> None:
         words = reply.words[:80]
+        reason = event.removeprefix("citation_validation_")
         dropped.append(DroppedCitation(reason, chunk_id or reply.chunk_id, words))
         seen = {"citation_index": index, "chunk_id": reply.chunk_id, "span": words}
-        event = f"citation_validation_{reason}"
         log.warning(event, extra=seen)
 
     for index, (reply, chunk_id) in enumerate(zip(replies, ids, strict=True)):
         if not reply.chunk_id:
-            drop("null_chunk_id")
+            drop("citation_validation_null_chunk_id")
             continue
 
         chunk = retrieved.get(chunk_id or reply.chunk_id)
         if chunk is None:
-            drop("unmatched_chunk_id")
+            drop("citation_validation_unmatched_chunk_id")
             continue
 
         found = evidence.of(reply, chunk)
         if found.is_unknown:
-            drop("unknown_sentence")
+            drop("citation_validation_unknown_sentence")
         elif not found.citations:
-            drop("span_mismatch")
+            drop("citation_validation_span_mismatch")
 
         repaired += found.is_repaired
         each[index] = found.citations

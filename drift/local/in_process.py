@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Self, cast
@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Message
 from drift.auth.caller import EVERYBODY, Caller
 from drift.auth.resolvers import RequestHeaders
 from drift.client.methods import Methods
+from drift.core.errors import NotConfiguredError
 from drift.http import settings as environment
 from drift.http import wiring
 from drift.http.asgi import respond
@@ -61,7 +62,8 @@ class Drift(Methods):
         self._services = ServiceProvider(read, build=self._built, read_file=read_sent)
         app = build_app(Dispatcher(_Owner(platform_asks_for_keys=True), self._services), ROUTES)
         transport = _InProcess(app)
-        super().__init__(httpx2.AsyncClient(transport=transport, base_url="http://in-process"))
+        http = httpx2.AsyncClient(transport=transport, base_url="http://in-process")
+        super().__init__(http, max_attempts=1)
 
     @classmethod
     def from_env(cls) -> Self:
@@ -80,6 +82,8 @@ class Drift(Methods):
         return self
 
     def _built(self, settings: Settings) -> Service:
+        if self._record is not None and self._build is None:
+            raise NotConfiguredError(("record: `async with` is needed, which ends the file.",))
         return (self._build or wiring.build_service)(settings)
 
     async def close(self) -> None:
@@ -130,7 +134,7 @@ class _InProcess(httpx2.AsyncBaseTransport):
 class _Parts(httpx2.AsyncByteStream):
     """The body of an answer; closing it ends the work."""
 
-    def __init__(self, parts: AsyncGenerator[bytes], end: Callable[[], object]) -> None:
+    def __init__(self, parts: AsyncGenerator[bytes], end: Callable[[], Awaitable[object]]) -> None:
         self._parts = parts
         self._end = end
 
@@ -139,5 +143,5 @@ class _Parts(httpx2.AsyncByteStream):
             yield part
 
     async def aclose(self) -> None:
-        self._end()
+        await self._end()
         await self._parts.aclose()

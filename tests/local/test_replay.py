@@ -56,7 +56,7 @@ CASES: dict[str, tuple[Callable[[Lines], Lines], str]] = {
     ),
     "no settings": (
         lambda lines: ['{"drift_recording": 1}', *lines[1:]],
-        "lacks settings of this release",
+        "says no settings that this release can use",
     ),
     "wrong setting": (lambda lines: [_changed(lines[0], '"auto"', "3"), *lines[1:]], "HYDE"),
     "wrong request": (

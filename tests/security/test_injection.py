@@ -35,7 +35,7 @@ from tests.contract.graph_backends import DIMENSIONS, axis
 from tests.fake_service import fake_service
 from tests.fakes import ListSink, ScriptedChat, StubGraph, ports
 from tests.security.hostile_documents import HOSTILE, evidence_of, primer_of
-from tests.security.raw_http import JSON, STREAM, FollowupAnswer, call, events
+from tests.security.raw_http import JSON, STREAM, Answer, call, events
 from tests.security.test_isolation import LogText
 from tests.unit.searching import aggregated, local, primer, script
 
@@ -200,9 +200,7 @@ async def url(dispatcher: Dispatcher) -> AsyncIterator[str]:
 in_one_loop = pytest.mark.asyncio(loop_scope="module")
 
 
-async def retrieved(
-    url: str, text: str, headers: Mapping[str, str], **fields: Any
-) -> FollowupAnswer:
+async def retrieved(url: str, text: str, headers: Mapping[str, str], **fields: Any) -> Answer:
     """Ask with this text in every field that takes one."""
     body = json.dumps({"query": f"q {text}", "project_id": text, "include": ["trace"], **fields})
     return await call(url, "POST", "/retrieve", headers, body.encode())

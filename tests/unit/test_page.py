@@ -83,7 +83,7 @@ def test_the_page_names_every_module_that_it_needs_once() -> None:
 
 
 def test_no_file_of_the_page_is_left_over() -> None:
-    told = {"index.html", "page.css", "icon.svg", "words/en.json", "words/de.json"}
+    told = {"index.html", "page.css", "threads.css", "icon.svg", "words/en.json", "words/de.json"}
     told |= {one for start in ("main.js", *PICTURE) for one in modules(start)}
     told |= {f"vendor/{name}/{name}.min.js" for name in FORCES}
     told |= {f"vendor/{name}/LICENSE" for name in ("marked", *FORCES)}
@@ -132,7 +132,7 @@ def test_every_answer_guards_itself() -> None:
 
 
 def test_files_are_kept_for_good_under_their_version_alone_and_the_page_is_asked_for() -> None:
-    (css,) = [name for name in addresses() if name.endswith(".css")]
+    css = next(name for name in addresses() if name.endswith("/page.css"))
     assert "immutable" in get(f"/{css}").headers["cache-control"]
     assert get("/rag/of-before/page.css").headers["cache-control"] == "no-cache"
     assert get("/rag/of-before/page.css").body == get(f"/{css}").body

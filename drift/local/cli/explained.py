@@ -58,7 +58,7 @@ def _failures(answered: dict[str, Any], told: ExplainOut) -> Iterator[str]:
 
 def _of_evidence(told: ExplainOut, is_answered: bool) -> Iterator[str]:
     first, held = (told.looks[0].passages if told.looks else ()), told.held
-    without = sum(all(way.way != "vector" for way in one.ways) for one in first)
+    without = sum(bool(one.ways) and all(way.way != "vector" for way in one.ways) for one in first)
     if without:
         yield f"{without} of {len(first)} passages found have no vector (`drift prepare --embed`)."
     if held and held.chunks and held.is_filtered and not is_answered:

@@ -62,7 +62,9 @@ def prompts() -> dict[str, str]:
 def settings_of(head: Any) -> Settings:  # noqa: ANN401 - what a file says
     """Return the settings of a recording; nothing of the environment is among them."""
     try:
-        values: dict[str, Any] = {name: head["settings"][name] for name in (*_KEPT, *_ADDRESSES)}
+        told = head["settings"]
+        # A setting that is newer than the file has its default.
+        values: dict[str, Any] = {one: told[one] for one in (*_KEPT, *_ADDRESSES) if one in told}
         float(head["moment"])
         return _Recorded(**values, **_STAND_INS)
     except ValidationError as error:
@@ -70,8 +72,8 @@ def settings_of(head: Any) -> Settings:  # noqa: ANN401 - what a file says
         raise RecordingError(f"The recording's settings cannot be used: {names}.") from None
     except (KeyError, TypeError, ValueError):
         raise RecordingError(
-            "The head of the recording lacks settings of this release: replay it with the release "
-            "that wrote it."
+            "The head of the recording says no settings that this release can use: replay it "
+            "with the release that wrote it."
         ) from None
 
 
