@@ -5,13 +5,12 @@ They work where a loop runs already, as in a notebook, and from several threads 
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
-from contextlib import ExitStack
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from concurrent.futures import Future
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
-
-from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from drift.client import client
 from drift.client.methods import Methods
@@ -49,13 +48,16 @@ def _iterating(
         async def next_one() -> object:
             return await anext(items, _END)
 
+        async def leave() -> None:
+            await items.aclose()
+
         # An interrupt while it waits ends the work itself.
         while (one := self._run(next_one)) is not _END:
             try:
                 yield cast("_T", one)
             except BaseException:
-                if self._portal:  # else it was closed before
-                    self._run(items.aclose)
+                if not self._is_closed:
+                    self._run(leave)
                 raise
 
     return call
@@ -66,9 +68,10 @@ class _Twin:
 
     def __init__(self, methods: Methods) -> None:
         self._methods = methods
-        self._opened = ExitStack()
-        self._portal: BlockingPortal | None = None
         self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._ending = asyncio.Event()
+        self._is_closed = False
 
     def __enter__(self) -> Self:
         try:
@@ -82,20 +85,38 @@ class _Twin:
         self.close()
 
     def close(self) -> None:
-        """Close the connections, and end the loop."""
-        self._run(self._methods.close)
-        self._portal = None
-        self._opened.close()
+        """Close the connections, and end the loop; nothing is asked of this object any more."""
+        if not self._is_closed:
+            self._run(self._methods.close)
+            self._is_closed = True
+            cast("asyncio.AbstractEventLoop", self._loop).call_soon_threadsafe(self._ending.set)
+            self._thread.join()
 
-    def _run(self, work: Callable[[], Awaitable[_T]]) -> _T:
+    def _run(self, work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
         with self._lock:
-            if self._portal is None:
-                self._portal = self._opened.enter_context(start_blocking_portal(name="drift"))
-        doing = self._portal.start_task_soon(work)
+            if self._is_closed:
+                raise RuntimeError("This object is closed: make another one.")
+            if self._loop is None:
+                self._loop = self._begin()
+        doing = asyncio.run_coroutine_threadsafe(work(), self._loop)
         try:
             return doing.result()
         finally:
             doing.cancel()  # whoever is interrupted ends its work
+
+    def _begin(self) -> asyncio.AbstractEventLoop:
+        """Begin a loop in a thread, which keeps no process from ending."""
+        begun: Future[asyncio.AbstractEventLoop] = Future()
+
+        async def live() -> None:
+            begun.set_result(asyncio.get_running_loop())
+            await self._ending.wait()
+
+        self._thread = threading.Thread(
+            target=lambda: asyncio.run(live()), name="drift", daemon=True
+        )
+        self._thread.start()
+        return begun.result()
 
     ask = _blocking(Methods.ask)
     stream = _iterating(Methods.stream)

@@ -97,7 +97,7 @@ def look_of(find: Find, read: PassagesRead) -> LookOut:
         )
 
     texts = [chunk.text.casefold() for id_, chunk in ordered.items() if id_ in read.shown]
-    is_drowned = any(ids.isdisjoint(read.shown) for ids in find.found.rare)
+    is_drowned = any(ids and ids.isdisjoint(read.shown) for ids in find.found.rare)
     alone = wanted_alone(find.question) if is_drowned else ()
     return LookOut(
         question=find.question,
@@ -109,8 +109,10 @@ def look_of(find: Find, read: PassagesRead) -> LookOut:
 
 
 def _ranked(way: str, scores: Mapping[str, float]) -> dict[str, WayOut]:
-    best_first = sorted(scores.items(), key=lambda one: (-one[1], one[0]))
+    best_first = sorted(scores, key=lambda id_: (-scores[id_], id_))
+    # BM25 counts the words of every project.
+    told = {} if way == "text" else {id_: round(score, 4) for id_, score in scores.items()}
     return {
-        id_: WayOut.model_validate({"way": way, "rank": rank, "score": round(score, 4)})
-        for rank, (id_, score) in enumerate(best_first, start=1)
+        id_: WayOut.model_validate({"way": way, "rank": rank, "score": told.get(id_)})
+        for rank, id_ in enumerate(best_first, start=1)
     }

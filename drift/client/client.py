@@ -25,7 +25,7 @@ class DriftClient(Methods):
     ) -> None:
         """Open nothing yet."""
         if not url.startswith(("http://", "https://")):
-            raise ValueError(f"must be an address such as http://127.0.0.1:7071, not {url[:80]!r}")
+            raise ValueError("must be an address such as http://127.0.0.1:7071")
         key = (key or "").strip()
         if not (key.isascii() and key.isprintable()):
             raise ValueError("A key has printable ASCII characters alone; this one has others.")

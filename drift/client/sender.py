@@ -16,6 +16,7 @@ from drift.core.errors import (
     FieldProblem,
     InvalidRequestError,
     NotConfiguredError,
+    StoppingError,
 )
 
 MOST_WAIT_S = 60
@@ -86,6 +87,8 @@ class Sender:
             )
             after = response.headers.get("retry-after", "")
             again = is_early and after.isdecimal() and int(after) <= MOST_WAIT_S
+            if isinstance(refusal, StoppingError):  # which may end what was begun
+                again, was_cut = again and repeats, True
             if attempt >= self.max_attempts or not again:
                 raise refusal
             await asyncio.sleep(int(after))
@@ -98,8 +101,9 @@ class Sender:
     def unavailable(self, error: Exception | None = None) -> UnavailableError:
         """Return what to tell of a service that gave no whole answer."""
         why = f" ({type(error).__name__})" if error else ""
+        address = self.http.base_url.copy_with(userinfo=b"")
         return UnavailableError(
-            f"The service at {self.http.base_url} gave no whole answer{why}. Does it run at "
+            f"The service at {address} gave no whole answer{why}. Does it run at "
             "this address? What has a `retrieval_id` of yours can be asked again under it."
         )
 

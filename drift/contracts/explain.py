@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from drift.contracts.body import Shape
+from drift.contracts.body import Shape, is_unknown
 from drift.model.graph import Via
 from drift.model.tree import DroppedCitation
 
@@ -48,13 +48,13 @@ class WayOut(Shape):
 
     way: Literal["vector", "text", "walk", "reranker"]
     rank: int
-    score: float
+    score: float | None = Field(default=None, exclude_if=is_unknown)
 
 
 class FoundPassage(Shape):
     """A passage as one search found it; `rank` is that of all ways together, if it has one.
 
-    A vector's score is the cosine, a text's BM25, a walk's the mass that it brought, and a
+    A vector's score is the cosine, a walk's the mass that it brought, and a
     reranker's on its own scale.
     """
 

@@ -63,7 +63,8 @@ def check_each(
     def drop(event: str) -> None:
         words = reply.words[:80]
         reason = event.removeprefix("citation_validation_")
-        dropped.append(DroppedCitation(reason, chunk_id or reply.chunk_id, words))
+        named = chunk_id or reply.chunk_id
+        dropped.append(DroppedCitation(reason, named if named in retrieved else "", words))
         seen = {"citation_index": index, "chunk_id": reply.chunk_id, "span": words}
         log.warning(event, extra=seen)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Coroutine
@@ -132,6 +134,30 @@ def test_a_twin_needs_no_block_and_a_process_may_have_loop_after_loop() -> None:
             return (await own.ask(QUESTION, project="p")).final_answer
 
     assert {asyncio.run(once()), asyncio.run(once())} == {first}
+
+
+def test_a_twin_that_nobody_closes_lets_its_program_end() -> None:
+    program = """
+from drift import UnavailableError
+from drift.sync import DriftClient
+first, second = DriftClient("http://127.0.0.1:9"), DriftClient("http://127.0.0.1:9")
+for one in (first, second):
+    try:
+        one.ask("Q?")
+    except UnavailableError:
+        print("asked")
+first.close()
+try:
+    first.ask("Q?")
+except RuntimeError as error:
+    print(error)
+"""
+    done = subprocess.run(  # noqa: S603 - a program of ours
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout.split("\n")[:-1] == ["asked"] * 2 + [
+        "This object is closed: make another one."
+    ]
 
 
 def test_settings_that_are_missing_are_named_at_the_beginning(

@@ -17,6 +17,7 @@ from drift import (
     NotFoundError,
     QuotaError,
     RequestError,
+    StoppingError,
     StreamEvent,
     UnavailableError,
     UpstreamError,
@@ -31,6 +32,10 @@ ANSWER = answered(b'{"final_answer":"A.","key_facts":[],"residual_uncertainty":"
 CUT = b""
 BUSY = answered(b"", b"HTTP/1.1 429 Too Many\r\nretry-after: 0\r\n")
 FOREVER = answered(b"", b"HTTP/1.1 429 Too Many\r\nretry-after: 3600\r\n")
+STOPPING = answered(
+    b'{"title":"","status":503,"detail":"Again.","code":"stopping","retrieval_id":""}',
+    b"HTTP/1.1 503 Stopping\r\nretry-after: 0\r\n",
+)
 BROKEN = answered(b"", b"HTTP/1.1 500 Oops\r\n")
 GONE = answered(b"", b"HTTP/1.1 404 Not Found\r\n")
 NO_CONTENT = answered(b"", b"HTTP/1.1 204 No Content\r\n")
@@ -130,6 +135,9 @@ async def score(drift: DriftClient) -> object:
         (ask, [BUSY], 3, BusyError),
         (ask, [FOREVER], 1, BusyError),
         (ask, [BROKEN], 1, UpstreamError),
+        (ask, [STOPPING], 1, StoppingError),
+        (ask_by_id, [STOPPING, ANSWER], 2, None),
+        (remove, [STOPPING, GONE], 2, None),
         (ask, [CUT], 1, UnavailableError),
         (ask, [ANSWER[:-5], ANSWER], 1, UnavailableError),
         (ask, [answered(b"<html>")], 1, UnavailableError),
@@ -159,12 +167,28 @@ async def test_only_what_is_safe_is_sent_again(
     assert all(b"authorization: Bearer canary-key\r\n" in one for one in asked)
 
 
+async def test_a_stream_that_begins_anew_and_breaks_each_time_ends() -> None:
+    cut = [
+        STREAM + event("answer_delta", 1, '{"text": "One."}').replace(b"id: t-", b"id: %d-" % run)
+        for run in range(9)
+    ]
+    async with replying(*cut) as (url, asked), DriftClient(url) as drift:
+        with pytest.raises(UnavailableError):
+            async for _ in drift.stream("Q?", retrieval_id=uuid4()):
+                pass
+    assert len(asked) == 3
+
+
 async def test_a_server_that_is_not_there_is_tried_again_and_named() -> None:
     async with replying(ANSWER) as (url, _):
         pass
     async with DriftClient(url) as drift:
         with pytest.raises(UnavailableError, match=f"{url}.*ConnectError"):
             await drift.ask("Q?")
+    async with DriftClient(url.replace("//", "//bob:canary@")) as drift:
+        with pytest.raises(UnavailableError) as caught:
+            await drift.ask("Q?")
+    assert "canary" not in str(caught.value)
 
 
 @pytest.mark.parametrize("is_chosen", [True, False])

@@ -138,6 +138,8 @@ SECRETS = {
     "d.json": '{"headers": {"Authorization": "Bearer hush"}, "a": {"user": "ann"}}',
     "b.xml": "<a user='ann'><setting name='Password'>\n<value>hush</value></setting></a>",
     "Dockerfile": "FROM ann\nENV DB_PASSWORD hush\nARG TOKEN=hush\nENV A=1 \\\n  B_SECRET=hush\n",
+    "c.sh": "x --db-password = hush\nx --token : hush\nuser=ann\n",
+    "g.yaml": "- {name: --token, value: hush}\n- ann\n",
     "b.sh": "PGPASSWORD=hush psql\nx --password hush -h ann\nx --api-key 'hush'\n"
     "mysql -u ann -phush db\ndocker login -u ann -p hush host\nsshpass -p 'hush' ssh ann\n"
     "curl -u ann:hush http://host -H 'Authorization: Bearer hush'\n",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 from neo4j import EagerResult, Record
@@ -194,14 +195,24 @@ def _told(response: httpx2.Response) -> Json:
     headers = {name: response.headers[name] for name in _HEADERS if name in response.headers}
     reply: Json = {"status": response.status_code, "headers": headers}
     text = response.content.decode(errors="replace")
-    if response.is_error:  # some servers repeat the key that they refuse
-        for name in _KEYS:
-            key = response.request.headers.get(name, "").removeprefix("Bearer ")
-            text = text.replace(key, "[key]") if key else text
+    told = (response.request.headers.get(name, "").rpartition(" ")[2] for name in _KEYS)
+    keys = [form for key in told if key for form in (key, quote(key, safe=""))]
     try:
-        return {**reply, "json": json.loads(text)}
+        return {**reply, "json": _without(keys, json.loads(text))}
     except ValueError:
-        return {**reply, "text": text}
+        return {**reply, "text": _without(keys, text)}
+
+
+def _without(keys: Sequence[str], told: Json) -> Json:
+    """Return what a server told without keys: some servers repeat one that they refuse."""
+    if isinstance(told, str):
+        for key in keys:
+            told = told.replace(key, "[key]")
+    elif isinstance(told, list):
+        return [_without(keys, one) for one in told]
+    elif isinstance(told, dict):
+        return {_without(keys, name): _without(keys, one) for name, one in told.items()}
+    return told
 
 
 def _response(request: httpx2.Request, reply: Json) -> httpx2.Response:

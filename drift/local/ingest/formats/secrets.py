@@ -59,7 +59,7 @@ _IN_COMMAND = re.compile(
     r"(?:bearer|basic|token|digest|api-?key)[ \t]+"
     r"|(?-i:\b(?:mysql\w*|mariadb\w*|sshpass|login)\b[^\n;|&]{0,200}?[ \t]-p[ \t]?)"
     r"|\bcurl\b[^\n;|&]{0,200}?[ \t](?:-u|--user)[ \t]?[\"']?[^\s:\"']{1,80}:)"
-    rf"(?P<value>{_QUOTED}|(?![-<>|&;])[^\s\"',\]]+)"
+    rf"(?![\"']?value[\"']?\s*:)(?P<value>{_QUOTED}|(?![-<>|&;:=])[^\s\"',\]]+)"
 )
 """Behind flags, in Dockerfiles, in headers, and for programs that take a password by `-p`."""
 _NO_SECRET = re.compile(
