@@ -13,7 +13,7 @@ from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from drift.client import client
-from drift.client.methods import Methods
+from drift.client.methods import ServiceMethods
 
 if TYPE_CHECKING:  # it loads the whole service
     from pathlib import Path
@@ -66,7 +66,7 @@ def _iterating(
 class _Twin:
     """The methods of an asynchronous object, run in a loop that ends with the block."""
 
-    def __init__(self, methods: Methods) -> None:
+    def __init__(self, methods: ServiceMethods) -> None:
         self._methods = methods
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -118,14 +118,14 @@ class _Twin:
         self._thread.start()
         return begun.result()
 
-    ask = _blocking(Methods.ask)
-    stream = _iterating(Methods.stream)
-    search = _blocking(Methods.search)
-    feedback = _blocking(Methods.feedback)
-    add = _blocking(Methods.add)
-    remove = _blocking(Methods.remove)
-    projects = _iterating(Methods.projects)
-    documents = _iterating(Methods.documents)
+    ask = _blocking(ServiceMethods.ask)
+    stream = _iterating(ServiceMethods.stream)
+    search = _blocking(ServiceMethods.search)
+    feedback = _blocking(ServiceMethods.feedback)
+    add = _blocking(ServiceMethods.add)
+    remove = _blocking(ServiceMethods.remove)
+    projects = _iterating(ServiceMethods.projects)
+    documents = _iterating(ServiceMethods.documents)
 
 
 class DriftClient(_Twin):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import httpx2
 
-from drift.client.methods import Methods
+from drift.client.methods import ServiceMethods
 
 
-class DriftClient(Methods):
+class DriftClient(ServiceMethods):
     """A service at an address, with the key of a caller where it wants one.
 
     A request is tried up to `max_attempts` times: where the service refused it before it worked

@@ -51,7 +51,7 @@ _Page = TypeVar("_Page", ProjectsPage, DocumentsPage)
 _Shape = TypeVar("_Shape", bound=BaseModel)
 
 
-class Methods:
+class ServiceMethods:
     """Questions to the service, what it is to hold, and what it holds.
 
     A `project` may be left out where one needs no name (docs/access.md). Each method raises the

@@ -10,7 +10,7 @@ from drift.core.sentence_ends import language_of
 from drift.core.stop_words import MONTHS_AND_DAYS, STOP_WORDS
 from drift.evidence.text import KnownWords, folded
 from drift.model.graph import Chunk, texts_of
-from drift.model.tree import FollowupAnswer, Node
+from drift.model.tree import LocalAnswer, Node
 
 _WORD = re.compile(r"\w+")
 
@@ -58,7 +58,7 @@ def is_date_or_number(name: str) -> bool:
     return MONTHS_AND_DAYS.issuperset(re.findall(r"[^\W\d_]+", name.casefold()))
 
 
-def _found_by(answer: FollowupAnswer, asked: Iterable[str]) -> Iterator[str]:
+def _found_by(answer: LocalAnswer, asked: Iterable[str]) -> Iterator[str]:
     spans = [citation.span for citation in answer.citations]
     asked = [text.casefold() for text in asked]
     for part in proper_names(answer.text):

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message
 
 from drift.auth.caller import EVERYBODY, Caller
 from drift.auth.resolvers import RequestHeaders
-from drift.client.methods import Methods
+from drift.client.methods import ServiceMethods
 from drift.core.errors import NotConfiguredError
 from drift.http import settings as environment
 from drift.http import wiring
@@ -31,7 +31,7 @@ from drift.local.recording.replay import recording
 from drift.routes import ROUTES
 
 
-class Drift(Methods):
+class Drift(ServiceMethods):
     """The service in this process, by the settings of the environment or by these.
 
     Its caller may read and write every project, whatever AUTH_MODE and ENABLE_INDEXING say. It
@@ -61,7 +61,7 @@ class Drift(Methods):
 
         self._services = ServiceProvider(read, build=self._built, read_file=read_sent)
         app = build_app(Dispatcher(_Owner(platform_asks_for_keys=True), self._services), ROUTES)
-        transport = _InProcess(app)
+        transport = _AppTransport(app)
         http = httpx2.AsyncClient(transport=transport, base_url="http://in-process")
         super().__init__(http, max_attempts=1)
 
@@ -101,7 +101,7 @@ class _Owner(Authentication):
         return EVERYBODY
 
 
-class _InProcess(httpx2.AsyncBaseTransport):
+class _AppTransport(httpx2.AsyncBaseTransport):
     """Hands requests to an app, and answers on as they come."""
 
     def __init__(self, app: ASGIApp) -> None:

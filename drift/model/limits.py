@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from drift.model.graph import Chunk
-from drift.model.tree import FollowupAnswer
+from drift.model.tree import LocalAnswer
 
 SHORT = 1_600
 """Characters up to which a chunk is shown again: it costs less than an answer that misses it."""
@@ -52,13 +52,13 @@ def prompt_bound(most: int, longest_prompt: int | None) -> int:
     return max(longest_prompt, 3_000)  # no prompt with evidence in it is shorter
 
 
-def is_settling(answer: FollowupAnswer) -> bool:
+def is_settling(answer: LocalAnswer) -> bool:
     """Tell whether an answer leaves nothing of its question open: evidence says it for certain."""
     is_answered = answer.verdict == "answered" and bool(answer.citations)
     return is_answered and answer.confidence >= CONFIDENT
 
 
-def is_in_vain(answer: FollowupAnswer) -> bool:
+def is_in_vain(answer: LocalAnswer) -> bool:
     """Tell whether an answer found nothing: then its question may be asked another way."""
     return not answer.citations or answer.verdict == "not_found"
 

@@ -114,7 +114,7 @@ class CitationCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class FollowupAnswer:
+class LocalAnswer:
     """A follow-up's answer with checked citations; the rest is the model's own judgement.
 
     It `is_of_another` where its evidence has only a part of a name that is asked for.
@@ -171,7 +171,7 @@ class Node:
 
     question: Question
     state: FollowupState
-    answer: FollowupAnswer | None = None
+    answer: LocalAnswer | None = None
     chunk_ids: tuple[str, ...] = ()
     seconds: float = 0.0
 

@@ -12,7 +12,7 @@ from drift.core.logs import log
 from drift.evidence.citations import check
 from drift.evidence.handles import without_handles
 from drift.model.graph import Beside, Chunk, Direction, texts_of
-from drift.model.tree import CitationCounts, FollowupAnswer, Proposal, cited_by
+from drift.model.tree import CitationCounts, LocalAnswer, Proposal, cited_by
 from drift.prompting import budget
 from drift.prompting.batching import Found, Group
 from drift.prompting.budget import Reading
@@ -25,7 +25,7 @@ class Answers:
     """The answers of one call by follow-up, and the chunks that it showed, best first."""
 
     shown: tuple[Chunk, ...]
-    by_question: dict[int, FollowupAnswer] = field(default_factory=dict)
+    by_question: dict[int, LocalAnswer] = field(default_factory=dict)
     counts: CitationCounts = field(default_factory=CitationCounts)
 
 
@@ -73,7 +73,7 @@ async def _replies(
 
 def _checked(
     reply: LocalReply, handles: RequestHandles, citable: Mapping[str, Chunk]
-) -> tuple[FollowupAnswer, CitationCounts]:
+) -> tuple[LocalAnswer, CitationCounts]:
     """Return a reply as an answer over the evidence that holds; without any, nothing was found."""
     meant = [one for citation in reply.citations for one in _meant(citation, handles.chunks)]
     ids = [chunk_id for _, chunk_id in meant]
@@ -89,7 +89,7 @@ def _checked(
         for followup in reply.new_followups
     )
 
-    return FollowupAnswer(
+    return LocalAnswer(
         without_handles(reply.answer, in_prose, said_by),
         citations,
         # The most that an answer without evidence that holds can be trusted.

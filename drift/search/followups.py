@@ -26,8 +26,8 @@ from drift.model.tree import (
     NO_EVIDENCE,
     SKIPPED_DEADLINE,
     SKIPPED_ENOUGH,
-    FollowupAnswer,
     FollowupState,
+    LocalAnswer,
     Node,
     Proposal,
     Question,
@@ -247,7 +247,7 @@ class Followups:
         self._read_together(again, wave)
         return ended
 
-    def _steering(self, found: Found, answer: FollowupAnswer) -> FollowupAnswer:
+    def _steering(self, found: Found, answer: LocalAnswer) -> LocalAnswer:
         """Return an answer; it steers nothing where its search has found a part of a name alone."""
         if not (name := lacking_name(found.question.text, texts_of(found.evidence.chunks))):
             return answer

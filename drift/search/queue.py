@@ -23,8 +23,8 @@ from drift.model.tree import (
     SKIPPED_BUDGET,
     SKIPPED_ENOUGH,
     SKIPPED_UNPROVEN,
-    FollowupAnswer,
     FollowupState,
+    LocalAnswer,
     Node,
     Proposal,
     Question,
@@ -60,11 +60,7 @@ class Priority(NamedTuple):
 
 
 def priority(
-    question: Question,
-    parent: Question,
-    answer: FollowupAnswer,
-    asked: Sequence[Question],
-    about: str,
+    question: Question, parent: Question, answer: LocalAnswer, asked: Sequence[Question], about: str
 ) -> Priority:
     """Return the priority of a question that an answer of its parent led to.
 

@@ -29,7 +29,7 @@ from drift.model.tree import (
     Citation,
     CitationCounts,
     Fact,
-    FollowupAnswer,
+    LocalAnswer,
     Node,
     Question,
 )
@@ -202,7 +202,7 @@ class _QuickCall:
             sentences=sentences,
             residual_uncertainty=self.prose(reply.residual_uncertainty),
         )
-        answer = FollowupAnswer(
+        answer = LocalAnswer(
             text,
             tuple(dict.fromkeys(fact.citation for fact in facts)),
             reply.confidence,

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from drift import Drift, DriftClient
-from drift.client.methods import Methods
+from drift.client.methods import ServiceMethods
 from drift.contracts.reading import DocumentOut
 from drift.http.service import Service, WholeGraph
 from drift.local.hosts.local_host import build_dispatcher, serving
@@ -34,14 +34,14 @@ def service(**settings: str) -> Service:
 
 
 @asynccontextmanager
-async def in_process(over: Service) -> AsyncIterator[Methods]:
+async def in_process(over: Service) -> AsyncIterator[ServiceMethods]:
     """Give the object that works in this process."""
     async with Drift(over.settings, build=lambda _: over) as drift:
         yield drift
 
 
 @asynccontextmanager
-async def over_http(over: Service) -> AsyncIterator[Methods]:
+async def over_http(over: Service) -> AsyncIterator[ServiceMethods]:
     """Give the object that works over HTTP, with a server."""
     dispatcher = build_dispatcher()
     put_behind(dispatcher, over)

@@ -18,14 +18,14 @@ from drift import (
     ProgressMessage,
     sync,
 )
-from drift.client.methods import Methods
+from drift.client.methods import ServiceMethods
 from tests.client.objects import EVERYTHING, Connect, in_process, over_http, service
 
 QUESTION = "Who made alpha?"
 BOTH = pytest.mark.parametrize("connect", [in_process, over_http])
 
 
-def bodies_of(methods: Methods) -> list[bytes]:
+def bodies_of(methods: ServiceMethods) -> list[bytes]:
     """Return where the bodies go that a client gets from now on."""
     bodies: list[bytes] = []
 
@@ -100,7 +100,7 @@ def test_the_twins_have_the_same_methods() -> None:
         assert drift.search(QUESTION, project="p").evidence
         with pytest.raises(InvalidRequestError):
             drift.ask("", project="p")
-    public = {name for name in vars(Methods) if not name.startswith("_")}
+    public = {name for name in vars(ServiceMethods) if not name.startswith("_")}
     assert public <= set(dir(sync.DriftClient))
 
 

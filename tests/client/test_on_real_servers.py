@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from drift import Drift, DriftClient, InvalidRequestError, NotFoundError
-from drift.client.methods import Methods
+from drift.client.methods import ServiceMethods
 from drift.local.hosts.local_host import serving
 
 pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
@@ -20,7 +20,7 @@ QUESTION = "When does the ferry to Skarv leave?"
 
 
 @asynccontextmanager
-async def client() -> AsyncIterator[Methods]:
+async def client() -> AsyncIterator[ServiceMethods]:
     async with serving() as url, DriftClient(url) as drift:
         yield drift
 
@@ -28,7 +28,7 @@ async def client() -> AsyncIterator[Methods]:
 @pytest.mark.parametrize("connect", [Drift.from_env, client])
 @pytest.mark.usefixtures("corpus", "model_server")
 async def test_a_document_is_added_asked_for_scored_and_taken_out(
-    connect: Callable[[], AbstractAsyncContextManager[Methods]],
+    connect: Callable[[], AbstractAsyncContextManager[ServiceMethods]],
     environment: pytest.MonkeyPatch,
     tmp_path: Path,
 ) -> None:

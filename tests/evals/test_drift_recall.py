@@ -11,7 +11,7 @@ from drift.local.evals.questions import LabelledPassage
 from drift.model.calls import Prompt
 from drift.model.graph import Chunk, Evidence, PrimerEvidence
 from drift.model.limits import Limits
-from drift.model.tree import ANSWERED, Citation, FollowupAnswer, Node, Question
+from drift.model.tree import ANSWERED, Citation, LocalAnswer, Node, Question
 from drift.prompting import budget
 from drift.prompting.batching import Found
 from drift.prompting.elements import Handles, RequestHandles, SearchHistory
@@ -65,7 +65,7 @@ def executor(*names: str, asked: int = 1) -> Prompt:
 def aggregator(*spans: str) -> Prompt:
     """Return the prompt of the last call with these facts."""
     cited = tuple(Citation(f"p{at}", span, "Ada") for at, span in enumerate(spans))
-    answer = FollowupAnswer("So.", cited, 1.0)
+    answer = LocalAnswer("So.", cited, 1.0)
     return budget.aggregator("q", [Node(Question(0, "f"), ANSWERED, answer)], {}, 5_000)[0]
 
 

@@ -18,7 +18,7 @@ from drift.local.model_server.relevance import alike, choose, forms, terms
 from drift.local.prompt_elements import elements
 from drift.model.graph import Chunk
 from drift.model.reading import ABOUT_PROJECT
-from drift.model.tree import ANSWERED, Citation, FollowupAnswer, Node, Question, cited_by
+from drift.model.tree import ANSWERED, Citation, LocalAnswer, Node, Question, cited_by
 from drift.prompting import prompts
 from drift.prompting.elements import Context, chunk_element, document_names
 from drift.prompting.findings import finding_elements, numbered_facts, unanswered_lines
@@ -337,7 +337,7 @@ def aggregated(question: str, *nodes: Node) -> AggregateReply:
 def node(question: str, *citations: tuple[str, str], confidence: float = 0.8) -> Node:
     cited = tuple(Citation(chunk_id, span, "manual (2nd ed.)") for chunk_id, span in citations)
     said = " ".join(" ".join(span.split()) for _, span in citations) or UNANSWERED
-    answer = FollowupAnswer(said, cited, confidence)
+    answer = LocalAnswer(said, cited, confidence)
     return Node(Question(len(question), question), ANSWERED, answer)
 
 

@@ -12,7 +12,7 @@ from drift.local.prompt_elements import Element, element, elements
 from drift.model.calls import Prompt
 from drift.model.graph import Chunk, Community, Evidence, PrimerEvidence, Relationship
 from drift.model.limits import Limits
-from drift.model.tree import ANSWERED, Citation, FollowupAnswer, Node, Question
+from drift.model.tree import ANSWERED, Citation, LocalAnswer, Node, Question
 from drift.prompting import budget
 from drift.prompting.batching import Found
 from drift.prompting.elements import Handles, RequestHandles, SearchHistory
@@ -62,7 +62,7 @@ def communities_of(found: PrimerEvidence) -> Handles[int | str]:
 def answered(
     number: int, said: str, *cited: Citation, confidence: float = 0.5, parent: int | None = None
 ) -> Node:
-    answer = FollowupAnswer(said, cited, confidence)
+    answer = LocalAnswer(said, cited, confidence)
     return Node(Question(number, f"q{number}", parent=parent), ANSWERED, answer)
 
 
@@ -91,8 +91,7 @@ def test_no_prompt_is_over_its_bound(
     )
     cited = [Citation(f"c{n}", text[:600], name, "1") for n in range(12)]
     nodes = [
-        Node(Question(n, asked), ANSWERED, FollowupAnswer(said, (cited[n],), 0.5))
-        for n in range(12)
+        Node(Question(n, asked), ANSWERED, LocalAnswer(said, (cited[n],), 0.5)) for n in range(12)
     ]
     handles = handles_of(evidence)
     group = tuple(Found(Question(n, asked), evidence, chunks[n : n + 5]) for n in range(together))

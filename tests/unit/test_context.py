@@ -10,7 +10,7 @@ from drift.model.tree import (
     ANSWERED,
     NO_EVIDENCE,
     Citation,
-    FollowupAnswer,
+    LocalAnswer,
     Node,
     Question,
     Verdict,
@@ -88,7 +88,7 @@ def test_a_line_of_a_chunk_cannot_pose_as_a_numbered_sentence(text: str) -> None
 
 # -------------------------------------------------------------------------------------------- asked
 def node(text: str, said: str, *cited: Citation, verdict: Verdict = "answered") -> Node:
-    answer = FollowupAnswer(said, cited, 0.5, verdict=verdict)
+    answer = LocalAnswer(said, cited, 0.5, verdict=verdict)
     return Node(Question(0, text), ANSWERED, answer)
 
 

@@ -15,8 +15,8 @@ from drift.model.tree import (
     SKIPPED_ENOUGH,
     Citation,
     Fact,
-    FollowupAnswer,
     FollowupState,
+    LocalAnswer,
     Node,
     Question,
     Verdict,
@@ -45,7 +45,7 @@ def answered(
 ) -> Node:
     depth = 1 if parent is None else 2
     question = Question(number, f"q{number}", parent=parent, depth=depth)
-    answer = FollowupAnswer(f"a{number}", citations, confidence, False, verdict=verdict)
+    answer = LocalAnswer(f"a{number}", citations, confidence, False, verdict=verdict)
     return Node(question, ANSWERED, answer)
 
 
@@ -200,7 +200,7 @@ def test_a_first_try_in_vain_is_left_out_once_the_question_was_answered() -> Non
     again = Node(
         Question(1, "q0", parent=0, depth=2),
         ANSWERED,
-        FollowupAnswer("So.", (cited("b"),), 0.9, False),
+        LocalAnswer("So.", (cited("b"),), 0.9, False),
     )
     assert ids(findings.proven([first])) == [0]
     assert ids(findings.proven([first, again])) == [1]

@@ -18,7 +18,7 @@ from drift.core.names import shortened
 from drift.evidence import missing_names
 from drift.evidence.found_names import names_any, names_found, stands_in
 from drift.evidence.missing_names import lacking_name, unseen_name
-from drift.model.tree import ANSWERED, NO_EVIDENCE, Citation, FollowupAnswer, Node, Question
+from drift.model.tree import ANSWERED, NO_EVIDENCE, Citation, LocalAnswer, Node, Question
 from tests.fakes import chunk
 
 FILE = Path(__file__).parents[1] / "data" / "unanswerable.jsonl"
@@ -172,7 +172,7 @@ def test_what_is_of_another_finds_no_names() -> None:
 
 def node(asked: str, answer: str, *spans: str, confidence: float = 0.9) -> Node:
     citations = tuple(Citation("c", span, "doc") for span in spans)
-    return Node(Question(0, asked), ANSWERED, FollowupAnswer(answer, citations, confidence))
+    return Node(Question(0, asked), ANSWERED, LocalAnswer(answer, citations, confidence))
 
 
 def test_a_name_is_found_that_stands_in_the_answer_and_in_a_span_and_in_no_question() -> None:

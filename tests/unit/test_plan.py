@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from drift.model import limits
 from drift.model.limits import percentage
-from drift.model.tree import Citation, FollowupAnswer, Verdict
+from drift.model.tree import Citation, LocalAnswer, Verdict
 from tests.fakes import chunk
 
 
@@ -18,9 +18,7 @@ def test_an_answer_without_evidence_or_that_says_so_is_in_vain(
     cited: bool, verdict: Verdict, in_vain: bool
 ) -> None:
     citations = (Citation("c", "A span.", "doc"),) if cited else ()
-    assert (
-        limits.is_in_vain(FollowupAnswer("So.", citations, 0.9, False, verdict=verdict)) is in_vain
-    )
+    assert limits.is_in_vain(LocalAnswer("So.", citations, 0.9, False, verdict=verdict)) is in_vain
 
 
 @pytest.mark.parametrize(

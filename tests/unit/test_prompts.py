@@ -13,7 +13,7 @@ from drift.model.calls import Prompt
 from drift.model.found_nodes import FoundNode, RelatedNode
 from drift.model.graph import Chunk, Community, Evidence, PrimerEvidence, Relationship
 from drift.model.limits import Limits
-from drift.model.tree import ANSWERED, NO_EVIDENCE, Citation, FollowupAnswer, Node, Question
+from drift.model.tree import ANSWERED, NO_EVIDENCE, Citation, LocalAnswer, Node, Question
 from drift.nodes.node_context import asked_of
 from drift.prompting import budget, conversation, elements, prompts, rules
 from drift.prompting.batching import Found
@@ -46,7 +46,7 @@ def every_prompt(text: str) -> list[Prompt]:
     evidence = found_by(text)
     handles = budget.RequestHandles(elements.Handles.of("C", [7]), elements.Handles.of("K", ["c1"]))
     cited = Citation("c1", text, text, "1")
-    answer = FollowupAnswer(text, (cited,), 0.5)
+    answer = LocalAnswer(text, (cited,), 0.5)
     nodes = [
         Node(Question(0, text), ANSWERED, answer),
         Node(Question(1, f"{text} again"), ANSWERED, replace(answer, citations=())),

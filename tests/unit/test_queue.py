@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from drift.evidence.text import is_same_question
 from drift.model.graph import Beside
 from drift.model.limits import Limits
-from drift.model.tree import ANSWERED, Citation, FollowupAnswer, Node, Proposal, Question, Verdict
+from drift.model.tree import ANSWERED, Citation, LocalAnswer, Node, Proposal, Question, Verdict
 from drift.search.queue import (
     MAX_HINT_NAMES,
     Priority,
@@ -43,7 +43,7 @@ def answered(
     citations = (Citation("c", cited, "doc"),) if cited is not None else ()
     followups = tuple(p if isinstance(p, Proposal) else Proposal(p) for p in proposed)
     text = cited or "Nothing."
-    return Node(question, ANSWERED, FollowupAnswer(text, citations, confidence, followups, verdict))
+    return Node(question, ANSWERED, LocalAnswer(text, citations, confidence, followups, verdict))
 
 
 def first(of: Queue, *questions: str | Proposal) -> Taken:
@@ -316,13 +316,13 @@ def parent_says(
     *spans: str,
     confidence: float = 0.9,
     verdict: Verdict = "answered",
-) -> FollowupAnswer:
+) -> LocalAnswer:
     citations = tuple(Citation("c", span, "doc") for span in spans)
-    return FollowupAnswer("So.", citations, confidence, verdict=verdict)
+    return LocalAnswer("So.", citations, confidence, verdict=verdict)
 
 
 def priority_of(
-    text: str, of: FollowupAnswer, asked: tuple[str, ...] = (), hint: str = ""
+    text: str, of: LocalAnswer, asked: tuple[str, ...] = (), hint: str = ""
 ) -> Priority:
     before = [PARENT, *(Question(n, one) for n, one in enumerate(asked, start=1))]
     question = Question(9, text, parent=0, depth=2, hint=hint)

@@ -39,7 +39,7 @@ from drift.evidence.answer_statements import Proven, proven
 from drift.model.found_nodes import ScoreThreshold
 from drift.model.graph import Chunk
 from drift.model.passages import Passage
-from drift.model.tree import ANSWERED, Citation, Fact, FollowupAnswer, Node, Question
+from drift.model.tree import ANSWERED, Citation, Fact, LocalAnswer, Node, Question
 
 DAY_MS = 24 * 60 * 60 * 1000
 NOW = 1_800_000_000_000
@@ -209,7 +209,7 @@ def test_without_its_numbers_the_text_is_the_answer_letter_for_letter(
 def test_answers_that_stand_for_the_final_one_are_numbered_too() -> None:
     def node(number: int, text: str, chunk: str) -> Node:
         cited = (Citation(chunk, "x", f"doc of {chunk}"),)
-        answer = FollowupAnswer(text, cited, 0.5)
+        answer = LocalAnswer(text, cited, 0.5)
         return Node(Question(number, "q"), ANSWERED, answer)
 
     made = from_answers([node(0, "One.", "a"), node(1, "Two.", "b")], FACTS)

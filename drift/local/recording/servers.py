@@ -61,13 +61,15 @@ def build(settings: Settings, tape: Tape) -> Service:
     alone = settings.model_copy(update={"cache": "off", "cache_answers": False})
     token = connection.pool.set(partial(_Client, tape))
     try:
-        return wiring.build_service(alone, partial(_Connection, tape), partial(_Service, tape=tape))
+        return wiring.build_service(
+            alone, partial(_TapedReads, tape), partial(_TapedService, tape=tape)
+        )
     finally:
         connection.pool.reset(token)
 
 
 @dataclass(slots=True)
-class _Service(Service):
+class _TapedService(Service):
     """Requests whose clock is that of the tape."""
 
     tape: Tape | None = None
@@ -86,7 +88,9 @@ class _Service(Service):
         token, named = clock.set(self.tape), asking.set(retrieval_id)
         try:
             with arrivals.arriving():  # by the clock of the tape
-                task = await super(_Service, self).start(project, request, retrieval_id, listener)
+                task = await super(_TapedService, self).start(
+                    project, request, retrieval_id, listener
+                )
             task.add_done_callback(partial(self._ended, noted))
         except DriftError as error:
             self._answered(noted, http.problem(error, retrieval_id))
@@ -111,7 +115,7 @@ class _Service(Service):
             self.tape.end(noted)
 
 
-class _Connection(Connection):
+class _TapedReads(Connection):
     """Reads over the tape."""
 
     def __init__(self, tape: Tape, *login: Any) -> None:  # noqa: ANN401 - those of Connection
