@@ -14,7 +14,7 @@ from drift.indexing.documents import Skipped
 from drift.local.ingest import kinds
 from drift.local.ingest.pipeline import ingest, remove
 from drift.local.ingest.report import IngestReport
-from drift.local.ingest.sources import Source, read_source
+from drift.local.ingest.sources import Source, read_changed, read_source
 from tests.ingest.fakes import MemoryWriter, Project, comparable, context
 
 TEXTS = {
@@ -344,7 +344,52 @@ async def test_a_document_that_is_off_is_so_at_each_of_its_places(folder: Path) 
     _put(folder / "a.md", TEXTS["d.txt"])
     (folder / "d.txt").rename(folder / "d.md")
     await _ingest(folder, writer)
-    assert ("d.md" in project.documents, off()) == (True, ["z.md"])
+    assert ("d.md" in project.documents, off()) == (True, ["a.md", "z.md"])
     _put(folder / "d.md", TEXTS["a.md"])
     assert "d.md" in (await _ingest(folder, writer)).removed
-    assert off() == ["z.md"]
+    assert off() == ["a.md", "z.md"]
+
+
+async def test_a_copy_is_read_when_its_document_changes_beside_another_folder(
+    tmp_path: Path,
+) -> None:
+    for name in ("b.md", "keep.md", "s/x.md"):
+        _put(tmp_path / name, TEXTS["a.md"])
+    writer = MemoryWriter()
+    await _ingest(tmp_path, writer)
+    _put(tmp_path / "b.md", "# Another\n")
+    changed = await asyncio.to_thread(read_changed, tmp_path, [tmp_path / "b.md"])
+    report = await ingest(changed, "p", context(writer))
+    assert (report.added, report.changed, report.skipped) == (["keep.md"], ["b.md"], ())
+
+
+async def test_a_copy_is_no_document_of_another_folder_that_moved(tmp_path: Path) -> None:
+    for name in ("b.md", "keep.md", "s/x.md"):
+        _put(tmp_path / name, TEXTS["a.md"])
+    writer = MemoryWriter()
+    await _ingest(tmp_path, writer)
+    await writer.switch("p", ["s/x.md"], on=False)
+    (tmp_path / "s/x.md").unlink()
+    report = await _ingest(tmp_path, writer)
+    assert (report.unchanged, report.removed) == (["b.md"], ["s/x.md"])
+    assert not writer.project("p").documents["b.md"].is_off
+
+
+async def test_a_document_that_is_off_stays_so_when_it_was_the_same_as_another(
+    tmp_path: Path,
+) -> None:
+    policy, draft = _put(tmp_path / "policy.md", TEXTS["a.md"]), tmp_path / "draft.md"
+    _put(draft, TEXTS["d.txt"])
+    writer = MemoryWriter()
+    await _ingest(tmp_path, writer)
+    await writer.switch("p", ["draft.md"], on=False)
+    # The copy of what is seen is seen as well, whatever else says the same.
+    _put(tmp_path / "z.md", TEXTS["a.md"])
+    steps = [(draft, TEXTS["a.md"]), (tmp_path / "z.md", TEXTS["a.md"]), (policy, "# New\n")]
+    for path, text in [*steps, (draft, TEXTS["d.txt"])]:
+        _put(path, text)
+        await _ingest(tmp_path, writer)
+        held = writer.project("p").documents
+        assert [name for name, one in held.items() if one.is_off] == ["draft.md"]
+        assert "policy.md" in held
+    assert {*held} == {"draft.md", "policy.md", "z.md"}

@@ -21,9 +21,9 @@ from drift.graph.writing.records import (
 )
 from drift.indexing.documents import Skipped, SourceDocument, ending_of, is_file_name
 from drift.indexing.records import chunk_records, document_record, version_of
-from drift.local.ingest.doubles import SAME, Doubles, doubles_of
+from drift.local.ingest.doubles import Doubles, doubles_of
 from drift.local.ingest.files import SourceFile
-from drift.local.ingest.identity import Identity, identify
+from drift.local.ingest.identity import SAME, Identity, copied_from, identify
 from drift.local.ingest.places import below, is_inside, require_own_graph
 from drift.local.ingest.related import with_related
 from drift.local.ingest.report import STAGES, IngestReport, Report, say_nothing
@@ -169,8 +169,8 @@ class SourceChanges:
         place = below(self.source.name, document.id)
         known, reason = state.skipped.get(place, (None, ""))
         # A copy of what is off stays off, also when that says something else now.
-        is_same = known is not None and known.content_hash == document.content_hash
-        places = [*held, reason.removeprefix(SAME)] if is_same else held
+        original = copied_from(self.source, document.id, document.content_hash, state)
+        places = [*held, original]
         is_off = any(one.is_off for one in filter(None, map(state.documents.get, places)))
         wanted = _Wanted((document, make), place, version, held, others, is_off)
         if known != version or self.force or reason.startswith(SAME):

@@ -13,13 +13,11 @@ from dataclasses import dataclass, field, replace
 from drift.graph.writing.records import DocumentRecord, ProjectState
 from drift.indexing.documents import FORMATS, PAGES, SourceDocument, ending_of
 from drift.local.ingest.files import SourceFile
-from drift.local.ingest.identity import Identity
+from drift.local.ingest.identity import SAME, Identity, copied_from, possible_files
 from drift.local.ingest.places import below
 from drift.local.ingest.sources import Source
 from drift.local.ingest.versions import superseding
 from drift.model.attributes import MOST_PLACES, Attributes
-
-SAME = "has the same text as "
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +44,10 @@ class Doubles:
 def doubles_of(source: Source, identity: Identity, state: ProjectState) -> Doubles:
     """Return which files of a source are copies: of others in it, or of what stays stored.
 
-    Of several the one is read that was switched off, since its words are not to be cited from
-    another place either, else one that is stored, else that with the shortest path. Those in
-    different folders are no copies: who may read one folder is told no name of another.
+    Of several the one is read whose words could be cited, else the one that was switched off, since
+    they are not to be cited from another place either, else one that is stored, else that with the
+    shortest path. What is switched off stays stored, so that it is off whatever it says later.
+    Those in different folders are no copies: who may read one folder is told no name of another.
     """
     held = {
         path: [n for n in (name, *identity.others.get(path, ())) if n in state.documents]
@@ -57,30 +56,37 @@ def doubles_of(source: Source, identity: Identity, state: ProjectState) -> Doubl
     groups: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for one in source.documents:
         if not one.content_hash.startswith("etag "):  # which tells nothing of what others hold
-            folder = one.id.rpartition("/")[0]
-            groups[one.content_hash, _kind(one.id), repr(one.given), folder].append(one.id)
+            said = _kind(one.id), repr(one.given), _folder(one.id)
+            groups[one.content_hash, *said].append(one.id)
 
     reasons: dict[str, str] = {}
     places: dict[str, tuple[str, ...]] = {}
     taken = {name for names in held.values() for name in names} | {*identity.gone}
-    stay = _by_hash({n: one for n, one in state.documents.items() if n not in taken})
     for (content, *_), paths in groups.items():
-        ranks = {path: _rank([state.documents[n] for n in held[path]], content) for path in paths}
-        first, *others = sorted(paths, key=lambda p: (ranks[p], len(p), p))
+        stored = {path: [state.documents[n] for n in held[path]] for path in paths}
+        original = {p: state.documents.get(copied_from(source, p, content, state)) for p in paths}
+        ranks = {path: _rank(stored[path], original[path], content) for path in paths}
+        first, *rest = sorted(paths, key=lambda p: (ranks[p], len(p), p))
+        others = [path for path in rest if not any(one.is_off for one in stored[path])]
         places[first] = tuple(identity.names[one] for one in others[:MOST_PLACES])
         reasons |= dict.fromkeys(others, f"{SAME}{identity.names[first]}")
-        known, reason = state.skipped.get(below(source.name, first), (None, ""))
-        if known and known.content_hash == content and reason.startswith(SAME) and content in stay:
-            reasons |= dict.fromkeys(paths, f"{SAME}{stay[content][0].id}")
+        stays = original[first]
+        if stays and stays.id not in taken and stays.version.content_hash == content:
+            files = possible_files(stays.id, stays.source)
+            if _folder(below(source.name, first)) in map(_folder, files):
+                reasons |= dict.fromkeys((first, *others), f"{SAME}{stays.id}")
     return Doubles(reasons, places, _newer(source, identity, state, reasons))
 
 
-def _rank(stored: Sequence[DocumentRecord], content: str) -> int:
+def _rank(
+    stored: Sequence[DocumentRecord], original: DocumentRecord | None, content: str
+) -> tuple[bool, bool, bool]:
     """Return which of several copies counts, the first one, by what is stored of it."""
-    off = [one for one in stored if one.is_off]
-    if any(one.version.content_hash == content for one in off):
-        return 0
-    return 2 if off else 1 if stored else 3
+    is_off = any(one.is_off for one in (*stored, original) if one)
+    is_same = any(one.version.content_hash == content for one in stored)
+    if is_same or original:
+        return False, is_off, not is_same
+    return True, not stored, is_off
 
 
 def _newer(
@@ -111,8 +117,5 @@ def _kind(name: str) -> str:
     return ending if ending in PAGES else FORMATS.get(ending, ending)
 
 
-def _by_hash(documents: Mapping[str, DocumentRecord]) -> dict[str, list[DocumentRecord]]:
-    held: defaultdict[str, list[DocumentRecord]] = defaultdict(list)
-    for one in documents.values():
-        held[one.version.content_hash].append(one)
-    return held
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]

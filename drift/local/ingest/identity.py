@@ -21,6 +21,7 @@ from drift.local.ingest.places import REMOTE, are_same, below, is_gone, is_insid
 from drift.local.ingest.sources import Source
 
 _LARGE_SHARE = 0.5
+SAME = "has the same text as "
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,13 @@ def possible_files(name: str, source: str) -> list[str]:
     paths = _paths(name, source)
     files = [below(source, path) for path in paths]
     return [source, *files] if PurePosixPath(source).name in paths else files
+
+
+def copied_from(source: Source, path: str, content: str, state: ProjectState) -> str:
+    """Return the document of which a file with this content is known as a copy; empty if none."""
+    known, reason = state.skipped.get(below(source.name, path), (None, ""))
+    is_same = known is not None and known.content_hash == content
+    return reason.removeprefix(SAME) if is_same and reason.startswith(SAME) else ""
 
 
 def _covers(wide: str, narrow: str) -> bool:
@@ -171,7 +179,8 @@ class _ClaimedPaths:
         """Claim what has the same content and is no longer where it was.
 
         Where most of a folder's documents were found here, it has another name now, and its other
-        documents are known by their paths. IngestError where most documents stand in both places.
+        documents are known by their paths. A copy that was there before is not new, and goes on as
+        nothing but what it was a copy of. IngestError where most documents stand in both places.
         """
         sizes = Counter(self._sources.values())
         moved: Counter[str] = Counter()
@@ -181,6 +190,8 @@ class _ClaimedPaths:
             for path in [path for path in self.hashes if path not in self.by_path]:
                 content = self.hashes[path]
                 waiting = known.get((path if is_at_path else "", content), [])
+                if original := copied_from(self.source, path, content, self.state):
+                    waiting = [name for name in waiting if name == original]
                 while waiting and path not in self.by_path:
                     name = waiting.pop()
                     if self._has_left(name, path):

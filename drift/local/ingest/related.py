@@ -12,9 +12,9 @@ from pathlib import Path, PurePosixPath
 
 from drift.graph.writing.records import ProjectState
 from drift.indexing.documents import SourceDocument
-from drift.local.ingest.doubles import SAME, supersedes
+from drift.local.ingest.doubles import supersedes
 from drift.local.ingest.files import SourceFile
-from drift.local.ingest.identity import possible_files
+from drift.local.ingest.identity import SAME, possible_files
 from drift.local.ingest.places import is_inside
 from drift.local.ingest.sources import Source
 from drift.local.ingest.versions import named_in, names_of, version_in
