@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from drift.core.errors import GraphMisconfiguredError
 from drift.evidence.text import tokens
 from drift.graph.connection import READ_TIMEOUT_S, Connection
 from drift.graph.text_query import wanted_words
@@ -27,7 +28,7 @@ class HeldPassage:
 async def saying(
     text: str, project: str, connection: Connection, fulltext_index: str
 ) -> list[HeldPassage]:
-    """Return the passages that say a text, or nearly; none where it has no word.
+    """Return the passages that say a text, or nearly; none where it, or the graph, has no word.
 
     Raises:
         UpstreamError: the graph cannot be read.
@@ -36,6 +37,9 @@ async def saying(
     if not (terms := wanted_words(text[:4000], has_headings=False)):
         return []
     asked = {"terms": terms, "project_id": project, "fulltext_index": fulltext_index}
-    found = await connection.read(passages_saying(), asked, READ_TIMEOUT_S)
+    try:
+        found = await connection.read(passages_saying(), asked, READ_TIMEOUT_S)
+    except GraphMisconfiguredError:  # without the index of words no passage is found by one
+        return []
     held = [HeldPassage(**row) for row in found.records]
     return [one for one in held if len(words & set(tokens(one.text))) >= NEARLY * len(words)]
