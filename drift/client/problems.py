@@ -67,17 +67,16 @@ def error_from(problem: Problem, retry_after: str = "") -> DriftError:
     kind = by_code.get(problem.code) or _BY_STATUS.get(problem.status, family)
     error = kind.__new__(kind)
     DriftError.__init__(error, problem.detail)
-    if issubclass(kind, InvalidRequestError):
-        given = problem.errors or ()
-        vars(error)["problems"] = tuple(FieldProblem(p.field, p.message) for p in given)
-    elif issubclass(kind, NotConfiguredError):
-        vars(error)["problems"] = (problem.detail,)
-    elif issubclass(kind, UnauthenticatedError):
-        vars(error)["reason"] = ""
-    elif issubclass(kind, ForbiddenError):
-        vars(error).update(project_id=None, right="", caller="")
-    elif issubclass(kind, QuotaError):
-        vars(error)["limit"] = problem.limit or ""
+    if isinstance(error, InvalidRequestError):
+        error.problems = tuple(FieldProblem(p.field, p.message) for p in problem.errors or ())
+    elif isinstance(error, NotConfiguredError):
+        error.problems = (problem.detail,)
+    elif isinstance(error, UnauthenticatedError):
+        error.reason = ""
+    elif isinstance(error, ForbiddenError):
+        error.project_id, error.right, error.caller = None, "", ""
+    elif isinstance(error, QuotaError):
+        error.limit = problem.limit or ""
     if retry_after.isdecimal():
         vars(error)["retry_after_s"] = int(retry_after)
     return error
