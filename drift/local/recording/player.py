@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher, unified_diff
-from typing import Any, NoReturn
+from typing import NoReturn, TypeVar
 
 import httpx2
 
@@ -26,8 +26,10 @@ from drift.local.recording.tape import (
     RecordingError,
     Request,
     asking,
+    digest,
 )
 
+T = TypeVar("T")
 _NEVER_S = 86_400.0
 _UNKNOWN: Json = {"status": 404, "json": {"error": {"message": "This is not in the recording."}}}
 
@@ -46,7 +48,7 @@ class Player:
     def __post_init__(self) -> None:
         """Sort the calls by what was asked."""
         for call in self.recording.calls:
-            self._waiting[call.key].append(call)
+            self._waiting[_key(call.kind, call.asked)].append(call)
 
     def monotonic(self) -> float:
         """Return the seconds of the recording."""
@@ -92,7 +94,7 @@ class Player:
 
     def _take(self, kind: Kind, asked: Json) -> Exchange | None:
         """Return the next call that asks this, best of the same request, and the last one again."""
-        key = Exchange(kind, asked, 0, 0).key
+        key = _key(kind, asked)
         if waiting := self._waiting[key]:
             own = (one for one in waiting if one.request == asking.get())
             self._last[key] = next(own, waiting[0])
@@ -114,7 +116,7 @@ class Player:
         nearest = max(
             others, key=lambda one: SequenceMatcher(None, _lines(one.asked), lines).ratio()
         )
-        self._waiting[nearest.key].remove(nearest)
+        self._waiting[_key(kind, nearest.asked)].remove(nearest)
         name = _step(asked) or "chat"
         diff = unified_diff(
             _lines(nearest.asked), lines, f"recorded {name}", f"present {name}", lineterm="", n=1
@@ -125,6 +127,11 @@ class Player:
     def _note(self, note: str) -> None:
         if note not in self.notes:
             self.notes.append(note)
+
+
+def _key(kind: Kind, asked: Json) -> str:
+    """Return what a call is found by."""
+    return digest([kind, asked])
 
 
 def _lines(asked: Json) -> list[str]:
@@ -188,14 +195,11 @@ class JumpingLoop(asyncio.SelectorEventLoop):
         """Return the seconds since the loop was made."""
         return self._jumps.now
 
-    def run_in_executor(  # type: ignore[override]
-        self,
-        executor: object,  # noqa: ARG002 - as in asyncio
-        func: Callable[..., Any],
-        *args: Any,  # noqa: ANN401 - the same
-    ) -> asyncio.Future[Any]:
+    def run_in_executor(
+        self, _executor: object, func: Callable[..., T], *args: object
+    ) -> asyncio.Future[T]:
         """Run a function now."""
-        done = self.create_future()
+        done: asyncio.Future[T] = self.create_future()
         try:
             done.set_result(func(*args))
         except Exception as error:  # noqa: BLE001 - whoever waits for it is told

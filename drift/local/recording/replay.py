@@ -105,11 +105,10 @@ def replay(path: Path) -> Replay:
         raise RecordingError(f"{path} holds a request that this release does not know.") from None
     seconds = time.perf_counter() - began
 
-    given = [player.answers.get(one.id, one) for one in recorded.requests]
-    replayed = [
-        Replayed(old, new.answer, _differences(old.answer, new.answer))
-        for old, new in zip(recorded.requests, given, strict=True)
-    ]
+    replayed = []
+    for one in recorded.requests:
+        answer = player.answers.get(one.id, one).answer
+        replayed.append(Replayed(one, answer, _differences(one.answer, answer)))
     return Replay(replayed, [*_other_prompts(recorded), *player.notes], seconds)
 
 
@@ -137,8 +136,6 @@ def _other_prompts(recorded: Recording) -> list[str]:
 
 
 def _differences(before: str, now: str) -> list[str]:
-    if before == now:
-        return []
     return list(unified_diff(_lines(before), _lines(now), "recorded", "replayed", lineterm="", n=2))
 
 

@@ -50,11 +50,6 @@ class Exchange:
     reply: Json = None
     error: Json = None
 
-    @property
-    def key(self) -> str:
-        """What the call is found by."""
-        return digest([self.kind, self.asked])
-
 
 @dataclass(slots=True)
 class Request:
