@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Generator
 from concurrent.futures import Future
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar, cast
@@ -44,20 +44,13 @@ def _iterating(
     @wraps(method)
     def call(self: _Twin, /, *args: _P.args, **named: _P.kwargs) -> Generator[_T]:
         items = method(self._methods, *args, **named)
-
-        async def next_one() -> object:
-            return await anext(items, _END)
-
-        async def leave() -> None:
-            await items.aclose()
-
         # An interrupt while it waits ends the work itself.
-        while (one := self._run(next_one)) is not _END:
+        while (one := self._run(lambda: anext(items, _END))) is not _END:
             try:
                 yield cast("_T", one)
             except BaseException:
                 if not self._is_closed:
-                    self._run(leave)
+                    self._run(items.aclose)
                 raise
 
     return call
@@ -92,13 +85,16 @@ class _Twin:
             cast("asyncio.AbstractEventLoop", self._loop).call_soon_threadsafe(self._ending.set)
             self._thread.join()
 
-    def _run(self, work: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+    def _run(self, work: Callable[[], Awaitable[_T]]) -> _T:
+        async def do() -> _T:
+            return await work()
+
         with self._lock:
             if self._is_closed:
                 raise RuntimeError("This object is closed: make another one.")
             if self._loop is None:
                 self._loop = self._begin()
-        doing = asyncio.run_coroutine_threadsafe(work(), self._loop)
+        doing = asyncio.run_coroutine_threadsafe(do(), self._loop)
         try:
             return doing.result()
         finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from pydantic import BaseModel, PrivateAttr
+from pydantic import BaseModel, Field
 
 from drift.contracts.answer import KeyFact, RetrieveResponse, TraceNode
 from drift.contracts.progress import ProgressMessage
@@ -13,16 +13,8 @@ from drift.contracts.progress import ProgressMessage
 class Answer(RetrieveResponse):
     """The answer to a question; `retrieval_id` names it, to give feedback."""
 
-    _retrieval_id: UUID | None = PrivateAttr(default=None)
-
-    @property
-    def retrieval_id(self) -> UUID | None:
-        """The id of the request that was answered; None where a proxy has taken it out."""
-        return self._retrieval_id
-
-    @retrieval_id.setter
-    def retrieval_id(self, told: UUID) -> None:
-        self._retrieval_id = told
+    retrieval_id: UUID | None = Field(default=None, exclude=True)
+    """The id of the request that was answered; None where a proxy has taken it out."""
 
 
 class AnswerDelta(BaseModel):

@@ -37,16 +37,13 @@ _SILENCE = httpx2.Timeout(60.0, connect=10.0)
 """A stream that is silent for as long is broken: it beats every 15 seconds."""
 _PAGE = 200
 _FILE = {"content-type": "application/octet-stream"}
-_TOLD: Mapping[
-    str, type[ProgressMessage | AnswerDelta | AnswerReplaced | Citations | TraceNode]
-] = {
+_TOLD: Mapping[str, type[StreamEvent]] = {
     Event.PROGRESS: ProgressMessage,
     Event.ANSWER_DELTA: AnswerDelta,
     Event.ANSWER_REPLACED: AnswerReplaced,
     Event.CITATIONS: Citations,
     Event.FOLLOWUP: TraceNode,
 }
-_SAID = ("query", "project_id", "top_k", "filter", "include", "history", "limits", "retrieval_id")
 _Page = TypeVar("_Page", ProjectsPage, DocumentsPage)
 _Shape = TypeVar("_Shape", bound=BaseModel)
 
@@ -94,8 +91,9 @@ class ServiceMethods:
         A `retrieval_id` of yours makes all requests under it one run: it goes on when its caller
         leaves, and is asked again where the connection breaks (docs/http.md).
         """
-        said = (question, project, top_k, filter, include, history, limits, retrieval_id)
-        body = {**_question(*said), "depth": depth}
+        body: dict[str, object] = {"query": question, "project_id": project, "depth": depth}
+        body |= {"top_k": top_k, "filter": filter, "include": include, "history": history}
+        body |= {"limits": limits, "retrieval_id": retrieval_id}
         repeats = retrieval_id is not None
         response = await self._sender.send("POST", "/retrieve", body, repeats=repeats)
         return self._answer(response.content, response)
@@ -117,8 +115,9 @@ class ServiceMethods:
 
         Under a `retrieval_id` of yours a broken stream goes on where it broke.
         """
-        said = (question, project, top_k, filter, include, history, limits, retrieval_id)
-        body = {**_question(*said), "depth": depth}
+        body: dict[str, object] = {"query": question, "project_id": project, "depth": depth}
+        body |= {"top_k": top_k, "filter": filter, "include": include, "history": history}
+        body |= {"limits": limits, "retrieval_id": retrieval_id}
         repeats, sender, last_id, failures = retrieval_id is not None, self._sender, "", 0
         is_answered = False
         while True:
@@ -158,8 +157,9 @@ class ServiceMethods:
         retrieval_id: UUID | str | None = None,
     ) -> EvidenceAnswer:
         """Return the evidence for a question, the best first, without asking a model."""
-        said = (question, project, top_k, filter, include, history, limits, retrieval_id)
-        body = {**_question(*said), "answer": False}
+        body: dict[str, object] = {"query": question, "project_id": project, "answer": False}
+        body |= {"top_k": top_k, "filter": filter, "include": include, "history": history}
+        body |= {"limits": limits, "retrieval_id": retrieval_id}
         response = await self._sender.send("POST", "/retrieve", body, repeats=True)
         return self._read(EvidenceAnswer, response.content)
 
@@ -174,8 +174,8 @@ class ServiceMethods:
         expected: Sequence[str] = (),
     ) -> None:
         """Say whether an answer was good; what was said of it before is replaced."""
-        said = {"score": score, "fact": fact, "reason": reason, "comment": comment}
-        body = {"retrieval_id": retrieval_id, **said, "expected": expected}
+        body: dict[str, object] = {"retrieval_id": retrieval_id, "score": score, "fact": fact}
+        body |= {"reason": reason, "comment": comment, "expected": expected}
         await self._sender.send("POST", "/feedback", body, repeats=True)
 
     # ------------------------------------------------------------------------------- documents
@@ -199,29 +199,20 @@ class ServiceMethods:
         Raises:
             OSError: the file cannot be read.
         """
-        times = {"created_at": created_at, "updated_at": updated_at}
-        said = {
-            "title": title,
-            "source_uri": source_uri,
-            "tags": tags,
-            "metadata": metadata,
-            **times,
-        }
+        about = {"id": document_id, "project_id": project}
+        said: dict[str, object] = {"title": title, "source_uri": source_uri, "tags": tags}
+        said |= {"metadata": metadata, "created_at": created_at, "updated_at": updated_at}
         said = {name: value for name, value in said.items() if value}
         if isinstance(content, str):
-            body = {"id": document_id, "text": content, "project_id": project, **said}
-            response = await self._sender.send("POST", "/documents", body, repeats=True)
+            sent: dict[str, Any] = {"body": {**about, "text": content, **said}}
         elif said:
             problem = "can be said of a text alone: give the text of the document, not its file"
             raise InvalidRequestError(tuple(FieldProblem(name, problem) for name in said))
         else:
             if isinstance(content, Path):
                 content = await asyncio.to_thread(_beginning, content)
-            sent: dict[str, Any] = {"content": content, "headers": _FILE}
-            about = {"id": document_id, "project_id": project}
-            response = await self._sender.send(
-                "POST", "/documents", repeats=True, params=about, **sent
-            )
+            sent = {"params": about, "content": content, "headers": _FILE}
+        response = await self._sender.send("POST", "/documents", repeats=True, **sent)
         return self._read(IndexedOut, response.content)
 
     async def remove(self, document_id: str, *, project: str | None = None) -> None:
@@ -282,10 +273,6 @@ class ServiceMethods:
             raise error_from(self._read(Problem, told.data))
         shape = _TOLD.get(told.name)
         return self._read(shape, told.data) if shape else None
-
-
-def _question(*said: object) -> dict[str, object]:
-    return dict(zip(_SAID, said, strict=True))
 
 
 def _run_of(event_id: str) -> str:

@@ -2,48 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import httpx2
 from pydantic import ValidationError
 
 from drift.contracts.answer import Problem
-from drift.core.errors import (
-    BusyError,
-    ConflictError,
-    DriftError,
-    FieldProblem,
-    ForbiddenError,
-    InvalidRequestError,
-    NotConfiguredError,
-    NotFoundError,
-    QuotaError,
-    RequestError,
-    UnauthenticatedError,
-    UpstreamError,
-)
+from drift.core import errors
+from drift.core.errors import DriftError, FieldProblem
 
 
-class UnavailableError(UpstreamError):
+class UnavailableError(errors.UpstreamError):
     """The service gave a client no whole answer: it cannot be reached, or it broke off."""
 
     code = "unavailable"
 
 
+_BY_CODE: dict[str, type[DriftError]] = {
+    kind.code: kind
+    for kind in (*vars(errors).values(), UnavailableError)
+    if isinstance(kind, type) and issubclass(kind, DriftError) and "code" in vars(kind)
+}
 _BY_STATUS: dict[int, type[DriftError]] = {
-    401: UnauthenticatedError,
-    403: ForbiddenError,
-    404: NotFoundError,
-    409: ConflictError,
-    429: BusyError,
+    401: errors.UnauthenticatedError,
+    403: errors.ForbiddenError,
+    404: errors.NotFoundError,
+    409: errors.ConflictError,
+    429: errors.BusyError,
     503: UnavailableError,
 }
-
-
-def _all(family: type[DriftError]) -> Iterator[type[DriftError]]:
-    yield family
-    for kind in family.__subclasses__():
-        yield from _all(kind)
 
 
 def error_of(response: httpx2.Response) -> DriftError:
@@ -62,22 +47,20 @@ def error_from(problem: Problem, retry_after: str = "") -> DriftError:
 
     What the service keeps to itself (the reason of a refusal) is empty.
     """
-    by_code = {kind.code: kind for kind in _all(DriftError) if "code" in vars(kind)}
-    family = RequestError if 400 <= problem.status < 500 else UpstreamError  # noqa: PLR2004 - HTTP's own
-    kind = by_code.get(problem.code) or _BY_STATUS.get(problem.status, family)
+    family = errors.RequestError if problem.status in range(400, 500) else errors.UpstreamError
+    kind = _BY_CODE.get(problem.code) or _BY_STATUS.get(problem.status, family)
     error = kind.__new__(kind)
     DriftError.__init__(error, problem.detail)
-    if issubclass(kind, InvalidRequestError):
-        given = problem.errors or ()
-        vars(error)["problems"] = tuple(FieldProblem(p.field, p.message) for p in given)
-    elif issubclass(kind, NotConfiguredError):
-        vars(error)["problems"] = (problem.detail,)
-    elif issubclass(kind, UnauthenticatedError):
-        vars(error)["reason"] = ""
-    elif issubclass(kind, ForbiddenError):
-        vars(error).update(project_id=None, right="", caller="")
-    elif issubclass(kind, QuotaError):
-        vars(error)["limit"] = problem.limit or ""
+    if isinstance(error, errors.InvalidRequestError):
+        error.problems = tuple(FieldProblem(p.field, p.message) for p in problem.errors or ())
+    elif isinstance(error, errors.NotConfiguredError):
+        error.problems = (problem.detail,)
+    elif isinstance(error, errors.UnauthenticatedError):
+        error.reason = ""
+    elif isinstance(error, errors.ForbiddenError):
+        error.project_id, error.right, error.caller = None, "", ""
+    elif isinstance(error, errors.QuotaError):
+        error.limit = problem.limit or ""
     if retry_after.isdecimal():
         vars(error)["retry_after_s"] = int(retry_after)
     return error

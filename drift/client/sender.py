@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from http import HTTPStatus
-from itertools import count
 from typing import Any
 
 import httpx2
@@ -65,8 +64,9 @@ class Sender:
         except (ValueError, httpx2.InvalidURL) as error:
             problem = "must be text without lone surrogates, numbers, lists and objects of these"
             raise InvalidRequestError((FieldProblem("", problem),)) from error
-        was_cut = False
-        for attempt in count(1):
+        attempt, was_cut = 0, False
+        while True:
+            attempt += 1
             try:
                 response = await self.http.send(request, stream=stream)
                 if response.is_success:
@@ -92,7 +92,6 @@ class Sender:
             if attempt >= self.max_attempts or not again:
                 raise refusal
             await asyncio.sleep(int(after))
-        raise AssertionError  # of a loop without an end
 
     async def pause(self, failures: int) -> None:
         """Wait before the next attempt, twice as long each time."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from drift.contracts.answer import RetrieveResponse
 from drift.core.deadline import Deadline
 from drift.core.errors import DeadlineError, ModelUnavailableError
+from drift.local.recording.player import JumpingLoop
 from drift.model.calls import Prompt
 from drift.model.graph import Evidence, FollowupQuery
 from drift.model.limits import Limits
@@ -38,7 +39,6 @@ from tests.unit.searching import (
     script,
     states,
 )
-from tests.virtual_time import in_virtual_time
 
 QUESTION = "What is asked?"
 FOURTH, FIFTH = "Which colour has delta?", "How long is epsilon?"
@@ -50,6 +50,12 @@ def seen(reply: Any, prompt: Prompt) -> Any:
         return reply
     first = chunks_of(prompt)[0]["id"]
     return reply | {"citations": [c | {"chunk_id": first} for c in reply["citations"]]}
+
+
+def in_virtual_time(story: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine to its end; seconds pass as soon as nothing else is left to do."""
+    with asyncio.Runner(loop_factory=JumpingLoop) as runner:
+        return runner.run(story)
 
 
 class Timed:

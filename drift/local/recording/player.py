@@ -9,10 +9,10 @@ import asyncio
 import json
 import selectors
 from collections import defaultdict
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher, unified_diff
-from typing import Any, NoReturn
+from typing import NoReturn, TypeVar
 
 import httpx2
 
@@ -25,10 +25,11 @@ from drift.local.recording.tape import (
     Recording,
     RecordingError,
     Request,
-    T,
     asking,
+    digest,
 )
 
+T = TypeVar("T")
 _NEVER_S = 86_400.0
 _UNKNOWN: Json = {"status": 404, "json": {"error": {"message": "This is not in the recording."}}}
 
@@ -47,7 +48,7 @@ class Player:
     def __post_init__(self) -> None:
         """Sort the calls by what was asked."""
         for call in self.recording.calls:
-            self._waiting[call.key].append(call)
+            self._waiting[_key(call.kind, call.asked)].append(call)
 
     def monotonic(self) -> float:
         """Return the seconds of the recording."""
@@ -57,22 +58,13 @@ class Player:
         """Return the seconds since 1970, as they were."""
         return float(self.recording.head["moment"]) + self._now
 
-    async def call(
-        self,
-        kind: Kind,
-        asked: Json,
-        ask: Callable[[], Awaitable[T]],  # noqa: ARG002 - no server is asked
-        told: Callable[[T], Json],  # noqa: ARG002 - nor is anything written
-        made: Callable[[Json], T],
-    ) -> T:
-        """Return the recorded reply, or raise its error."""
-        call = self._take(Exchange(kind, asked, 0, 0, asking.get())) or self._in_its_place(
-            kind, asked
-        )
+    async def call(self, kind: Kind, asked: Json, _ask: object) -> Json:
+        """Return the recorded reply, or raise its error; no server is asked."""
+        call = self._take(kind, asked) or self._in_its_place(kind, asked)
         if call is None:
             if kind == "graph":
                 raise GraphMisconfiguredError("This statement is not in the recording.")
-            return made(_UNKNOWN)
+            return _UNKNOWN
 
         try:
             await self._until(call.begin)
@@ -84,7 +76,7 @@ class Player:
             raise
         if call.error is not None:
             _fail(call.error)
-        return made(call.reply)
+        return call.reply
 
     async def begin(self, request: Request) -> None:
         """Wait for the moment at which a request began."""
@@ -100,11 +92,11 @@ class Player:
             await asyncio.sleep(left)
         self._now = max(self._now, moment)
 
-    def _take(self, asked: Exchange) -> Exchange | None:
-        """Return the next call of this key, best of the same request, and the last one again."""
-        key = asked.key
+    def _take(self, kind: Kind, asked: Json) -> Exchange | None:
+        """Return the next call that asks this, best of the same request, and the last one again."""
+        key = _key(kind, asked)
         if waiting := self._waiting[key]:
-            own = (one for one in waiting if one.request == asked.request)
+            own = (one for one in waiting if one.request == asking.get())
             self._last[key] = next(own, waiting[0])
             waiting.remove(self._last[key])
         return self._last.get(key)
@@ -124,7 +116,7 @@ class Player:
         nearest = max(
             others, key=lambda one: SequenceMatcher(None, _lines(one.asked), lines).ratio()
         )
-        self._waiting[nearest.key].remove(nearest)
+        self._waiting[_key(kind, nearest.asked)].remove(nearest)
         name = _step(asked) or "chat"
         diff = unified_diff(
             _lines(nearest.asked), lines, f"recorded {name}", f"present {name}", lineterm="", n=1
@@ -135,6 +127,11 @@ class Player:
     def _note(self, note: str) -> None:
         if note not in self.notes:
             self.notes.append(note)
+
+
+def _key(kind: Kind, asked: Json) -> str:
+    """Return what a call is found by."""
+    return digest([kind, asked])
 
 
 def _lines(asked: Json) -> list[str]:
@@ -149,18 +146,11 @@ def _step(asked: Json) -> str:
 
 def _about_statement(asked: Json, others: list[Exchange]) -> str:
     begins = f"Not recorded, a statement that begins {asked['begins']!r}"
-    same = [call.asked for call in others if call.asked.get("statement") == asked["statement"]]
-    if not same:
+    statement, now = asked["statement"], asked["parameters"]
+    recorded = [one.asked["parameters"] for one in others if one.asked["statement"] == statement]
+    changed = [[n for n in {**old, **now} if old.get(n) != now.get(n)] for old in recorded]
+    if not changed:
         return f"{begins}: its text, or what it is asked with, is another."
-    given = asked["parameters"]
-    changed: list[list[str]] = [
-        [
-            name
-            for name in {**one["parameters"], **given}
-            if one["parameters"].get(name) != given.get(name)
-        ]
-        for one in same
-    ]
     fewest = min(changed, key=len)
     return f"{begins}: other values of {', '.join(fewest)}."
 
@@ -205,14 +195,11 @@ class JumpingLoop(asyncio.SelectorEventLoop):
         """Return the seconds since the loop was made."""
         return self._jumps.now
 
-    def run_in_executor(  # type: ignore[override]
-        self,
-        executor: object,  # noqa: ARG002 - as in asyncio
-        func: Callable[..., Any],
-        *args: Any,  # noqa: ANN401 - the same
-    ) -> asyncio.Future[Any]:
+    def run_in_executor(
+        self, _executor: object, func: Callable[..., T], *args: object
+    ) -> asyncio.Future[T]:
         """Run a function now."""
-        done = self.create_future()
+        done: asyncio.Future[T] = self.create_future()
         try:
             done.set_result(func(*args))
         except Exception as error:  # noqa: BLE001 - whoever waits for it is told

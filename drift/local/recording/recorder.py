@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import BinaryIO
 
 from drift.core.errors import DriftError
-from drift.local.recording.tape import Exchange, Json, Kind, RecordingError, Request, T, asking
+from drift.local.recording.tape import Exchange, Json, Kind, RecordingError, Request, asking
 
 _MOST_ROUNDS = 1000
 """After so many rounds of the event loop it is not waited any longer until nothing is to do."""
@@ -41,20 +38,13 @@ class Recorder:
         """Return the seconds since 1970."""
         return self.moment + self._now
 
-    async def call(
-        self,
-        kind: Kind,
-        asked: Json,
-        ask: Callable[[], Awaitable[T]],
-        told: Callable[[T], Json],
-        made: Callable[[Json], T],
-    ) -> T:
+    async def call(self, kind: Kind, asked: Json, ask: Callable[[], Awaitable[Json]]) -> Json:
         """Return what a server replies, as a replay will."""
         begin, ended = self._now, {}
         try:
             begin = await self._next()
             try:
-                ended = {"reply": told(await ask())}
+                ended = {"reply": await ask()}
             except Exception as error:
                 ended = {"error": _error(error)}
                 raise
@@ -67,7 +57,7 @@ class Recorder:
         finally:
             call = Exchange(kind, asked, begin, self._now, asking.get(), **ended)
             self.write({"call": {k: v for k, v in asdict(call).items() if v is not None}})
-        return made(json.loads(json.dumps(ended["reply"])))
+        return json.loads(json.dumps(ended["reply"]))
 
     async def begin(self, request: Request) -> None:
         """Note when a request begins."""
@@ -103,26 +93,3 @@ class Recorder:
 def _error(error: Exception) -> Json:
     detail = error.detail if isinstance(error, DriftError) else ""
     return {"type": type(error).__name__, "detail": detail}
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[BinaryIO]:
-    """Open a new file that nobody else may read.
-
-    Raises:
-        RecordingError: the file exists, or cannot be made.
-    """
-    try:
-        file = os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
-    except FileExistsError:
-        raise RecordingError(
-            f"{path} exists, and a recording overwrites nothing: name another file."
-        ) from None
-    except OSError as error:
-        raise RecordingError(f"{path} cannot be written: {error.strerror}.") from error
-    with file:
-        try:
-            yield file
-        finally:
-            if not file.tell():
-                path.unlink()

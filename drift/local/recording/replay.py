@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import unified_diff
 from pathlib import Path
+from typing import BinaryIO
 
 from pydantic import ValidationError
 
@@ -20,7 +22,7 @@ from drift.http.settings import Settings
 from drift.local.recording import servers
 from drift.local.recording.head import head_of, prompts, settings_of
 from drift.local.recording.player import JumpingLoop, Player
-from drift.local.recording.recorder import Recorder, writing
+from drift.local.recording.recorder import Recorder
 from drift.local.recording.tape import Recording, RecordingError, Request, read
 
 
@@ -31,7 +33,7 @@ def recording(path: Path) -> Iterator[Callable[[Settings], Service]]:
     Raises:
         RecordingError: the file exists, or cannot be made.
     """
-    with writing(path) as file:
+    with _new_file(path) as file:
 
         def build(settings: Settings) -> Service:
             recorder = Recorder(file)
@@ -39,7 +41,23 @@ def recording(path: Path) -> Iterator[Callable[[Settings], Service]]:
             recorder.write(head_of(service.settings, recorder.moment))
             return service
 
-        yield build
+        try:
+            yield build
+        finally:
+            if not file.tell():
+                path.unlink()
+
+
+def _new_file(path: Path) -> BinaryIO:
+    """Open a new file that nobody else may read."""
+    try:
+        return os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb")
+    except FileExistsError:
+        raise RecordingError(
+            f"{path} exists, and a recording overwrites nothing: name another file."
+        ) from None
+    except OSError as error:
+        raise RecordingError(f"{path} cannot be written: {error.strerror}.") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +105,10 @@ def replay(path: Path) -> Replay:
         raise RecordingError(f"{path} holds a request that this release does not know.") from None
     seconds = time.perf_counter() - began
 
-    given = [player.answers.get(one.id, one) for one in recorded.requests]
-    replayed = [
-        Replayed(old, new.answer, _differences(old.answer, new.answer))
-        for old, new in zip(recorded.requests, given, strict=True)
-    ]
+    replayed = []
+    for one in recorded.requests:
+        answer = player.answers.get(one.id, one).answer
+        replayed.append(Replayed(one, answer, _differences(one.answer, answer)))
     return Replay(replayed, [*_other_prompts(recorded), *player.notes], seconds)
 
 
@@ -107,11 +124,7 @@ async def _answered(recorded: Recording, player: Player, service: Service) -> No
             await asyncio.sleep(0)
 
     try:
-        async with asyncio.TaskGroup() as group:
-            for one in recorded.requests:
-                group.create_task(answer(one))
-    except BaseExceptionGroup as failures:
-        raise failures.exceptions[0] from None
+        await asyncio.gather(*map(answer, recorded.requests))
     finally:
         await service.close()
 
@@ -123,8 +136,6 @@ def _other_prompts(recorded: Recording) -> list[str]:
 
 
 def _differences(before: str, now: str) -> list[str]:
-    if before == now:
-        return []
     return list(unified_diff(_lines(before), _lines(now), "recorded", "replayed", lineterm="", n=2))
 
 

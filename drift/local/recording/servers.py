@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -41,6 +40,8 @@ from drift.telemetry import arrivals
 
 Tape = Recorder | Player
 """What stands between a request and its servers, and tells it the time."""
+_KINDS: Mapping[str, Kind] = {"embeddings": "embedding", "rerank": "reranker"}
+"""What is asked for by the last part of a path; a chat by any other."""
 _HEADERS = ("content-type", "retry-after", "retry-after-ms")
 _KEYS = ("authorization", "api-key", "x-api-key")
 _OF_BODY = {"content-length", "transfer-encoding"}
@@ -61,18 +62,17 @@ def build(settings: Settings, tape: Tape) -> Service:
     alone = settings.model_copy(update={"cache": "off", "cache_answers": False})
     token = connection.pool.set(partial(_Client, tape))
     try:
-        return wiring.build_service(
-            alone, partial(_TapedReads, tape), partial(_TapedService, tape=tape)
-        )
+        return wiring.build_service(alone, partial(_TapedReads, tape), partial(_TapedService, tape))
     finally:
         connection.pool.reset(token)
 
 
-@dataclass(slots=True)
 class _TapedService(Service):
     """Requests whose clock is that of the tape."""
 
-    tape: Tape | None = None
+    def __init__(self, tape: Tape, *parts: Any, **named: Any) -> None:  # noqa: ANN401 - Service's
+        super().__init__(*parts, **named)
+        self._tape = tape
 
     async def start(
         self,
@@ -81,16 +81,13 @@ class _TapedService(Service):
         retrieval_id: str,
         listener: Listener | None = None,
     ) -> asyncio.Task[Any]:
-        assert self.tape is not None  # noqa: S101 - `build` gives it
         asked = request.within(project.id, project.filter).model_dump(mode="json")
         noted = Request(retrieval_id, project.id, 0.0, asked)
-        await self.tape.begin(noted)
-        token, named = clock.set(self.tape), asking.set(retrieval_id)
+        await self._tape.begin(noted)
+        token, named = clock.set(self._tape), asking.set(retrieval_id)
         try:
             with arrivals.arriving():  # by the clock of the tape
-                task = await super(_TapedService, self).start(
-                    project, request, retrieval_id, listener
-                )
+                task = await super().start(project, request, retrieval_id, listener)
             task.add_done_callback(partial(self._ended, noted))
         except DriftError as error:
             self._answered(noted, http.problem(error, retrieval_id))
@@ -110,9 +107,8 @@ class _TapedService(Service):
             self._answered(noted, http.result(task.result()))
 
     def _answered(self, noted: Request, response: Any) -> None:  # noqa: ANN401 - starlette's
-        noted.status, noted.answer = response.status_code, bytes(response.body).decode()
-        if self.tape:
-            self.tape.end(noted)
+        noted.answer = bytes(response.body).decode()
+        self._tape.end(noted)
 
 
 class _TapedReads(Connection):
@@ -125,8 +121,12 @@ class _TapedReads(Connection):
     async def read(
         self, text: str, parameters: Mapping[str, Any], timeout_s: float = READ_TIMEOUT_S
     ) -> EagerResult:
-        ask = partial(super().read, text, parameters, timeout_s)
-        return await self._tape.call("graph", _asked(text, parameters), ask, _rows, _result)
+        read = super().read
+
+        async def ask() -> Json:
+            return _rows(await read(text, parameters, timeout_s))
+
+        return _result(await self._tape.call("graph", _asked(text, parameters), ask))
 
 
 def _asked(text: str, parameters: Mapping[str, Any]) -> Json:
@@ -177,22 +177,18 @@ class _Client(BoundedClient):
             request.method, request.url, headers=headers, json=body, extensions=request.extensions
         )
 
+        send = super().send
+
+        async def ask() -> Json:
+            return _told(await send(whole, stream=stream, **options))
+
         path = request.url.path
-        return await self._tape.call(
-            _kind(path),
-            {"path": path, "body": body},
-            partial(super().send, whole, stream=stream, **options),
-            _told,
-            partial(_response, request),
+        kind = _KINDS.get(path.rpartition("/")[2], "chat")
+        reply = await self._tape.call(kind, {"path": path, "body": body}, ask)
+        text = json.dumps(reply["json"]) if "json" in reply else reply["text"]
+        return httpx2.Response(
+            reply["status"], headers=reply.get("headers"), content=text.encode(), request=request
         )
-
-
-def _kind(path: str) -> Kind:
-    return (
-        "embedding"
-        if path.endswith("/embeddings")
-        else ("reranker" if path.endswith("/rerank") else "chat")
-    )
 
 
 def _told(response: httpx2.Response) -> Json:
@@ -217,10 +213,3 @@ def _without(keys: Sequence[str], told: Json) -> Json:
     elif isinstance(told, dict):
         return {_without(keys, name): _without(keys, one) for name, one in told.items()}
     return told
-
-
-def _response(request: httpx2.Request, reply: Json) -> httpx2.Response:
-    text = json.dumps(reply["json"]) if "json" in reply else reply["text"]
-    return httpx2.Response(
-        reply["status"], headers=reply.get("headers"), content=text.encode(), request=request
-    )

@@ -10,8 +10,11 @@ import json
 from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
 
 from drift.core.errors import LocalStackError
 from drift.local.exchange.values import decode, encode
@@ -23,8 +26,6 @@ _TAG = "$"
 
 Json = Any
 Kind = Literal["graph", "chat", "embedding", "reranker"]
-T = TypeVar("T")
-
 
 asking: ContextVar[str] = ContextVar("drift_recorded_request", default="")
 """The id of the request that is being answered."""
@@ -49,22 +50,16 @@ class Exchange:
     reply: Json = None
     error: Json = None
 
-    @property
-    def key(self) -> str:
-        """What the call is found by."""
-        return digest([self.kind, self.asked])
-
 
 @dataclass(slots=True)
 class Request:
-    """A question with the answer that it got, a JSON document; `status` is that of HTTP."""
+    """A question with the answer that it got, a JSON document."""
 
     id: str
     project: str
     begin: float
     asked: Json
     answer: str = ""
-    status: int = 0
 
 
 def digest(value: Json) -> str:
@@ -124,53 +119,44 @@ def read(path: Path) -> Recording:
         )
 
     recording = Recording(head)
+    call, request = TypeAdapter(Exchange), TypeAdapter(Request)
     for at, line in enumerate(lines, 2):
         try:
             ((kind, value),) = line.items()
             if kind == "call":
-                recording.calls.append(_checked(Exchange(**value)))
+                recording.calls.append(call.validate_python(value))
             else:
-                recording.requests.append(Request(**value))
-        except (TypeError, ValueError, AttributeError):
+                recording.requests.append(request.validate_python(value))
+        except ValueError:
             raise RecordingError(
                 f"{path}, line {at}: no call and no request of a recording."
             ) from None
     if not recording.requests:
         raise RecordingError(f"{path} is cut: no request in it has an answer. Record it again.")
-    recording.calls.sort(key=lambda call: call.begin)
+    recording.calls.sort(key=lambda one: one.begin)
     return recording
 
 
-def _checked(call: Exchange) -> Exchange:
-    if not (isinstance(call.begin, int | float) and isinstance(call.end, int | float)):
-        raise TypeError
-    return call
-
-
 def _lines(path: Path) -> Iterator[dict[str, Json]]:
-    at = 0
     try:
         with path.open("rb") as file:
-            while line := file.readline(MOST_LINE_BYTES + 1):
-                at += 1
-                yield _line(line)
+            for at, line in enumerate(iter(partial(file.readline, MOST_LINE_BYTES + 1), b""), 1):
+                yield _object(line, f"{path}, line {at}")
     except OSError as error:
         raise RecordingError(f"{path} cannot be read: {error.strerror}.") from error
-    except (ValueError, RecursionError) as error:
-        why = error if isinstance(error, _LineError) else "is no JSON object: is it a recording?"
-        raise RecordingError(f"{path}, line {at} {why}") from None
 
 
-def _line(line: bytes) -> dict[str, Json]:
+def _object(line: bytes, where: str) -> dict[str, Json]:
     if len(line) > MOST_LINE_BYTES:
-        raise _LineError(f"is longer than {MOST_LINE_BYTES:,} bytes: no recording has such lines.")
+        raise RecordingError(
+            f"{where} is longer than {MOST_LINE_BYTES:,} bytes: no recording has such lines."
+        )
     if not line.endswith(b"\n"):
-        raise _LineError("is cut: record the question again.")
-    value = json.loads(line)
+        raise RecordingError(f"{where} is cut: record the question again.")
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        value = None
     if not isinstance(value, dict):
-        raise _LineError("is no JSON object: is it a recording?")
+        raise RecordingError(f"{where} is no JSON object: is it a recording?")
     return value
-
-
-class _LineError(ValueError):
-    """What is wrong with a line, behind its number."""
