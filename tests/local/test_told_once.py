@@ -76,6 +76,7 @@ def test_a_server_tells_of_requests_and_warnings_in_words_on_a_terminal_and_else
 ) -> None:
     monkeypatch.setattr(log, "handlers", [])
     monkeypatch.setattr(log, "level", log.level)
+    monkeypatch.setattr(log, "_cache", {})  # of which levels are told
     told = []
     for is_terminal in (True, False):
         written = io.StringIO()
