@@ -113,7 +113,7 @@ SNIPPETS = st.sampled_from(
 
 @given(st.lists(SNIPPETS, max_size=30).map("".join) | st.text(max_size=200))
 def test_no_words_are_lost_or_added(prose: str) -> None:
-    letters = re.findall(r"[^\W\d_]", re.sub(r"(?m)^\s*\[1\]:.*", "", prose))
+    letters = re.findall(r"[^\W\d_]", re.sub(r"(?m)^\s*(?:\[1\]|【1】):.*", "", prose))
     try:
         said = "".join(text for text, _ in read(prose))
     except ValueError:
