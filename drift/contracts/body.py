@@ -20,9 +20,7 @@ def is_unknown(value: object) -> bool:
 
 
 class Shape(BaseModel):
-    """A shape of the contract, whose validator is built when it is first used."""
-
-    model_config = ConfigDict(defer_build=True)
+    """A shape of the contract."""
 
 
 class Body(Shape):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, TypeAdapter
+from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter
 
 from drift.contracts.attributes import DocumentAttributes
 from drift.contracts.body import Shape, plain_text
@@ -27,7 +27,7 @@ DocumentId = Annotated[
     AfterValidator(plain_text),
     Field(json_schema_extra={"pattern": r"^[^\u0000]*$"}),
 ]
-_DOCUMENT_ID = TypeAdapter(DocumentId, config=ConfigDict(defer_build=True))
+_DOCUMENT_ID = TypeAdapter(DocumentId)
 
 
 def document_id_problem(value: str) -> str | None:

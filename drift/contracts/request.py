@@ -8,7 +8,6 @@ from uuid import UUID
 from pydantic import (
     AfterValidator,
     BeforeValidator,
-    ConfigDict,
     FailFast,
     Field,
     StringConstraints,
@@ -49,7 +48,7 @@ ProjectId = Annotated[
     AfterValidator(plain_text),
     Field(json_schema_extra={"pattern": r"^[^\u0000]*$"}),
 ]
-_PROJECT_ID = TypeAdapter(ProjectId, config=ConfigDict(defer_build=True))
+_PROJECT_ID = TypeAdapter(ProjectId)
 
 
 def problem_with(shape: TypeAdapter[str], value: str) -> str | None:
