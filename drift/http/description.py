@@ -7,7 +7,6 @@ it writes: the type of errors, the headers of all answers, and examples.
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Mapping, Sequence
 from functools import cache
 from inspect import Parameter, Signature, cleandoc
@@ -17,7 +16,6 @@ from typing import Annotated, Any
 from fastapi import Body, FastAPI, Query, Security
 from fastapi import Path as InPath
 from fastapi.security import APIKeyHeader
-from pydantic.warnings import UnsupportedFieldAttributeWarning
 
 from drift import __version__
 from drift.contracts.progress import Event, ProgressMessage
@@ -102,9 +100,7 @@ def describe(routes: Sequence[Route]) -> dict[str, Any]:
         if route.is_described:
             _add(route, api)
 
-    with warnings.catch_warnings():  # as FastAPI does where a body's validator is built at once
-        warnings.simplefilter("ignore", UnsupportedFieldAttributeWarning)
-        described = api.openapi()
+    described = api.openapi()
     for methods in described["paths"].values():
         for operation in methods.values():
             _complete(operation)
