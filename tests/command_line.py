@@ -12,6 +12,7 @@ from unittest import mock
 
 from typer.testing import CliRunner
 
+from drift.core.logs import log
 from drift.local.cli.app import app
 from drift.local.stack.stack import VARIABLES
 
@@ -36,7 +37,7 @@ def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
 
     It runs an event loop of its own, and takes signals: no asynchronous test can call it.
     """
-    given = {**NO_SERVERS_GIVEN, **environment}
+    given, level = {**NO_SERVERS_GIVEN, **environment}, log.level
     # a command adds its servers to the environment, and leaves connections to its process's end
     with mock.patch.dict(os.environ, given, clear=True), warnings.catch_warnings():
         warnings.simplefilter("ignore", ResourceWarning)
@@ -44,6 +45,7 @@ def command(*arguments: str, **environment: str) -> subprocess.CompletedProcess[
         ended = done.exit_code, done.stdout, done.stderr
         del done  # its traceback holds what the command held
         gc.collect()
+    log.setLevel(level)  # a server tells more than other commands
     return subprocess.CompletedProcess(arguments, *ended)
 
 
