@@ -8,9 +8,9 @@ from __future__ import annotations
 import operator
 from typing import Literal
 
-from pydantic import AliasChoices, Field
+from pydantic import AliasChoices, BaseModel, Field
 
-from drift.contracts.body import Shape, is_unknown
+from drift.contracts.body import is_unknown
 from drift.contracts.explain import ExplainOut
 from drift.contracts.request import Depth
 from drift.model.calls import PhaseUsage, Usage
@@ -21,7 +21,7 @@ EndedBy = Literal["max_seconds", "max_followups", "max_tokens"]
 """A limit of the caller's own, by its name in the request."""
 
 
-class CitationOut(Shape):
+class CitationOut(BaseModel):
     """Evidence as callers get it: `span` is verbatim text of the chunk.
 
     With `locations`, the other fields say where it stands, as far as the graph knows: the page, the
@@ -40,7 +40,7 @@ class CitationOut(Shape):
     source_uri: str | None = Field(default=None, exclude_if=is_unknown)
 
 
-class KeyFact(Shape):
+class KeyFact(BaseModel):
     """One sentence of the answer with its evidence; a citation may be a plain chunk id.
 
     With `references`, these are the numbers of the references that it stands on.
@@ -51,7 +51,7 @@ class KeyFact(Shape):
     references: list[int] | None = Field(default=None, exclude_if=is_unknown)
 
 
-class SignalsOut(Shape):
+class SignalsOut(BaseModel):
     """What the confidence in a reference is made of, 0..1 each; what is not known is left out.
 
     How near the passage is to the question, how new its document is, how many other documents say
@@ -64,7 +64,7 @@ class SignalsOut(Shape):
     model: float | None = Field(default=None, exclude_if=is_unknown)
 
 
-class ReferenceOut(Shape):
+class ReferenceOut(BaseModel):
     """A passage that the answer stands on, by the number that the answer names it by.
 
     `label` says where it is, as far as that is known: the lines of a file, a page, a heading.
@@ -87,7 +87,7 @@ class ReferenceOut(Shape):
     signals: SignalsOut
 
 
-class ReferencesOut(Shape):
+class ReferencesOut(BaseModel):
     """The answer once more, with the numbers of its references, and how sure they are.
 
     `answer` is the final answer with the numbers behind its sentences, then a line for each
@@ -100,7 +100,7 @@ class ReferencesOut(Shape):
     limits: list[str]
 
 
-class CostOut(Shape):
+class CostOut(BaseModel):
     """What the models of a request cost, by the `prices` of a date, such as 2026-08-21."""
 
     amount: float
@@ -126,7 +126,7 @@ class UsageOut(Usage):
     phases: dict[str, PhaseUsage] = Field(default_factory=dict)
 
 
-class VerdictOut(Shape):
+class VerdictOut(BaseModel):
     """Whether the documents answer the question.
 
     `confidence` (0..1) is that of the evidence under the answer, not a judgement of the whole.
@@ -139,7 +139,7 @@ class VerdictOut(Shape):
     near: list[CitationOut] = Field(default_factory=list, exclude_if=operator.not_)
 
 
-class TraceNode(Shape):
+class TraceNode(BaseModel):
     """One follow-up of the tree; `parent` is the id of the follow-up that asked it."""
 
     id: int
@@ -154,7 +154,7 @@ class TraceNode(Shape):
     seconds: float
 
 
-class CitationCountsOut(Shape):
+class CitationCountsOut(BaseModel):
     """What checking the citations did."""
 
     total: int
@@ -163,7 +163,7 @@ class CitationCountsOut(Shape):
     dropped: dict[str, int]
 
 
-class DepthOut(Shape):
+class DepthOut(BaseModel):
     """How far the search was to go, and how far it went: `quick` or `drift`.
 
     `reason` says why one look left the question open (docs/depth.md); empty where it did not, or
@@ -175,7 +175,7 @@ class DepthOut(Shape):
     reason: str = ""
 
 
-class QueryOut(Shape):
+class QueryOut(BaseModel):
     """The question as it was asked, and as it was searched for, which a conversation may change."""
 
     asked: str
@@ -183,7 +183,7 @@ class QueryOut(Shape):
     rewritten: bool
 
 
-class TraceOut(Shape):
+class TraceOut(BaseModel):
     """How the answer came about; the quick look is the follow-up of number -1 and pass 0.
 
     `embedding` is `local` where the evidence was found by the local model's vectors
@@ -203,7 +203,7 @@ class TraceOut(Shape):
     rewriting: Literal["", "lost"] = Field(default="", exclude_if=operator.not_)
 
 
-class RetrieveResponse(Shape):
+class RetrieveResponse(BaseModel):
     """The answer; the last eight fields appear only when they are set.
 
     `ended_by` is the limit of the request that ended its search before the question was settled.
@@ -242,14 +242,14 @@ class RetrieveResponse(Shape):
         return self.model_dump_json(by_alias=True, exclude=unset)
 
 
-class FieldErrorOut(Shape):
+class FieldErrorOut(BaseModel):
     """One broken field of a request."""
 
     field: str
     message: str
 
 
-class Problem(Shape):
+class Problem(BaseModel):
     """An error body, `application/problem+json` (RFC 9457).
 
     `limit` names the limit of a key that is used up, as PROJECT_KEYS calls it.

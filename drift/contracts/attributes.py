@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, WithJsonSchema
 
-from drift.contracts.body import Body, Shape, plain_text
+from drift.contracts.body import Body, plain_text
 from drift.core import moments
 from drift.model.attributes import METADATA_NAME, MOST_METADATA, MOST_TAGS, Attributes, Value
 
@@ -60,14 +60,14 @@ class DocumentAttributes(Body):
         return Attributes(self.tags, self.metadata, self.created_at, self.updated_at)
 
 
-class FilterValue(Shape):
+class FilterValue(BaseModel):
     """A value, and how many documents have it."""
 
     value: Value
     documents: int
 
 
-class FilterKey(Shape):
+class FilterKey(BaseModel):
     """A key that a filter may ask for, with its ten commonest values."""
 
     key: str

@@ -19,11 +19,7 @@ def is_unknown(value: object) -> bool:
     return value is None
 
 
-class Shape(BaseModel):
-    """A shape of the contract."""
-
-
-class Body(Shape):
+class Body(BaseModel):
     """What a caller sends, read strictly."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
+    BaseModel,
     BeforeValidator,
     Field,
     ModelWrapValidatorHandler,
@@ -16,32 +17,31 @@ from pydantic import (
     model_validator,
 )
 
-from drift.contracts.body import Shape
 from drift.contracts.filter import Filter
 from drift.contracts.request import MAX_MESSAGES
 
 
-class ChatContent(Shape):
+class ChatContent(BaseModel):
     """A part of a message; only text is read."""
 
     type: str
     text: str | None = None
 
 
-class ChatMessage(Shape):
+class ChatMessage(BaseModel):
     """One message of a conversation."""
 
     role: str
     content: str | list[ChatContent] | None = None
 
 
-class StreamOptions(Shape):
+class StreamOptions(BaseModel):
     """What a stream tells besides the answer."""
 
     include_usage: StrictBool | None = None
 
 
-class ResponseFormat(Shape):
+class ResponseFormat(BaseModel):
     """How the answer is written: as text, the one form that its citations stand in."""
 
     type: Literal["text"]
@@ -68,7 +68,7 @@ def _text(content: object) -> str:
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-class CompletionRequest(Shape):
+class CompletionRequest(BaseModel):
     """A conversation whose last message of the user is the question; other fields are `unused`.
 
     `model` is a project, with `:quick`, `:auto` or `:drift` behind it for the depth. Where a
@@ -114,14 +114,14 @@ def _unused_of(body: object, known: Collection[str]) -> tuple[str, ...]:
     return tuple(one for one in names if re.fullmatch("[A-Za-z0-9_.-]{1,64}", one))[:32]
 
 
-class ChatAnswer(Shape):
+class ChatAnswer(BaseModel):
     """The answer in Markdown, with its references below it."""
 
     role: Literal["assistant"] = "assistant"
     content: str
 
 
-class ChatChoice(Shape):
+class ChatChoice(BaseModel):
     """The one choice of a completion."""
 
     index: int = 0
@@ -129,7 +129,7 @@ class ChatChoice(Shape):
     finish_reason: Literal["stop"] = "stop"
 
 
-class ChatUsage(Shape):
+class ChatUsage(BaseModel):
     """Tokens of all calls behind the answer."""
 
     prompt_tokens: int = 0
@@ -137,7 +137,7 @@ class ChatUsage(Shape):
     total_tokens: int = 0
 
 
-class CompletionOut(Shape):
+class CompletionOut(BaseModel):
     """An answer; `drift` is the whole document of `POST /retrieve`."""
 
     id: str
@@ -149,7 +149,7 @@ class CompletionOut(Shape):
     drift: dict[str, Any]
 
 
-class ChatErrorDetail(Shape):
+class ChatErrorDetail(BaseModel):
     """What went wrong; `param` is the field that is, and `code` that of a Problem."""
 
     message: str
@@ -158,13 +158,13 @@ class ChatErrorDetail(Shape):
     code: str
 
 
-class ChatError(Shape):
+class ChatError(BaseModel):
     """An error as OpenAI's clients read it."""
 
     error: ChatErrorDetail
 
 
-class ChatModelOut(Shape):
+class ChatModelOut(BaseModel):
     """A project as a model."""
 
     id: str
@@ -173,7 +173,7 @@ class ChatModelOut(Shape):
     owned_by: str = "drift-neo4j"
 
 
-class ChatModelList(Shape):
+class ChatModelList(BaseModel):
     """The caller's projects as models."""
 
     object: Literal["list"] = "list"

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, Strict, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, Field, Strict, WithJsonSchema
 
-from drift.contracts.body import Shape
 from drift.contracts.request import ProjectId, Query
 
 COMPARISONS: Mapping[str, str] = {
@@ -59,14 +58,14 @@ _Share = Annotated[
 ]
 
 
-class RetrievalSetting(Shape):
+class RetrievalSetting(BaseModel):
     """How many records are wanted, and how near they must be; numbers may be text."""
 
     top_k: _Count | None = None
     score_threshold: _Share | None = None
 
 
-class Condition(Shape):
+class Condition(BaseModel):
     """A comparison of what a document says of itself; of several names any may fit."""
 
     name: str | list[str]
@@ -74,14 +73,14 @@ class Condition(Shape):
     value: Any = None
 
 
-class MetadataCondition(Shape):
+class MetadataCondition(BaseModel):
     """Conditions on documents, of which all must hold, or any."""
 
     logical_operator: Literal["and", "or"] | None = None
     conditions: list[Condition] | None = None
 
 
-class DifyRequest(Shape):
+class DifyRequest(BaseModel):
     """A question to the project `knowledge_id`; empty where that needs no name."""
 
     knowledge_id: Annotated[ProjectId | None, BeforeValidator(lambda name: name or None)] = None
@@ -90,14 +89,14 @@ class DifyRequest(Shape):
     metadata_condition: MetadataCondition | None = None
 
 
-class DifyError(Shape):
+class DifyError(BaseModel):
     """An error: 1001, 1002 and 2001 are Dify's own codes, the others those of a Problem."""
 
     error_code: int | str
     error_msg: str
 
 
-class DifyRecord(Shape):
+class DifyRecord(BaseModel):
     """A passage; `metadata` says where it stands."""
 
     content: str
@@ -106,7 +105,7 @@ class DifyRecord(Shape):
     metadata: dict[str, Any]
 
 
-class DifyResponse(Shape):
+class DifyResponse(BaseModel):
     """The passages, the best first."""
 
     records: list[DifyRecord]

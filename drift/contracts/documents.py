@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints, TypeAdapter
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, TypeAdapter
 
 from drift.contracts.attributes import DocumentAttributes
-from drift.contracts.body import Shape, plain_text
+from drift.contracts.body import plain_text
 from drift.contracts.parameters import Parameters
 from drift.contracts.request import ProjectId, problem_with
 from drift.core import source_uri
@@ -56,7 +56,7 @@ class RawDocument(Parameters):
     project_id: ProjectId | None = None
 
 
-class IndexedOut(Shape):
+class IndexedOut(BaseModel):
     """What became of a document: its title, how many chunks it has, and whether it was written."""
 
     id: str

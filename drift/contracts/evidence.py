@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from drift.contracts.answer import QueryOut, UsageOut
-from drift.contracts.body import Shape
 from drift.contracts.explain import ExplainOut
 from drift.model.graph import Via
 
 
-class PassageOut(Shape):
+class PassageOut(BaseModel):
     """A passage as it stands in its document; what is not known is empty.
 
     `score` (0..1) is how near it is to the question, or any passage that ranks behind it: it never
@@ -31,16 +30,16 @@ class PassageOut(Shape):
     page: str = ""
     start: int = -1
     source_uri: str = ""
-    via: list[Via] = Field(default=[])
+    via: list[Via] = []
 
 
-class EvidenceResponse(Shape):
+class EvidenceResponse(BaseModel):
     """The passages, the best first; none where the project holds nothing near."""
 
     passages: list[PassageOut]
 
 
-class EntityFound(Shape):
+class EntityFound(BaseModel):
     """An entity that passages of the evidence mention, with the ids of these."""
 
     id: str
@@ -48,7 +47,7 @@ class EntityFound(Shape):
     chunk_ids: list[str]
 
 
-class CommunityFound(Shape):
+class CommunityFound(BaseModel):
     """A community that holds passages of the evidence."""
 
     id: int | str
@@ -56,11 +55,11 @@ class CommunityFound(Shape):
     level: int | None
 
 
-class Surroundings(Shape):
+class Surroundings(BaseModel):
     """What the graph has around some chunks: what most of them share comes first."""
 
-    entities: list[EntityFound] = Field(default=[])
-    communities: list[CommunityFound] = Field(default=[])
+    entities: list[EntityFound] = []
+    communities: list[CommunityFound] = []
 
 
 class EvidenceAnswer(Surroundings):

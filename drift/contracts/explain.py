@@ -9,9 +9,9 @@ from __future__ import annotations
 import operator
 from typing import Literal
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
-from drift.contracts.body import Shape, is_unknown
+from drift.contracts.body import is_unknown
 from drift.model.graph import Via
 from drift.model.tree import DroppedCitation
 
@@ -27,7 +27,7 @@ not fit into the prompt; it stands behind the passages that a prompt takes; it r
 it was not kept of what was found."""
 
 
-class CallOut(Shape):
+class CallOut(BaseModel):
     """A call to a server, by the prompt's name or what was asked of it, with its retries.
 
     `error` is the code of a call that failed. Tokens are as the provider reported them.
@@ -43,7 +43,7 @@ class CallOut(Shape):
     error: str = Field(default="", exclude_if=operator.not_)
 
 
-class WayOut(Shape):
+class WayOut(BaseModel):
     """The rank of a passage among what was found, by one way, from 1, and its score there."""
 
     way: Literal["vector", "text", "walk", "reranker"]
@@ -51,7 +51,7 @@ class WayOut(Shape):
     score: float | None = Field(default=None, exclude_if=is_unknown)
 
 
-class FoundPassage(Shape):
+class FoundPassage(BaseModel):
     """A passage as one search found it; `rank` is that of all ways together, if it has one.
 
     A vector's score is the cosine, a walk's the mass that it brought, and a
@@ -66,7 +66,7 @@ class FoundPassage(Shape):
     ways: tuple[WayOut, ...]
 
 
-class LookOut(Shape):
+class LookOut(BaseModel):
     """One search: its question, the words of it that were looked for, and what was found.
 
     `names` are the parts of titles that it may name, `unread_words` the words that might decide
@@ -80,7 +80,7 @@ class LookOut(Shape):
     passages: tuple[FoundPassage, ...]
 
 
-class HeldOut(Shape):
+class HeldOut(BaseModel):
     """What of the project the request could read, and the documents changed since its topics.
 
     With a filter, changes are not counted.
@@ -92,7 +92,7 @@ class HeldOut(Shape):
     behind: int
 
 
-class ExplainOut(Shape):
+class ExplainOut(BaseModel):
     """What an answer came from.
 
     `bounds` are the settings of this search, and `lost` the steps without which it went on. `held`

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pydantic import (
     AfterValidator,
+    BaseModel,
     BeforeValidator,
     FailFast,
     Field,
@@ -18,7 +19,7 @@ from pydantic import (
 )
 
 from drift.contracts.answer import RetrieveResponse
-from drift.contracts.body import Body, Shape, plain_text
+from drift.contracts.body import Body, plain_text
 from drift.contracts.reading import Next
 from drift.contracts.request import ProjectRequest
 
@@ -56,14 +57,14 @@ class Feedback(Body):
     expected: Annotated[tuple[_Text, ...], FailFast(), Field(strict=False, max_length=20)] = ()
 
 
-class AnsweredFact(Shape):
+class AnsweredFact(BaseModel):
     """A key fact of an answer, the first 500 characters, and the ids of the chunks it cites."""
 
     fact: str
     chunk_ids: tuple[str, ...]
 
 
-class ScorableAnswer(Shape):
+class ScorableAnswer(BaseModel):
     """What is kept of an answer; one without evidence has no facts.
 
     It `stands_alone` where it is of the whole project, and its question of no conversation.
@@ -107,7 +108,7 @@ class FeedbackOut(ScorableAnswer):
     given_at: datetime
 
 
-class FeedbackPage(Shape):
+class FeedbackPage(BaseModel):
     """Feedback, the newest first."""
 
     feedback: tuple[FeedbackOut, ...]

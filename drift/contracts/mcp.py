@@ -5,9 +5,9 @@ from __future__ import annotations
 from textwrap import shorten
 from typing import Annotated
 
-from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, WithJsonSchema
 
-from drift.contracts.body import Shape, plain_text
+from drift.contracts.body import plain_text
 from drift.contracts.filter import KEYS, Filter
 from drift.contracts.parameters import read_filter
 from drift.contracts.request import Depth, History, Query, TopK
@@ -52,7 +52,7 @@ _Text = Annotated[str, BeforeValidator(lambda value: value or "")]
 _Line = Annotated[str, AfterValidator(lambda value: shorten(value, 120, placeholder=" …"))]
 
 
-class ToolReference(Shape):
+class ToolReference(BaseModel):
     """A passage that the answer stands on, by its number there; `span` is verbatim."""
 
     number: int
@@ -63,7 +63,7 @@ class ToolReference(Shape):
     document_name: str
 
 
-class ToolAnswer(Shape):
+class ToolAnswer(BaseModel):
     """An answer with the numbers of its references, and how sure it is (0 to 1)."""
 
     answer: str
@@ -73,7 +73,7 @@ class ToolAnswer(Shape):
     references: list[ToolReference]
 
 
-class ToolPassage(Shape):
+class ToolPassage(BaseModel):
     """A passage; `place` is where it stands in its document, like `12 of 42`."""
 
     id: str
@@ -82,7 +82,7 @@ class ToolPassage(Shape):
     text: str
 
 
-class Source(Shape):
+class Source(BaseModel):
     """A passage between those before and after it in its document, as far as there are any."""
 
     document_id: str
@@ -90,7 +90,7 @@ class Source(Shape):
     passages: list[ToolPassage]
 
 
-class ToolProject(Shape):
+class ToolProject(BaseModel):
     """A project: how much it holds, some of its documents, and its largest topics."""
 
     id: str
@@ -100,7 +100,7 @@ class ToolProject(Shape):
     topics: list[_Line]
 
 
-class Projects(Shape):
+class Projects(BaseModel):
     """The projects that may be asked; `further` are ids alone, and `more` says that more follow."""
 
     projects: list[ToolProject]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints
 
-from drift.contracts.body import Body, Shape, plain_text
+from drift.contracts.body import Body, plain_text
 from drift.contracts.request import ProjectId
 
 MAX_PROPERTIES = 100
@@ -82,7 +82,7 @@ class NodeChange(Body):
     properties: NodeProperties
 
 
-class NodeOut(Shape):
+class NodeOut(BaseModel):
     """A node as it was written; `embedded` tells whether this request asked for its vector."""
 
     id: str

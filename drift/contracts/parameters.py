@@ -8,13 +8,14 @@ from typing import Annotated
 
 from pydantic import (
     AfterValidator,
+    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
     WithJsonSchema,
 )
 
-from drift.contracts.body import Shape, plain_text
+from drift.contracts.body import plain_text
 from drift.contracts.filter import Filter
 from drift.contracts.request import ProjectId
 
@@ -45,7 +46,7 @@ Cursor = Annotated[
 ]
 
 
-class Parameters(Shape):
+class Parameters(BaseModel):
     """The query of a request; unknown parameters are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Literal
 
-from pydantic import Field
-
-from drift.contracts.body import Shape
+from pydantic import BaseModel, Field
 
 CHANNEL = "ui:retrieval_progress"
 """The channel of every retrieval."""
@@ -61,7 +59,7 @@ PHASE_PCT: Mapping[Phase, int] = {
 """Percentage at a phase's start. Follow-ups rise from 40 to 80; an error keeps the last one."""
 
 
-class ProgressMessage(Shape):
+class ProgressMessage(BaseModel):
     """One message about a retrieval on its channel; `timestamp` is ISO 8601 in UTC."""
 
     message_type: Literal["retrieval_progress"] = "retrieval_progress"

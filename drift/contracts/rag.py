@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from drift.contracts.body import Body, Shape
+from pydantic import BaseModel
+
+from drift.contracts.body import Body
 from drift.contracts.filter import Filter
 from drift.contracts.request import ProjectId, Query
 
@@ -18,7 +20,7 @@ class RagRequest(Body):
     filter: Filter | None = None
 
 
-class RelatedOut(Shape):
+class RelatedOut(BaseModel):
     """A node around a source: what is between them is told by `relation`."""
 
     node_id: str
@@ -27,7 +29,7 @@ class RelatedOut(Shape):
     relation: str
 
 
-class SourceOut(Shape):
+class SourceOut(BaseModel):
     """A node that the answer was written from; `score` is the raw cosine to the question.
 
     `[Node n]` in the answer is the n-th source. `cited` says whether it stands there.
@@ -42,7 +44,7 @@ class SourceOut(Shape):
     related: list[RelatedOut]
 
 
-class NearestOut(Shape):
+class NearestOut(BaseModel):
     """The nearest node of a question that none is near enough to, and how near it had to be."""
 
     node_id: str
@@ -52,7 +54,7 @@ class NearestOut(Shape):
     threshold: float
 
 
-class RagResponse(Shape):
+class RagResponse(BaseModel):
     """The answer with its sources, the nearest first; none where no node was near enough.
 
     `nearest` is there only where a node was found that was not near enough.

@@ -10,11 +10,12 @@ from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import (
+    BaseModel,
     Field,
 )
 
 from drift.contracts.attributes import FilterKey
-from drift.contracts.body import Shape, is_unknown
+from drift.contracts.body import is_unknown
 from drift.model.attributes import Value
 from drift.model.reading import AboutProject
 
@@ -25,7 +26,7 @@ Next = str | None
 """The cursor of the page behind this one; null where the list ends here."""
 
 
-class ProjectItem(Shape):
+class ProjectItem(BaseModel):
     """A project that the caller may read, with its size where that is quickly counted."""
 
     id: str
@@ -33,14 +34,14 @@ class ProjectItem(Shape):
     chunks: int | None = Field(default=None, exclude_if=is_unknown)
 
 
-class ProjectsPage(Shape):
+class ProjectsPage(BaseModel):
     """Projects by id; a page may be short, or empty, while `next` leads to more."""
 
     projects: tuple[ProjectItem, ...]
     next: Next
 
 
-class ProjectOut(Shape):
+class ProjectOut(BaseModel):
     """What a project holds, counted; all zero where it is not there.
 
     `embedding_models` made its vectors and `written_at` is when it was last written, ISO 8601 in
@@ -66,7 +67,7 @@ class ProjectRead(ProjectOut):
     filter_keys: tuple[FilterKey, ...]
 
 
-class DocumentName(Shape):
+class DocumentName(BaseModel):
     """The document that a chunk stands in."""
 
     id: str
@@ -85,14 +86,14 @@ class DocumentOut(DocumentName):
     media_type: str | None = Field(default=None, exclude_if=operator.not_)
 
 
-class DocumentsPage(Shape):
+class DocumentsPage(BaseModel):
     """Documents by id."""
 
     documents: tuple[DocumentOut, ...]
     next: Next
 
 
-class CommunityTold(Shape):
+class CommunityTold(BaseModel):
     """A community beside what is in it."""
 
     id: int | str
@@ -108,14 +109,14 @@ class CommunityOut(CommunityTold):
     parents: tuple[int | str, ...]
 
 
-class CommunitiesPage(Shape):
+class CommunitiesPage(BaseModel):
     """Communities by id."""
 
     communities: tuple[CommunityOut, ...]
     next: Next
 
 
-class ChunkItem(Shape):
+class ChunkItem(BaseModel):
     """A chunk in a list; `place` is where it stands in its document, like `12 of 42`."""
 
     id: str
@@ -136,7 +137,7 @@ class ChunkText(ChunkItem):
     text: str
 
 
-class EntityMentioned(Shape):
+class EntityMentioned(BaseModel):
     """An entity that a chunk mentions; `communities` are the ids of those it is directly in."""
 
     id: str
@@ -169,7 +170,7 @@ class ChunkRead(ChunkText):
         return cls.model_validate({**dict.fromkeys(cls.model_fields), **own, **lists})
 
 
-class RelationOut(Shape):
+class RelationOut(BaseModel):
     """A relation to another entity: `out` begins at the one that was asked for, `in` ends there."""
 
     direction: Literal["out", "in"]
@@ -186,7 +187,7 @@ class MentionOut(ChunkItem):
     beginning: str
 
 
-class EntityRead(Shape):
+class EntityRead(BaseModel):
     """An entity with its weightiest relations, and chunks that mention it.
 
     `more_relations` and `more_chunks` say that there are more than `limit`.
@@ -204,7 +205,7 @@ class EntityRead(Shape):
 Count = Annotated[int, Field(ge=0)]
 
 
-class LimitRead(Shape):
+class LimitRead(BaseModel):
     """A limit: how much of it is used and left, and when all of it is free again at the latest."""
 
     limit: Count
@@ -213,7 +214,7 @@ class LimitRead(Shape):
     free_at: datetime
 
 
-class QuotaRead(Shape):
+class QuotaRead(BaseModel):
     """What a caller may use and has used; null where it has no limit.
 
     `counted` is `together` when all processes count as one, and `alone` when this one tells only

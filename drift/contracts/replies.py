@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Annotated, Literal, Self
 
 from pydantic import (
+    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -16,7 +17,6 @@ from pydantic import (
     model_validator,
 )
 
-from drift.contracts.body import Shape
 from drift.contracts.lenient import (
     at_most,
     citation,
@@ -53,7 +53,7 @@ AboutWhole = Annotated[bool, BeforeValidator(yes)]
 """Whether a question is about the documents as a whole; a reply that does not say so means no."""
 
 
-class ReplyShape(Shape):
+class ReplyShape(BaseModel):
     """A model's reply: unknown fields are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, Strict, StrictBool
+from pydantic import BaseModel, BeforeValidator, Field, Strict, StrictBool
 
-from drift.contracts.body import Shape
 from drift.contracts.filter import Filter
 from drift.contracts.request import Query, TopK
 
 
-class RankingOptions(Shape):
+class RankingOptions(BaseModel):
     """Whether a reranker may order the passages (`none` for no), and how near they must be."""
 
     ranker: Annotated[str, Field(pattern=r"^(none|auto|default-.{1,40})$")] | None = None
     score_threshold: Annotated[float, Strict(), Field(ge=0, le=1)] | None = None
 
 
-class VectorStoreSearch(Shape):
+class VectorStoreSearch(BaseModel):
     """A question to the project of the path; other fields are ignored.
 
     Several queries are searched as one, a line each. A query is searched as it is, whatever
@@ -34,14 +33,14 @@ class VectorStoreSearch(Shape):
     rewrite_query: StrictBool | None = None
 
 
-class TextContent(Shape):
+class TextContent(BaseModel):
     """The words of a passage."""
 
     type: Literal["text"] = "text"
     text: str
 
 
-class VectorStoreResult(Shape):
+class VectorStoreResult(BaseModel):
     """A passage of a file; `attributes` say where it stands. A file has as many as were found."""
 
     file_id: str
@@ -51,7 +50,7 @@ class VectorStoreResult(Shape):
     content: list[TextContent]
 
 
-class VectorStorePage(Shape):
+class VectorStorePage(BaseModel):
     """All passages that were found, the best first, and the query as it was searched."""
 
     object: Literal["vector_store.search_results.page"] = "vector_store.search_results.page"

@@ -72,11 +72,10 @@ def test_what_a_command_tells_itself_is_no_line_of_the_log_and_the_rest_is_in_wo
 
 
 def test_a_server_tells_of_requests_and_warnings_in_words_on_a_terminal_and_else_as_json(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(log, "handlers", [])
-    monkeypatch.setattr(log, "level", log.level)
-    monkeypatch.setattr(log, "_cache", {})  # of which levels are told
+    caplog.set_level(log.level, log.name)  # which it has again at the end
     told = []
     for is_terminal in (True, False):
         written = io.StringIO()

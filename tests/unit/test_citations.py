@@ -158,7 +158,6 @@ def test_numbers_of_sentences_are_read_however_they_are_written(
 def test_a_sentence_that_is_not_there_is_dropped_by_that_name(
     sentences: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level("WARNING", "drift")
     found, counts = cited(sentences)
 
     assert found == []
