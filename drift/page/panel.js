@@ -16,7 +16,7 @@ let loading = new AbortController();
 const panel = () => /** @type {HTMLDialogElement} */ (byId("panel"));
 
 export function preparePanel() {
-  byId("panel-close").addEventListener("click", () => panel().close());
+  byId("panel-close").addEventListener("click", closePanel);
   byId("panel-back").addEventListener("click", () => {
     opened.pop();
     void show();
@@ -24,7 +24,7 @@ export function preparePanel() {
   panel().addEventListener("close", closed);
   // a dialog beside the page does not hear Escape by itself
   panel().addEventListener("keydown", (event) => {
-    if (event.key === "Escape") panel().close();
+    if (event.key === "Escape") closePanel();
   });
 }
 
@@ -61,12 +61,15 @@ export async function openPanel(shown) {
 }
 
 export function closePanel() {
-  if (panel().open) panel().close();
+  if (!panel().open) return;
+  panel().close();
+  // now, not with the event: by then the reader may have gone on to something else
+  closed();
 }
 
 async function show() {
   const shown = opened.at(-1);
-  if (!shown) return panel().close();
+  if (!shown) return closePanel();
   loading.abort();
   loading = new AbortController();
   const { signal } = loading, body = byId("panel-body");

@@ -39,10 +39,13 @@ async def calls(model: ModelServerControl, caller: Caller, **fields: Any) -> tup
 
 async def test_an_answer_is_found_once_by_all_processes(model_server: ModelServerControl) -> None:
     async with serving() as url, calling(url) as caller:
-        first, asked = await calls(model_server, caller)
-        assert asked > 0
-        assert "from_cache" not in first["usage"]
         again, asked = await calls(model_server, caller)
+        assert asked > 0
+        assert "from_cache" not in again["usage"]
+        for _ in range(4):  # an answer of which a part was late, on a busy machine, is not kept
+            first, (again, asked) = again, await calls(model_server, caller)
+            if not asked:
+                break
         assert asked == 0
         assert (await calls(model_server, caller, query=f"{QUESTION} Really?"))[1] > 0
         assert (await calls(model_server, caller, top_k=6))[1] > 0
@@ -64,9 +67,12 @@ async def test_a_stream_tells_it_as_one_that_is_found(
         async with function.client.stream("POST", "/retrieve", json=body, headers=accept) as got:
             return await EventReader(got).all()
 
-    first = await told()
-    model_server.reset()
-    again = await told()
+    first = again = await told()
+    for _ in range(4):  # an answer of which a part was late, on a busy machine, is not kept
+        model_server.reset()
+        first, again = again, await told()
+        if not model_server.counts():
+            break
     assert not model_server.counts()
     assert [name for name, _ in again] == [
         "progress",
