@@ -16,7 +16,7 @@ param location string
 @description('Tags of every resource.')
 param tags object
 
-@description('Name of the scope that lets a network reach the logs.')
+@description('Name of the scope that lets a network reach the logs; empty: none is created.')
 param privateLinkScopeName string
 
 @description('Whether logs and telemetry are taken from the internet, with a token.')
@@ -193,7 +193,7 @@ resource applicationInsights 'Microsoft.Insights/components@2020-02-02' = {
 }
 
 // Open: what else the network sends to, workspaces and components of others, stays as reachable as it was.
-resource privateLinkScope 'Microsoft.Insights/privateLinkScopes@2021-09-01' = if (!publicAccess) {
+resource privateLinkScope 'Microsoft.Insights/privateLinkScopes@2021-09-01' = if (!empty(privateLinkScopeName)) {
   name: privateLinkScopeName
   location: 'global'
   tags: tags
@@ -203,26 +203,6 @@ resource privateLinkScope 'Microsoft.Insights/privateLinkScopes@2021-09-01' = if
       queryAccessMode: 'Open'
     }
   }
-}
-
-resource scopedWorkspace 'Microsoft.Insights/privateLinkScopes/scopedResources@2021-09-01' = if (!publicAccess) {
-  parent: privateLinkScope
-  name: 'workspace'
-  properties: {
-    linkedResourceId: workspace.id
-  }
-}
-
-resource scopedComponent 'Microsoft.Insights/privateLinkScopes/scopedResources@2021-09-01' = if (!publicAccess) {
-  parent: privateLinkScope
-  name: 'component'
-  properties: {
-    linkedResourceId: applicationInsights.id
-  }
-  // one change of the scope after the other
-  dependsOn: [
-    scopedWorkspace
-  ]
 }
 
 resource actionGroup 'Microsoft.Insights/actionGroups@2023-01-01' = {
@@ -292,6 +272,3 @@ output workspaceId string = workspace.id
 
 @description('Name of the component, for its role and for the site.')
 output applicationInsightsName string = applicationInsights.name
-
-@description('Resource id of the scope, for its private endpoint; empty where there is none.')
-output privateLinkScopeId string = publicAccess ? '' : privateLinkScope.id
