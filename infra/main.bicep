@@ -532,11 +532,6 @@ module monitoring 'modules/monitoring.bicep' = {
   name: 'monitoring'
   scope: group
   params: {
-    actionGroupName: names.actionGroup
-    alertEmail: alerts.email
-    alertEmbeddingSeconds: alerts.embeddingSeconds
-    alertFailurePercent: alerts.failurePercent
-    alertRetrievalSeconds: alerts.retrievalSeconds
     applicationInsightsName: names.applicationInsights
     dailyQuotaGb: logDailyQuotaGb
     location: location
@@ -878,6 +873,21 @@ module functionEndpoint 'modules/endpoints.bicep' = if (vnetEnabled) {
     namePrefix: names.privateEndpointPrefix
     subnetId: endpointSubnetId
     tags: allTags
+  }
+}
+
+module watching 'modules/watching.bicep' = {
+  name: 'watching'
+  scope: group
+  params: {
+    actionGroupName: names.actionGroup
+    applicationInsightsName: monitoring.outputs.applicationInsightsName
+    limits: alerts
+    location: location
+    // a probe comes from the internet
+    probedUrl: access == 'public' ? '${functionApp.outputs.url}/health/live' : ''
+    tags: allTags
+    workspaceId: monitoring.outputs.workspaceId
   }
 }
 

@@ -157,6 +157,7 @@ def test_a_secret_is_seen_behind_escapes_and_as_a_default(
 
 NOTED: list[tuple[dict[str, Any], dict[str, object], str, str]] = [
     ({"location": "moonbase"}, {}, "location", "az account list-locations"),
+    ({"alwaysReadyInstances": 1}, {}, "alwaysReadyInstances", "0 or at least 2"),
     (chat(model="gpt-5.1"), {}, "chat.model", "2027-04-01"),
     (chat(capacity=300), {}, "chat.capacity", "2.3 requests a minute"),
     ({}, {"MAX_FOLLOWUPS": "20"}, "chat.capacity", "set CHAT_CAPACITY=920 for 4"),

@@ -65,9 +65,11 @@ def azd_runs_the_hooks_and_builds_nothing_on_azure(project: Project) -> Iterator
     azd = yaml.safe_load(project.text("azure.yaml"))
     yield from differences({"preprovision": HOOK, "predown": HOOK}, azd["hooks"], "azure.yaml: ")
     service = azd["services"]["api"]  # the name that the site is tagged with
-    found = service["dist"], service["remoteBuild"], service["hooks"]["prepackage"]["run"]
-    if found != ("build/package", False, "make package"):
-        yield f"azure.yaml: the package is {found}"
+    found = {name: service.get(name) for name in ("dist", "remoteBuild", "host", "language")}
+    found["prepackage"] = service["hooks"]["prepackage"]["run"]
+    wanted = {"dist": "build/package", "remoteBuild": False, "host": "function"}
+    wanted |= {"language": "python", "prepackage": "make package"}
+    yield from differences(wanted, found, "azure.yaml: api.")
     kept = {"local.settings.json", ".azure/"} - set(project.text(".gitignore").split())
     yield from (f".gitignore: {line} is missing" for line in sorted(kept))
 
@@ -210,7 +212,17 @@ def _written(default: Any) -> str:
     return f"{default:g}" if isinstance(default, float) else str(default)
 
 
+LEFT_OUT = {".*", "drift/local", "infra", "local.settings.json", "tests"}
+
+
+def what_is_deployed_is_the_function_alone(project: Project) -> Iterator[str]:
+    """Secrets of a machine, commands and tests stay where they are."""
+    missing = LEFT_OUT - set(project.text(".funcignore").split())
+    yield from (f".funcignore: {line} is missing" for line in sorted(missing))
+
+
 RULES: tuple[Rule, ...] = (
+    what_is_deployed_is_the_function_alone,
     the_host_is_set_up_as_meant,
     the_function_gives_up_before_the_platform,
     azd_runs_the_hooks_and_builds_nothing_on_azure,
