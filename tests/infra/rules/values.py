@@ -1,4 +1,4 @@
-"""Rules over values that cost money or keep somebody out, which a snapshot made anew would accept."""
+"""Values that cost money or keep somebody out, which a snapshot made anew would accept."""
 
 from __future__ import annotations
 
