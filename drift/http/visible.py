@@ -10,6 +10,7 @@ from drift.contracts.filter import Filter
 from drift.core.deadline import Deadline
 from drift.nodes.ports import LabelledNodes, NodeFinder, NodeStore
 from drift.ports import GraphReader, Ports
+from drift.telemetry import arrivals
 
 if TYPE_CHECKING:  # it loads what reads documents
     from drift.indexing.indexer import Indexer
@@ -44,6 +45,7 @@ class Visible:
         """
         if allowed is None:
             return self
+        arrivals.tell(filtered=True)
         ports, graph = self.ports, self.graph
         left = await graph.reader.allowed(project_id, allowed, deadline)
         return Visible(
