@@ -66,6 +66,12 @@ export function ranked(lists) {
   return [...known.values()].sort((a, b) => b.count - a.count || b.communities.length - a.communities.length).slice(0, MOST_ENTITIES);
 }
 
+/** What a passage is called beside others of its document. @param {Reference} one @param {any} chunk */
+function nameOf(one, chunk) {
+  const document = one.title || chunk?.document?.name || one.id, heading = String(chunk?.heading ?? "").split(" > ").at(-1);
+  return heading && heading !== document ? `${document} · ${heading}` : document;
+}
+
 class Drawn {
   /** @param {string} project @param {any[]} used */
   constructor(project, used) {
@@ -89,7 +95,7 @@ class Drawn {
   /** @param {Reference[]} cited @param {any[]} chunks */
   passages(cited, chunks) {
     cited.forEach((one, at) => this.things.set(`p ${one.id}`, {
-      id: `p ${one.id}`, kind: "passage", name: one.title || chunks[at]?.document?.name || one.id, mark: String(one.number), size: 11,
+      id: `p ${one.id}`, kind: "passage", name: nameOf(one, chunks[at]), mark: String(one.number), size: 11,
       open: () => void openReference(one, this.project),
     }));
   }
@@ -139,7 +145,8 @@ class Drawn {
 
   /** @param {Community} one */
   community(one) {
-    const id = String(one.id), title = String(one.title || one.id);
+    // a community that nobody has named is known by the beginning of what it says
+    const id = String(one.id), title = String(one.title || String(one.summary ?? "").slice(0, 60) || `${word("picture.community")} ${id}`);
     this.things.set(`c ${id}`, {
       id: `c ${id}`, kind: "community", name: title, size: 9 + 2 * Math.min(3, Number(one.level) || 0), isUsed: this.used.has(id),
       open: () => void openPanel({ title, load: async () => element("div", { class: "passage" },
