@@ -66,12 +66,6 @@ export function ranked(lists) {
   return [...known.values()].sort((a, b) => b.count - a.count || b.communities.length - a.communities.length).slice(0, MOST_ENTITIES);
 }
 
-/** What a passage is called beside others of its document. @param {Reference} one @param {any} chunk */
-function nameOf(one, chunk) {
-  const document = one.title || chunk?.document?.name || one.id, heading = String(chunk?.heading ?? "").split(" > ").at(-1);
-  return heading && heading !== document ? `${document} · ${heading}` : document;
-}
-
 class Drawn {
   /** @param {string} project @param {any[]} used */
   constructor(project, used) {
@@ -94,10 +88,13 @@ class Drawn {
 
   /** @param {Reference[]} cited @param {any[]} chunks */
   passages(cited, chunks) {
-    cited.forEach((one, at) => this.things.set(`p ${one.id}`, {
-      id: `p ${one.id}`, kind: "passage", name: nameOf(one, chunks[at]), mark: String(one.number), size: 11,
-      open: () => void openReference(one, this.project),
-    }));
+    cited.forEach((one, at) => {
+      const names = [one.title || chunks[at]?.document?.name || one.id, String(chunks[at]?.heading ?? "").split(" > ").at(-1)];
+      this.things.set(`p ${one.id}`, {
+        id: `p ${one.id}`, kind: "passage", name: [...new Set(names)].filter(Boolean).join(" · "), mark: String(one.number), size: 11,
+        open: () => void openReference(one, this.project),
+      });
+    });
   }
 
   /** @param {ReturnType<typeof ranked>} mentioned @param {any[]} chunks @param {Reference[]} cited */
@@ -145,7 +142,6 @@ class Drawn {
 
   /** @param {Community} one */
   community(one) {
-    // a community that nobody has named is known by the beginning of what it says
     const id = String(one.id), title = String(one.title || String(one.summary ?? "").slice(0, 60) || `${word("picture.community")} ${id}`);
     this.things.set(`c ${id}`, {
       id: `c ${id}`, kind: "community", name: title, size: 9 + 2 * Math.min(3, Number(one.level) || 0), isUsed: this.used.has(id),

@@ -11,27 +11,17 @@ import { duration, hasWord, number, word } from "./words.js";
 
 /** What may become of a passage, the farthest first. */
 const FATES = ["cited", "noted", "shown", "budget", "place", "unread", "duplicate", "pool"];
-const SLOWEST = 5;
-/** A passage says a text that has so many of its words. */
+/** A passage says a text when it has so many of its words. */
 const NEARLY = 0.8;
-const MOST_NEAR = 20, MOST_WORDS = 500, LONGEST_ID = 300;
+const SLOWEST = 5, MOST_NEAR = 20, LONGEST_ID = 300;
 
-/**
- * @param {import("./address.js").Asked} asked
- * @param {import("./references.js").Reference[]} items
- * @param {any} result
- * @param {AbortSignal} signal leaving ends a search
- * @returns {HTMLElement[]}
- */
+/** @param {import("./address.js").Asked} asked @param {import("./references.js").Reference[]} items @param {any} result @param {AbortSignal} signal leaving ends a search */
 export function howFound(asked, items, result, signal) {
   const drawn = items.length ? [answerPicture(items, result, asked.project)] : [];
   if (asked.depth === "nodes") return drawn;
   /** @type {Promise<any> | null} */
   let looked = null;
-  const lookOnce = () => (looked ??= explained(asked, signal).catch((error) => {
-    looked = null;
-    throw error;
-  }));
+  const lookOnce = () => (looked ??= explained(asked, signal).catch((error) => { looked = null; throw error; }));
   return [...drawn, evidence(lookOnce, asked.project, signal), finder(lookOnce, asked.project, signal)];
 }
 
@@ -45,23 +35,25 @@ async function explained(asked, signal) {
 
 /** What was read and what was not, behind a button. @param {() => Promise<any>} look @param {string} project @param {AbortSignal} signal */
 function evidence(look, project, signal) {
-  const inside = element("div", {});
-  const load = async () => {
-    inside.replaceChildren(element("p", { class: "busy", role: "status" }, word("explain.begins")));
-    try {
-      inside.replaceChildren(...told(await look(), project));
-    } catch (error) {
-      if (!signal.aborted) inside.replaceChildren(problemView(error, { again: () => void load() }));
-    }
-  };
-  add(inside, element("p", { class: "facts" }, word("explain.costs")), element("p", { class: "buttons" }, button(word("explain.look"), () => void load(), "")));
+  const inside = element("div", {}), load = () => void fill(inside, signal, async () => told(await look(), project));
+  add(inside, element("p", { class: "facts" }, word("explain.costs")), element("p", { class: "buttons" }, button(word("explain.look"), load, "")));
   return element("section", {}, element("h3", {}, word("explain.read")), inside);
+}
+
+/** Show what is made when it is there, or what went wrong. @param {HTMLElement} place @param {AbortSignal} signal @param {() => Promise<HTMLElement[]>} make */
+async function fill(place, signal, make) {
+  place.replaceChildren(element("p", { class: "busy", role: "status" }, word("explain.begins")));
+  try {
+    place.replaceChildren(...await make());
+  } catch (error) {
+    if (!signal.aborted) place.replaceChildren(problemView(error, { again: () => void fill(place, signal, make) }));
+  }
 }
 
 /** @param {any} explain @param {string} project @returns {HTMLElement[]} */
 function told({ seconds, calls, looks, dropped, lost }, project) {
   const slowest = [...calls].sort((one, other) => other.seconds - one.seconds).slice(0, SLOWEST).map((one) =>
-    line(`${one.kind} ${one.name} ${one.model ?? ""}`, `${duration(one.seconds)} ${one.error ?? ""}`));
+    line([one.kind, one.name, one.model].filter(Boolean).join(" "), [duration(one.seconds), one.error].filter(Boolean).join(" ")));
   const bad = [
     ...lost.map((/** @type {string} */ one) => line(word("explain.lost"), one)),
     ...dropped.map((/** @type {any} */ one) => line(word("explain.dropped"), `${one.span} (${one.reason})`)),
@@ -112,30 +104,19 @@ function finder(look, project, signal) {
   const wanted = element("input", { type: "search", maxlength: 1000, dir: "auto", required: true });
   const said = element("div", { role: "status" });
   const find = async () => {
-    said.replaceChildren(element("p", { class: "busy" }, word("explain.begins")));
-    try {
-      const ids = await held(wanted.value.trim(), project, signal);
-      const [key, values] = ids.size ? stepOf(await look(), ids) : ["explain.step.absent", {}];
-      said.replaceChildren(element("p", {}, word(key, values)));
-    } catch (error) {
-      if (!signal.aborted) said.replaceChildren(problemView(error, { again: () => void find() }));
-    }
+    const ids = await held(wanted.value.trim(), project, signal);
+    const [key, values] = ids.size ? stepOf(await look(), ids) : ["explain.step.absent", {}];
+    return [element("p", {}, word(key, values))];
   };
   return element("section", {}, element("h3", {}, word("explain.missing")),
     element("form", { class: "finder", onsubmit: (/** @type {Event} */ event) => {
       event.preventDefault();
-      if (wanted.value.trim()) void find();
+      if (wanted.value.trim()) void fill(said, signal, find);
     } }, element("label", {}, element("span", { class: "facts" }, word("explain.missing.about")), wanted),
     element("p", { class: "buttons" }, element("button", { type: "submit" }, word("explain.missing.find")))), said);
 }
 
-/**
- * The ids of the passages of a project that are meant: by the id itself, or by words of theirs.
- * @param {string} said
- * @param {string} project
- * @param {AbortSignal} signal
- * @returns {Promise<Set<string>>}
- */
+/** The ids of a project's passages that are meant: by the id itself, or by words of theirs. @param {string} said @param {string} project @param {AbortSignal} signal */
 async function held(said, project, signal) {
   const of = project ? { project_id: project } : {};
   if (said.length <= LONGEST_ID) {
@@ -146,7 +127,7 @@ async function held(said, project, signal) {
     }
   }
   const reply = await give("retrieve", { query: said, answer: false, top_k: MOST_NEAR, ...of }, signal);
-  const { evidence: near } = await reply.json(), words = [...wordsOf(said)].slice(0, MOST_WORDS);
+  const { evidence: near } = await reply.json(), words = [...wordsOf(said)];
   return new Set(near.filter((/** @type {any} */ one) => {
     const its = wordsOf(one.text);
     return words.length && words.filter((each) => its.has(each)).length >= NEARLY * words.length;
@@ -158,12 +139,7 @@ function wordsOf(text) {
   return new Set(text.normalize("NFKC").toLowerCase().match(/[\p{L}\p{M}\p{N}]+/gu) ?? []);
 }
 
-/**
- * Pure: the word for the step that lost the best of these passages, with its values.
- * @param {any} explain
- * @param {Set<string>} ids
- * @returns {[string, Record<string, unknown>]}
- */
+/** Pure: the word for the step that lost the best of these passages, with its values. @param {any} explain @param {Set<string>} ids @returns {[string, Record<string, unknown>]} */
 export function stepOf({ looks, dropped, bounds }, ids) {
   const found = looks.flatMap((/** @type {any} */ look) => look.passages).filter((/** @type {any} */ one) => ids.has(String(one.chunk_id)));
   if (!found.length) return ["explain.step.search", {}];

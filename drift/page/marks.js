@@ -15,20 +15,24 @@ export async function marks(project, signal) {
   /** @type {any[]} */
   const all = [];
   const list = element("ol", { class: "rows" }), state = element("p", { class: "facts", role: "status" });
-  const more = button(word("marks.more"), () => void tell(() => page()));
-  const test = button(word("marks.test"), () => void tell(() => save()));
-  let cursor = "";
+  const more = button(word("marks.more"), () => void tell(page), "");
+  const test = button(word("marks.test"), () => void tell(save), "");
+  let cursor = "", isBusy = false;
   /** @param {() => Promise<void>} work */
   const tell = async (work) => {
+    if (isBusy) return;
+    isBusy = true;
     state.textContent = word("panel.loading");
-    more.disabled = test.disabled = true;
     try {
       await work();
     } catch (error) {
       const code = error instanceof Problem ? error.code : "page";
-      if (!signal.aborted) state.textContent = word(hasWord(`problem.${code}`) ? `problem.${code}` : "problem.unavailable");
+      more.hidden = code in REFUSED;
+      state.textContent = word(REFUSED[code] ?? (hasWord(`problem.${code}`) ? `problem.${code}` : "problem.unavailable"));
     }
-    more.disabled = test.disabled = false;
+    test.hidden = !all.length;
+    if (more.hidden) test.focus();
+    isBusy = false;
   };
   const page = async () => {
     const found = await read(`projects/${encodeURIComponent(project)}/feedback`, { limit: AT_ONCE, cursor: cursor || null }, signal);
@@ -36,63 +40,50 @@ export async function marks(project, signal) {
     add(list, ...found.feedback.map(row));
     cursor = found.next ?? "";
     more.hidden = !cursor;
-    test.hidden = !all.length;
     state.textContent = all.length ? counted("marks.shown", all.length) : word("marks.none");
   };
+  // the newest mark on each question, as `drift eval from-feedback` makes a test of it
   const save = async () => {
-    const { lines, questions } = await testOf(all, project, signal);
+    const newest = new Map();
+    for (const one of all) if (!newest.has(one.question)) newest.set(one.question, one);
+    const said = [...newest.values()], chunks = await chunksOf(said, project, signal);
+    const lines = said.map((one) => questionOf(one, chunks)).filter(Boolean), left = said.length - lines.length;
     if (lines.length) download(fileName(project, "jsonl"), lines.map((one) => `${JSON.stringify(one)}\n`).join(""), "application/jsonl");
-    state.textContent = [counted("marks.questions", lines.length), questions > lines.length && counted("marks.left", questions - lines.length)].filter(Boolean).join(" ");
+    state.textContent = [counted("marks.questions", lines.length), left && counted("marks.left", left)].filter(Boolean).join(" ");
   };
-  try {
-    await page();
-  } catch (error) {
-    const key = REFUSED[error instanceof Problem ? error.code : ""];
-    if (!key) throw error;
-    return element("p", {}, word(key));
-  }
-  return element("div", { class: "passage" }, element("p", { class: "facts" }, word("marks.about")), state, list, element("p", { class: "buttons" }, more, test));
+  await tell(page);
+  return element("div", { class: "passage" }, element("p", { class: "facts" }, word("marks.about")), list, element("p", { class: "buttons" }, more, test), state);
 }
 
 /** @param {any} one */
 function row(one) {
   const about = one.fact ? one.facts[one.fact - 1]?.fact : "";
   const facts = [word(one.score > 0 ? "feedback.right" : "feedback.isWrong"), one.reason && word(`feedback.${one.reason}`), dateTime(Date.parse(one.given_at))];
-  return element("li", {}, element("p", { dir: "auto" }, foreign(one.question)),
+  return element("li", {}, element("p", { dir: "auto" }, element("strong", {}, foreign(one.question))),
     element("p", { class: "facts" }, facts.filter(Boolean).join(" · ")),
     about && element("blockquote", { dir: "auto" }, seen(about)),
     one.comment && element("p", { dir: "auto" }, seen(one.comment)));
 }
 
-/** The newest mark on each question as a line of a test, as `drift eval from-feedback` makes it. @param {any[]} all @param {string} project @param {AbortSignal} signal */
-async function testOf(all, project, signal) {
-  const newest = new Map(all.toReversed().map((one) => [one.question, one])), said = [...newest.values()].reverse();
-  const chunks = await chunksOf(said.flatMap((one) => [...one.expected, ...one.facts.flatMap((/** @type {any} */ fact) => fact.chunk_ids)]), project, signal);
-  return { lines: said.map((one) => questionOf(one, chunks)).filter(Boolean), questions: said.length };
-}
-
-/** The chunks of a project by their ids, a few at a time. @param {string[]} ids @param {string} project @param {AbortSignal} signal */
-async function chunksOf(ids, project, signal) {
+/** The chunks that marks name, a few at a time. @param {any[]} said @param {string} project @param {AbortSignal} signal */
+async function chunksOf(said, project, signal) {
+  const ids = said.flatMap((one) => [...one.expected, ...one.facts.flatMap((/** @type {any} */ fact) => fact.chunk_ids)]);
   const waiting = [...new Set(ids)], found = new Map();
   const reader = async () => {
     for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
-      const chunk = await read(`chunks/${encodeURIComponent(id)}`, { project_id: project }, signal).catch((error) => {
-        if (error instanceof Problem && ["not_found", "invalid_request"].includes(error.code)) return null; // a text, or removed since
-        throw error;
-      });
-      if (chunk) found.set(id, chunk);
+      try {
+        found.set(id, await read(`chunks/${encodeURIComponent(id)}`, { project_id: project }, signal));
+      } catch (error) { // a text, or removed since
+        if (!(error instanceof Problem && ["not_found", "invalid_request"].includes(error.code))) throw error;
+      }
     }
   };
   await Promise.all(Array.from({ length: READS_AT_ONCE }, reader));
   return found;
 }
 
-/**
- * Pure: a mark as a question with what its answer is to show; null where it does not say what.
- * @param {any} said
- * @param {Map<string, any>} chunks
- */
-export function questionOf(said, chunks) {
+/** A mark as a question with what its answer is to show; null where it does not say what. @param {any} said @param {Map<string, any>} chunks */
+function questionOf(said, chunks) {
   if (said.stands_alone === false) return null;
   const asked = { id: said.retrieval_id, question: said.question, type: "feedback" };
   let held = said.expected.filter((/** @type {string} */ one) => chunks.has(one));

@@ -1,6 +1,5 @@
 /**
- * A search at work: its phases with their time, and the follow-ups as they grow. At its end it is how
- * the answer was found.
+ * A search at work: its phases with their time, its follow-ups as they grow; at its end how it was found.
  */
 import { add, button, element, foreign, forReaders, say } from "./elements.js";
 import { meter } from "./confidence.js";
@@ -143,7 +142,7 @@ export class Work {
     const most = Math.max(...steps.map((one) => one.seconds), 0.001);
     for (const { row, seconds } of steps) {
       const bar = element("i", { class: "size" });
-      bar.style.inlineSize = `${Math.max(1, Math.round(seconds / most * 100))}%`;
+      bar.style.width = `${Math.max(1, Math.round(seconds / most * 100))}%`;
       this.time(row, 0, seconds * 1000);
       add(row, element("span", { class: "bar", "aria-hidden": "true" }, bar));
       row.classList.add("done");

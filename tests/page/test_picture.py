@@ -84,7 +84,7 @@ async def opened(visit: Visit) -> None:
 
 async def names(visit: Visit, kind: str) -> list[str]:
     """Return the names in the list under the heading of a kind."""
-    rows = visit.page.locator(f"{PICTURE} h4:has(.is-{kind}) + ul .row bdi")
+    rows = visit.page.locator(f"{PICTURE} h3:has(.is-{kind}) + ul .row bdi")
     return await rows.all_inner_texts()
 
 
@@ -239,11 +239,11 @@ async def test_hostile_names_in_it_are_text(visit: Visit) -> None:
         of_first = chunk(1, *hostile, title=next(iter(part.values())))
         await harbour(visit, chunk_1=of_first)
         await opened(visit)
-        rows = visit.page.locator(f"{PICTURE} h4:has(.is-entity) + ul .row bdi")
+        rows = visit.page.locator(f"{PICTURE} h3:has(.is-entity) + ul .row bdi")
         told = await rows.evaluate_all("(all) => all.map((one) => one.textContent)")
         assert {shown(text) for text in part.values() if text.strip()} <= set(told)
         for kind in ("entity", "community"):
-            await visit.page.locator(f"{PICTURE} h4:has(.is-{kind}) + ul .row").first.focus()
+            await visit.page.locator(f"{PICTURE} h3:has(.is-{kind}) + ul .row").first.focus()
         inside = visit.page.locator(f"{PICTURE} .picture-inside")
         assert await inside.locator("script, img, svg, iframe, a, [onerror], [style]").count() == 0
         await assert_is_text_alone(visit, ".answer", f"from {at}")
