@@ -96,13 +96,14 @@ function before(history, include) {
 }
 
 /**
- * Send a document to a route that answers without one.
+ * Send a document to a route, and return its reply.
  * @param {string} path
  * @param {object} body
+ * @param {AbortSignal} [signal]
  */
-export async function give(path, body) {
+export async function give(path, body, signal) {
   const headers = { "content-type": "application/json" };
-  await sent(new URL(path, document.baseURI), { method: "POST", body: JSON.stringify(body), headers });
+  return sent(new URL(path, document.baseURI), { method: "POST", body: JSON.stringify(body), headers, signal });
 }
 
 /**

@@ -11,7 +11,7 @@ import { canBeSent, key, useKey } from "./credential.js";
 import { TAKES, prepareDocuments } from "./documents.js";
 import { button, byId, element } from "./elements.js";
 import { openKeyDialog, prepareKeyDialog } from "./key_dialog.js";
-import { closePanel, preparePanel } from "./panel.js";
+import { closePanel, openPanel, preparePanel } from "./panel.js";
 import { problemView } from "./problems.js";
 import { chosen, listProjects, showProject } from "./project.js";
 import { keepForNextTime, lastTime } from "./settings.js";
@@ -162,6 +162,10 @@ function prepareTools() {
     await projectChanged();
   });
   byId("show-communities").addEventListener("click", () => void openCommunities(chosen()));
+  byId("show-marks").addEventListener("click", () => {
+    const project = chosen();
+    void openPanel({ title: word("marks.title"), load: async (signal) => (await import("./marks.js")).marks(project, signal) });
+  });
   const confidence = /** @type {HTMLInputElement} */ (byId("confidence"));
   confidence.checked = isShown();
   confidence.addEventListener("change", () => showConfidence(confidence.checked));

@@ -66,7 +66,7 @@ class Picture {
     const made = element("div", { class: "picture-list" });
     for (const kind of kinds) {
       const things = this.layout.things.filter((one) => one.kind === kind);
-      add(made, element("h4", {}, element("i", { class: `shape is-${kind}`, "aria-hidden": "true" }), word(`picture.kind.${kind}`)),
+      add(made, element("h3", {}, element("i", { class: `shape is-${kind}`, "aria-hidden": "true" }), word(`picture.kind.${kind}`)),
         element("ul", {}, ...things.map((one) => element("li", {}, this.row(one)))));
     }
     return made;

@@ -105,6 +105,7 @@ export async function showProject(ask, signal, again) {
     byId("examples").replaceChildren(...questions.map((one) =>
       element("li", {}, element("button", { type: "button", class: "example", onclick: () => ask(one) }, foreign(one)))));
     byId("show-communities").hidden = !held.communities;
+    byId("show-marks").hidden = !held.rights?.includes("write");
     byId("examples-title").textContent = held.chunks ? word("examples.title") : word("examples.empty");
     byId("examples-title").hidden = Boolean(held.chunks) && !questions.length;
     showHowToFill(held.chunks ? null : again);

@@ -9,7 +9,7 @@ const range = (id, before = Infinity) => IDBKeyRange.bound([id], [id, before], f
 /**
  * @typedef {{ id: string, caller: string, name: string, project: string, when: number, count: number }} Thread
  * @typedef {{ role: "user" | "assistant", content: string }} Message
- * @typedef {{ score: 1 | -1, fact?: number, reason?: string }} Mark
+ * @typedef {{ score: 1 | -1, fact?: number, reason?: string, comment?: string }} Mark
  *
  * @typedef {object} Kept a question with its answer
  * @property {string} thread

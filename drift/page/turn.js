@@ -6,10 +6,8 @@ import { addressOf } from "./address.js";
 import { AnswerText } from "./answer_text.js";
 import { isShown, meter } from "./confidence.js";
 import { add, button, element, foreign, say, seen } from "./elements.js";
-import { explainView } from "./explain.js";
 import { asMarkdown, download, fileName, withNumbers } from "./export.js";
 import { feedbackView } from "./feedback.js";
-import { answerPicture } from "./picture_place.js";
 import { problemView } from "./problems.js";
 import { marks, referenceList } from "./reference_list.js";
 import { referred } from "./references.js";
@@ -96,8 +94,8 @@ export class Turn {
   finished(result) {
     this.kept.seconds = (performance.now() - this.work.began) / 1000;
     this.kept.result = result;
-    this.work.end(result);
     const found = referred(result), { when } = this.kept;
+    this.work.end(result, async () => (await import("./how_found.js")).howFound(this.asked, found.items, result, this.leaving.signal));
     result = { ...result, residual_uncertainty: told(result.residual_uncertainty) };
     this.rewritten(result.query);
     if (isStandIn()) add(this.below, element("p", { class: "facts" }, word("answer.standIn")));
@@ -118,10 +116,8 @@ export class Turn {
     this.answer.append(found.text);
     this.answer.grow(); // with what stands below it, not a frame later
     add(this.below, this.verdict(result, found), this.uncertain(result, found));
-    if (found.items.length) {
-      add(this.below, referenceList(found.items, this.asked.project), answerPicture(found.items, result, this.asked.project));
-    }
-    add(this.below, this.open(result), this.actions(result, found, when), this.marks(), this.why());
+    if (found.items.length) add(this.below, referenceList(found.items, this.asked.project));
+    add(this.below, this.open(result), this.actions(result, found, when), this.marks());
     this.say(counted("answer.ready", found.items.length));
   }
 
@@ -174,13 +170,8 @@ export class Turn {
     this.answer.end();
     add(this.below, this.nothing(result, "verdict.not_found"));
     if (found.near.length) add(this.below, referenceList(found.near, this.asked.project, "references.near"));
-    add(this.below, this.open(result), this.actions(result, found, when), this.marks(), this.why());
+    add(this.below, this.open(result), this.actions(result, found, when), this.marks());
     this.say(word("verdict.not_found"));
-  }
-
-  /** What explains the answer, unless it is one of nodes. */
-  why() {
-    return this.asked.depth === "nodes" ? null : explainView(this.asked, this.leaving.signal);
   }
 
   /** @param {any} result @param {string} [what] the word for what is missing */

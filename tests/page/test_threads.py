@@ -246,12 +246,21 @@ async def test_an_answer_is_marked_with_its_sentence_and_why(visit: Visit) -> No
     await visit.ask(QUESTION, project=PROJECT, until=DONE)
     await visit.page.get_by_role("button", name="Wrong", exact=True).click()
     await visit.page.select_option(".why select", "1")
+    comment = r"document.querySelector('.why textarea').value = ' Since 2026.\ud800\0 <b> '"
+    await visit.page.evaluate(comment)
     await visit.page.get_by_role("button", name="It is out of date").click()
     await visit.page.wait_for_selector(".why", state="hidden")
     given = [{**one, "retrieval_id": ""} for one in sent[1:]]
     about = {"retrieval_id": "", "score": -1}
-    assert given == [about, {**about, "fact": 1, "reason": "old"}]
+    assert given == [about, {**about, "fact": 1, "reason": "old", "comment": "Since 2026. <b>"}]
     assert replies == [204, 204]
+    await visit.page.click("#new-thread")
+    await visit.page.click("#show-marks")
+    row = await visit.text("#panel-body li")
+    assert f"{QUESTION}\n" in row
+    assert "Wrong · It is out of date · " in row
+    assert row.endswith("Since 2026. <b>")
+    await visit.page.go_back()
     await reopened(visit)
     pressed = visit.page.locator(".marks [aria-pressed=true]")
     assert await pressed.all_inner_texts() == ["Wrong"]
