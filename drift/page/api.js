@@ -30,6 +30,22 @@ export class Problem extends Error {
 }
 
 /**
+ * Fetch what a route gives.
+ * @param {string} path segments are encoded already
+ * @param {Record<string, string | number | null | undefined>} [parameters]
+ * @param {AbortSignal} [signal]
+ * @param {Record<string, string>} [headers]
+ */
+export function receive(path, parameters = {}, signal, headers = {}) {
+  const address = new URL(path, document.baseURI);
+  address.search = "";
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== null && value !== undefined) address.searchParams.set(name, String(value));
+  }
+  return sent(address, { signal, headers });
+}
+
+/**
  * Read a route.
  * @param {string} path segments are encoded already
  * @param {Record<string, string | number | null | undefined>} [parameters]
@@ -37,12 +53,7 @@ export class Problem extends Error {
  * @returns {Promise<any>}
  */
 export async function read(path, parameters = {}, signal) {
-  const address = new URL(path, document.baseURI);
-  address.search = "";
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value !== null && value !== undefined) address.searchParams.set(name, String(value));
-  }
-  const reply = await sent(address, { signal });
+  const reply = await receive(path, parameters, signal);
   try {
     return await reply.json();
   } catch (error) {

@@ -60,6 +60,12 @@ export async function openPanel(shown) {
   await show();
 }
 
+/** Show something else in the place of what is open. @param {Shown} shown */
+export function goOn(shown) {
+  opened.pop();
+  return openPanel(shown);
+}
+
 export function closePanel() {
   if (!panel().open) return;
   panel().close();
