@@ -10,16 +10,17 @@ import { pdfWorker } from "./trusted.js";
 import { word } from "./words.js";
 
 const LIBRARY = new URL("./vendor/pdfjs-dist/pdf.min.mjs", import.meta.url).href;
-const PIECE = 2 ** 16;
+/** Bytes of a request, and requests for a whole file: one that lists its pages one by one takes them all. */
+const PIECE = 2 ** 18, MOST_PIECES = 48;
 /** Pages beside the one where words should stand that are looked at, and dots of a drawing. */
 const MOST_AWAY = 12, MOST_DOTS = 2 ** 24;
-/** Milliseconds after which a file that cannot be opened is given up. */
-const PATIENCE = 30_000;
-const CLOSER = 1.6;
 
-/** @typedef {{ quote: string, page: number, share: number }} At words, their page (0: unknown), and how far into the document they are */
+/**
+ * @typedef {{ quote: string, page: number, share: number }} At words, their page (0: unknown), and how far into the document they are
+ * @typedef {(one: Promise<any>) => Promise<any>} OrBroken fails as soon as the file cannot be fetched or read any more
+ */
 
-/** Why a document is not shown; `word` names the sentence. */
+/** Why a document is not shown; its message is the key of the sentence. */
 export class Unshown extends Error {}
 
 /**
@@ -34,32 +35,24 @@ export async function pdfView(path, project, at, signal) {
   const bytes = new Uint8Array(await begun.arrayBuffer());
   if (!new TextDecoder("latin1").decode(bytes.subarray(0, 1024)).includes("%PDF-")) throw new Unshown("source.broken");
 
-  let reject = (/** @type {unknown} */ _) => {};
-  const broken = new Promise((_, no) => { reject = no; });
+  let fail = (/** @type {unknown} */ _) => {};
+  const broken = new Promise((_, reject) => { fail = reject; }), orBroken = (/** @type {Promise<any>} */ one) => Promise.race([one, broken]);
   broken.catch(() => {});
   const port = pdfWorker(), worker = new lib.PDFWorker({ port, verbosity: 0 });
-  port.addEventListener("error", () => reject(new Unshown("source.broken")));
-  const patience = setTimeout(() => reject(new Unshown("source.slow")), PATIENCE);
+  port.addEventListener("error", () => fail(new Unshown("source.broken")));
   signal.addEventListener("abort", () => {
-    clearTimeout(patience);
-    reject(new Problem("stopped"));
+    fail(new Problem("stopped"));
     worker.destroy();
     port.terminate();
   });
   const task = lib.getDocument({
-    ...file(lib, begun, bytes, get, reject), worker, rangeChunkSize: PIECE, disableAutoFetch: true, disableStream: true,
+    ...file(lib, begun, bytes, get, (error) => fail(error)), worker, disableAutoFetch: true, disableStream: true,
     disableWorkerRendering: true, enableXfa: false, useWasm: false, maxImageSize: MOST_DOTS, verbosity: 0,
   });
-  task.onPassword = () => reject(new Unshown("source.encrypted"));
-  const orBroken = (/** @type {Promise<any>} */ one) => Promise.race([one, broken]);
-  try {
-    const pdf = await orBroken(task.promise.catch((/** @type {Error} */ error) => {
-      throw new Unshown(error.name === "PasswordException" ? "source.encrypted" : "source.broken");
-    }));
-    return await pages(lib, pdf, at.quote, await orBroken(pageOf(pdf, at)), orBroken);
-  } finally {
-    clearTimeout(patience);
-  }
+  const pdf = await orBroken(task.promise.catch((/** @type {Error} */ error) => {
+    throw new Unshown(error.name === "PasswordException" ? "source.encrypted" : "source.broken");
+  }));
+  return pages(lib, pdf, at.quote, await orBroken(pageOf(pdf, at)), orBroken);
 }
 
 /**
@@ -74,18 +67,14 @@ function file(lib, begun, bytes, get, failed) {
     if (reply.status !== 206 || reply.headers.get("etag") !== tag) throw new Problem("not_found"); // another file by now
     range.onDataRange(begin, new Uint8Array(await reply.arrayBuffer()));
   }).catch(failed);
-  return { range };
+  return { range, rangeChunkSize: PIECE * Math.ceil(size / PIECE / MOST_PIECES) };
 }
 
-/**
- * The page on which words stand, near where they should be.
- * @param {any} pdf
- * @param {At} at
- */
+/** The page on which words stand, near where they should be. @param {any} pdf @param {At} at */
 async function pageOf(pdf, at) {
   const first = Math.min(pdf.numPages, Math.max(1, at.page || Math.round(at.share * pdf.numPages)));
-  for (let away = 0; at.quote && away <= MOST_AWAY; away += 1) {
-    for (const number of away ? [first + away, first - away] : [first]) {
+  for (let away = 0; away <= MOST_AWAY; away += 1) {
+    for (const number of new Set([first + away, first - away])) {
       if (number < 1 || number > pdf.numPages) continue;
       const { items } = await (await pdf.getPage(number)).getTextContent();
       if (placeAmong(letters(items.map((/** @type {any} */ one) => one.str ?? "").join("")), at.quote)) return number;
@@ -95,46 +84,37 @@ async function pageOf(pdf, at) {
 }
 
 /**
- * One page after the other.
- * @param {any} lib @param {any} pdf @param {string} quote @param {number} number @param {(one: Promise<any>) => Promise<any>} orBroken
+ * One page after the other, as wide as the panel.
+ * @param {any} lib @param {any} pdf @param {string} quote @param {number} number @param {OrBroken} orBroken
  */
 async function pages(lib, pdf, quote, number, orBroken) {
-  let zoom = 1, turns = 0, width = 0, isFound = false;
-  const turn = (/** @type {string} */ key, /** @type {() => void} */ change) => button(word(key), () => {
-    change();
-    void draw().catch((error) => sheet.replaceChildren(problemView(error, { again: () => void draw() })));
+  let turns = 0, width = 0;
+  const sheet = element("div", { class: "sheet", role: "region" }), where = element("span", { class: "facts", role: "status" });
+  const turn = (/** @type {string} */ key, /** @type {number} */ by) => button(word(key), () => {
+    number += by;
+    void draw().catch((error) => sheet.replaceChildren(problemView(error, {})));
   });
-  const before = turn("source.pageBefore", () => { number -= 1; }), after = turn("source.pageAfter", () => { number += 1; });
-  const closer = turn("source.closer", () => { zoom *= CLOSER; }), wide = turn("source.wide", () => { zoom = 1; });
-  const where = element("span", { class: "facts", role: "status" }), sheet = element("div", { class: "sheet", role: "region", tabindex: "0" });
+  const before = turn("source.pageBefore", -1), after = turn("source.pageAfter", 1);
   // the letters over the drawing are as large as its own
-  const fit = () => {
-    const paper = /** @type {HTMLElement | null} */ (sheet.querySelector(".paper"));
-    paper?.style.setProperty("width", `${100 * zoom}%`);
-    paper?.style.setProperty("--total-scale-factor", String(sheet.clientWidth * zoom / width));
-  };
-  new ResizeObserver(fit).observe(sheet);
+  const fit = () => sheet.style.setProperty("--total-scale-factor", String(sheet.clientWidth / width));
   async function draw() {
     const mine = (turns += 1);
-    where.textContent = word("source.page", { page: number, all: pdf.numPages });
-    sheet.setAttribute("aria-label", where.textContent);
+    sheet.setAttribute("aria-label", (where.textContent = word("source.page", { page: number, all: pdf.numPages })));
     before.disabled = number <= 1;
     after.disabled = number >= pdf.numPages;
-    closer.disabled = zoom > CLOSER;
-    wide.disabled = zoom === 1;
     const page = await orBroken(pdf.getPage(number)), plain = page.getViewport({ scale: 1 });
-    const dots = (sheet.clientWidth || byId("panel-body").clientWidth) * zoom * Math.min(2, devicePixelRatio);
+    const dots = (sheet.clientWidth || byId("panel-body").clientWidth) * Math.min(2, devicePixelRatio);
     const viewport = page.getViewport({ scale: Math.min(dots / plain.width, Math.sqrt(MOST_DOTS / (plain.width * plain.height))) });
     const canvas = element("canvas", { "aria-hidden": "true", width: Math.ceil(viewport.width), height: Math.ceil(viewport.height) });
     const text = element("div", { class: "page-text" }), textContentSource = await orBroken(page.getTextContent());
     await orBroken(Promise.all([page.render({ canvas, viewport }).promise, new lib.TextLayer({ textContentSource, container: text, viewport: plain }).render()]));
-    if (mine !== turns) return;
-    isFound = markWords(text, quote);
+    if (mine !== turns) return false;
     width = plain.width;
-    sheet.replaceChildren(element("div", { class: "paper" }, canvas, text));
     fit();
-    sheet.querySelector("mark")?.scrollIntoView({ block: "center" });
+    sheet.replaceChildren(canvas, text);
+    return markWords(text, quote);
   }
-  await draw();
-  return { view: element("div", { class: "pdf" }, element("div", { class: "buttons" }, before, where, after, closer, wide), sheet), isFound };
+  const isFound = await draw();
+  new ResizeObserver(fit).observe(sheet);
+  return { view: element("div", { class: "pdf" }, element("div", { class: "buttons" }, before, where, after), sheet), isFound };
 }

@@ -62,19 +62,11 @@ function fromHtml(one, to) {
     return add(to, link(one.getAttribute("href"), words));
   }
   const tag = heading ? `h${Math.min(6, Number(heading[1]) + 3)}` : BLOCKS.has(name) ? "div" : MADE.has(name) ? name : "";
-  const made = tag ? element(/** @type {"div"} */ (tag)) : to;
-  if (name === "pre") made.setAttribute("tabindex", "0");
-  if (name === "td" || name === "th") span(one, made);
+  if (!tag) return within(one, to);
+  const span = (/** @type {string} */ key) => (Number(one.getAttribute(key)) > 1 ? Math.min(100, Math.trunc(Number(one.getAttribute(key)))) : null);
+  const made = element(/** @type {"div"} */ (tag), { tabindex: tag === "pre" ? "0" : null, colspan: span("colspan"), rowspan: span("rowspan") });
   within(one, made);
-  if (made !== to) add(to, name === "table" ? element("div", { class: "table", tabindex: "0" }, made) : made);
-}
-
-/** @param {Element} one @param {HTMLElement} cell */
-function span(one, cell) {
-  for (const name of ["colspan", "rowspan"]) {
-    const count = Number(one.getAttribute(name));
-    if (count > 1 && count <= 100) cell.setAttribute(name, String(Math.trunc(count)));
-  }
+  add(to, tag === "table" ? element("div", { class: "table", tabindex: "0" }, made) : made);
 }
 
 /** @param {string} text @param {At} at */

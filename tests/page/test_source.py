@@ -1,0 +1,250 @@
+"""The document of a passage beside the answer: itself at the words, or its passages and why."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from io import BytesIO
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.async_api import Page, Route
+from pypdf import PdfWriter
+
+from tests.page.browser import PHONE, Visit
+from tests.page.conftest import Visits
+from tests.page.replies import PROBLEM, answer, answering, citation, problem, stream
+
+pytestmark = [pytest.mark.slow, pytest.mark.asyncio(loop_scope="module")]
+
+QUOTE = "The ferry leaves at nine."
+MARKED = "#panel .source mark"
+NOTE = "#panel .source > [role=status]"
+
+
+def pdf(pages: int, *, quote_on: int = 1, size: int = 0, more: str = "") -> bytes:
+    """Return a PDF of pages with lines on them, and a quote broken over two lines on one."""
+    font = "/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>"
+    kids = " ".join(f"{3 + 2 * at} 0 R" for at in range(pages))
+    parts = [f"<</Type/Catalog/Pages 2 0 R{more}>>", f"<</Type/Pages/Count {pages}/Kids[{kids}]>>"]
+    for number in range(1, pages + 1):
+        lines = [f"({number}.{line} Rows of words that fill a page.) Tj T*" for line in range(30)]
+        if number == quote_on:
+            lines[12:12] = ["(They say so: The ferry lea-) Tj T*", "(ves at nine.) Tj T*"]
+        text = "\n".join(["BT /F1 12 Tf 14 TL 60 760 Td", *lines, "ET", "%" + "." * size])
+        content = f"{len(parts) + 2} 0 R"
+        parts.append(f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents {content}{font}>>")
+        parts.append(f"<</Length {len(text)}>>stream\n{text}\nendstream")
+    body, places = "%PDF-1.7\n", []
+    for at, part in enumerate(parts, 1):
+        places.append(f"{len(body):010} 00000 n \n")
+        body += f"{at} 0 obj{part}endobj\n"
+    table = f"xref\n0 {len(parts) + 1}\n0000000000 65535 f \n" + "".join(places)
+    end = f"trailer<</Size {len(parts) + 1}/Root 1 0 R>>\nstartxref\n{len(body)}\n%%EOF"
+    return (body + table + end).encode()
+
+
+def encrypted() -> bytes:
+    """Return a PDF that wants a password."""
+    writer, made = PdfWriter(), BytesIO()
+    writer.add_blank_page(200, 200)
+    writer.encrypt("a word")
+    writer.write(made)
+    return made.getvalue()
+
+
+async def keeping(
+    page: Page, name: str, media_type: str, content: bytes | None, **chunk: Any
+) -> list[int]:
+    """Have a document kept under a name; return the sizes of what is sent of it, as it is sent."""
+    sent: list[int] = []
+    document = {"id": name, "name": name}
+    text = f"Before it. {QUOTE} Behind it."
+    own = {"heading": None, "place": "1 of 4", "text": text, "document": document}
+    own |= {"id": "c", "before": None, "after": None, **chunk}
+    kept = None if content is None else {"type": media_type, "size": len(content)}
+
+    async def reply(route: Route) -> None:
+        path = urlsplit(route.request.url).path
+        if path.endswith("/content") and content is not None:
+            asked = re.fullmatch(r"bytes=(\d+)-(\d+)", route.request.headers.get("range", ""))
+            first, last = (int(one) for one in asked.groups()) if asked else (0, len(content))
+            body = content[first : last + 1]
+            sent.append(len(body))
+            about = {"content-type": media_type, "etag": '"1"'}
+            if asked:
+                about["content-range"] = f"bytes {first}-{first + len(body) - 1}/{len(content)}"
+            await route.fulfill(body=body, status=206 if asked else 200, headers=about)
+        else:
+            told = own if "/chunks/" in path else {**document, "content": kept}
+            await route.fulfill(body=json.dumps(told), content_type="application/json")
+
+    await page.route(re.compile(r"/(chunks|documents)/[^/]+(/content)?(\?|$)"), reply)
+    return sent
+
+
+async def opened(visit: Visit, *cited: dict[str, Any]) -> None:
+    """Ask, and open the first reference."""
+    many = list(cited) or [citation(1, span=QUOTE, page=1)]
+    await answering(visit.page, stream(("result", answer("It is so.", [("It is so.", many)]))))
+    await visit.ask("What?")
+    await visit.page.click(".answer .cite >> nth=0")
+    await visit.page.wait_for_selector("#panel .source")
+
+
+async def marked(visit: Visit) -> str:
+    return "".join(await visit.page.locator(MARKED).all_inner_texts())
+
+
+async def test_a_pdf_opens_at_its_page_with_the_words_marked(visit: Visit) -> None:
+    content = pdf(400, quote_on=317)
+    sent = await keeping(visit.page, "timetable.pdf", "application/pdf", content)
+    await opened(visit, citation(1, span=QUOTE, page=317))
+    assert await marked(visit) == "The ferry leaves at nine"
+    assert await visit.text(".pdf .facts") == "Page 317 of 400"
+    assert max(sent) < len(content) / 2
+    drawn = await visit.page.locator(".pdf mark").first.bounding_box()
+    sheet = await visit.page.locator(".sheet").bounding_box()
+    assert drawn is not None
+    assert sheet is not None
+    assert sheet["x"] < drawn["x"] < sheet["x"] + sheet["width"] / 2
+    await visit.picture("source-pdf")
+    await visit.assert_for_everybody()
+    await visit.page.click("text=Next page")
+    await visit.page.wait_for_selector(".page-text :text('318.2 Rows')")
+    assert await visit.page.locator(".pdf mark").count() == 0
+
+
+async def test_a_pdf_with_scripts_is_drawn_and_they_do_not_run(visit: Visit) -> None:
+    script = "/OpenAction<</S/JavaScript/JS(app.alert\\('ran'\\))>>/AcroForm<</XFA[]/Fields[]>>"
+    await keeping(visit.page, "a.pdf", "application/pdf", pdf(3, quote_on=2, more=script))
+    await opened(visit)  # its page is another one than the citation says
+    assert await visit.text(".pdf .facts") == "Page 2 of 3"
+    assert await marked(visit) == "The ferry leaves at nine"
+
+
+@pytest.mark.parametrize(
+    ("name", "media_type", "content", "why"),
+    [
+        ("a.pdf", "application/pdf", b"GIF89a is no PDF", "cannot be read here"),
+        ("a.pdf", "application/pdf", b"%PDF-1.7 and then nothing", "cannot be read here"),
+        ("a.pdf", "application/pdf", encrypted(), "wants a password"),
+        ("a.docx", "application/vnd.openxmlformats", b"PK", "of this kind"),
+        ("a.txt", "text/plain", b"x" * (2**21 + 1), "more than 2 MiB"),
+        ("a.txt", "text/plain", None, "does not keep"),
+    ],
+)
+async def test_what_is_not_shown_is_said_and_its_passages_stand(
+    visits: Visits, name: str, media_type: str, content: bytes | None, why: str
+) -> None:
+    visit = await visits()
+    await keeping(visit.page, name, media_type, content)
+    await opened(visit)
+    assert why in await visit.text(NOTE)
+    assert await visit.text("#panel .here mark") == QUOTE
+    assert await visit.page.locator("text=Download").count() == (content is not None)
+
+
+@pytest.mark.parametrize(("status", "why"), [(404, "removed"), (503, "could not be fetched")])
+async def test_a_document_that_went_away_leaves_its_passage(
+    visits: Visits, status: int, why: str
+) -> None:
+    visit = await visits(refusals=True)
+    await keeping(visit.page, "a.txt", "text/plain", QUOTE.encode())
+    gone = json.dumps(problem(status, "not_found" if status == 404 else "unavailable"))
+    told = {"status": status, "body": gone, "content_type": PROBLEM}
+    await visit.page.route("**/documents/*/content*", lambda route: route.fulfill(**told))
+    await opened(visit)
+    assert why in await visit.text(NOTE)
+    assert await visit.text("#panel .here mark") == QUOTE
+
+
+async def test_a_pdf_that_is_removed_while_it_is_open_is_said(visits: Visits) -> None:
+    visit = await visits(refusals=True)
+    await keeping(visit.page, "a.pdf", "application/pdf", pdf(60, size=60_000))
+    await opened(visit)
+    await visit.page.route("**/documents/**", lambda route: route.abort())
+    while not await visit.page.locator(".sheet .problem").count():
+        await visit.page.click("text=Next page")
+        await visit.page.wait_for_function("document.querySelector('.sheet').childElementCount")
+        await asyncio.sleep(0.05)
+    assert "cannot be reached" in await visit.text(".sheet .problem")
+
+
+@pytest.mark.parametrize(
+    ("name", "media_type", "text", "shown"),
+    [
+        ("a.md", "text/markdown", "# Head\n\nHm. *The ferry* [leaves](/b) at nine.", "h4"),
+        ("a.html", "text/plain", "<h1>H</h1><p>The <b>ferry</b> leaves&nbsp;at nine.", "b mark"),
+        ("a.csv", "text/csv", 'when,what\n1,"The ferry leaves, at nine."\n2,x', "td mark"),
+        ("a.tsv", "text/plain", "when\twhat\n1\tThe ferry leaves at nine.", "td mark"),
+        ("a.py", "text/plain", "\n" * 40 + f"# {QUOTE}\n", "[data-line='41'] mark"),
+        ("a.json", "application/json", '{"at": "The ferry leaves at nine."}', ".is-numbered mark"),
+        ("a.txt", "text/plain", f"{QUOTE}\n" * 9 + f"Before it. {QUOTE} Behind.", ".lines mark"),
+    ],
+)
+async def test_text_has_its_form_with_the_words_marked(
+    visits: Visits, name: str, media_type: str, text: str, shown: str
+) -> None:
+    visit = await visits()
+    await keeping(visit.page, name, media_type, text.encode())
+    await opened(visit)
+    assert await visit.page.locator(f"#panel .source {shown}").count() == 1
+    assert (await marked(visit)).startswith("The ferry leaves")
+    await visit.picture(f"source-{name[2:]}")
+    await visit.assert_for_everybody()
+
+
+HOSTILE = """<title>x</title><body onload="ran = 1"><script>ran = 1</script><svg onload="ran = 1">
+<script>ran = 1</script></svg><img src=x onerror="ran = 1" alt="A harbour"><iframe srcdoc="x">
+</iframe><form action="/documents"><input autofocus onfocus="ran = 1"><button>Go</button>In it
+</form><a href="javascript:ran = 1">One</a><a href=" https://a.test/">Two</a><template>T</template>
+<style>* { display: none }</style><math><mtext><script>ran = 1</script></mtext></math>
+<p style="position: fixed" id="panel" onclick="ran = 1">The ferry leaves at nine.</p>"""
+
+
+async def test_nothing_of_html_runs_or_looks_like_the_page(visit: Visit) -> None:
+    await keeping(visit.page, "<img src=x onerror=ran=1>.html", "text/html", HOSTILE.encode())
+    await opened(visit)
+    assert await marked(visit) == "The ferry leaves at nine"
+    words = " ".join((await visit.text("#panel .source .answer")).split())
+    assert words == "A harbour In it One Two (a.test) The ferry leaves at nine."
+    found = await visit.page.evaluate(
+        """() => [typeof ran, ...[...document.querySelectorAll("#panel .answer *")].flatMap(
+          (one) => [...one.attributes].map(({ name, value }) => `${name}=${value}`))]"""
+    )
+    link = ["rel=noopener noreferrer", "target=_blank", "href=https://a.test/"]
+    assert found == ["undefined", "class=no-link", *link, "class=host"]
+
+
+async def test_the_pane_goes_through_what_the_answer_cites(visits: Visits) -> None:
+    name = "‮" + "<b>a long name</b> " * 20
+    visit = await visits(viewport=PHONE, color_scheme="dark")
+    await keeping(visit.page, "a.txt", "text/plain", QUOTE.encode())
+    about = {"span": QUOTE, "document_name": name}
+    await opened(visit, *(citation(at, **about) for at in (1, 2)), citation(3, span=QUOTE))
+    assert "U+202E" in await visit.text("#panel-title")
+    assert await visit.text("#panel summary") == "2 passages of this document in this answer"
+    await visit.page.click("#panel summary")
+    await visit.picture("source-phone")
+    await visit.assert_for_everybody()
+    assert await visit.page.evaluate("document.querySelector('#panel-body').scrollWidth") <= 390
+    await visit.page.click("#panel .rows li:last-child button")
+    await visit.page.wait_for_selector("#panel .buttons :text('2 of 3')")
+    await visit.page.click("text=Next passage")
+    await visit.page.wait_for_selector("#panel-title:text('Document 3')")
+    assert not await visit.page.locator("#panel-back").is_visible()
+    async with visit.page.expect_download() as coming:
+        await visit.page.click("text=Download")
+    assert (await coming.value).suggested_filename == "a.txt"
+    assert (await (await coming.value).path()).read_bytes() == QUOTE.encode()
+
+
+async def test_another_project_closes_the_pane(visit: Visit) -> None:
+    await keeping(visit.page, "a.txt", "text/plain", QUOTE.encode())
+    await opened(visit)
+    await visit.page.select_option("#project", index=1)
+    await visit.page.wait_for_selector("#panel", state="hidden")
+    assert await visit.page.locator("#panel-body *").count() == 0
