@@ -12,7 +12,7 @@ import { word } from "./words.js";
 
 /** Longer texts are shown by their passages. */
 const MOST_BYTES = 2 ** 21;
-const IS_TEXT = /^text\/|json|xml|yaml|toml|javascript|typescript/;
+const IS_TEXT = /^text\/|[/+-](json|xml|yaml|toml|javascript|typescript)$/;
 /** What endings say of a text whose media type says no more than that it is one. */
 const ENDINGS = /** @type {Record<string, string>} */ ({ md: "text/markdown", markdown: "text/markdown", html: "text/html", htm: "text/html", csv: "text/csv", tsv: "text/csv", txt: "text/plain", "": "text/plain" });
 

@@ -27,7 +27,8 @@ const LEFT_OUT = new Set(("head script style template iframe frame object embed 
  */
 export function textView(kind, text, at) {
   if (/csv|tab-separated/.test(kind)) return table(text, at) ?? lines(text, at, false);
-  const made = element("div", { class: "answer", dir: "auto" });
+  // the headings of the document stand below one of the page
+  const made = element("div", { class: "answer", dir: "auto" }, element("h3", { class: "for-readers" }, word("source.document")));
   if (/markdown/.test(kind)) showBlocks(made, blocks(text.replace(/[\ue000\ue001]/g, "\ufffd")), (number) => document.createTextNode(`[${number}]`));
   else if (/html/.test(kind)) within(inertDocument(text).body, made);
   else return lines(text, at, kind !== "text/plain");
