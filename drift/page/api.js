@@ -46,18 +46,16 @@ export function receive(path, parameters = {}, signal, headers = {}) {
 }
 
 /**
- * Read a route.
- * @param {string} path segments are encoded already
- * @param {Record<string, string | number | null | undefined>} [parameters]
- * @param {AbortSignal} [signal]
+ * Read a route that tells JSON.
+ * @param {Parameters<typeof receive>} asked
  * @returns {Promise<any>}
  */
-export async function read(path, parameters = {}, signal) {
-  const reply = await receive(path, parameters, signal);
+export async function read(...asked) {
+  const reply = await receive(...asked);
   try {
     return await reply.json();
   } catch (error) {
-    throw asProblem(error, signal);
+    throw asProblem(error, asked[2]);
   }
 }
 

@@ -15,9 +15,7 @@ export function letters(text) {
 /**
  * Where words begin and end among letters, or null: all of them, else their beginning, else their
  * end; behind the beginning of their passage rather than before it.
- * @param {string} all letters
- * @param {string} words
- * @param {string} [passage]
+ * @param {string} all letters @param {string} words @param {string} [passage]
  */
 export function placeAmong(all, words, passage = "") {
   const wanted = letters(words), from = Math.max(0, all.indexOf(letters(passage).slice(0, SOME)));
@@ -29,11 +27,8 @@ export function placeAmong(all, words, passage = "") {
 }
 
 /**
- * Mark words in a tree, and tell whether they are there. What the page itself puts between the words
- * of others is none of them.
- * @param {Node} root
- * @param {string} words
- * @param {string} [passage]
+ * Mark words in a tree, and tell whether they are there. What the page itself puts between is none.
+ * @param {Node} root @param {string} words @param {string} [passage]
  */
 export function markWords(root, words, passage = "") {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT), parts = /** @type {[Text, number][]} */ ([]);
@@ -51,17 +46,15 @@ export function markWords(root, words, passage = "") {
 
 /** @param {Text} node @param {number} from letters of it @param {number} to */
 function mark(node, from, to) {
+  const range = document.createRange(), isHere = to > 0 && from < node.data.length;
   let count = 0, at = 0, begin = -1, end = 0;
-  if (to > 0 && from < node.data.length) {
-    for (const one of node.data) {
-      const more = letters(one).length;
-      if (more && count >= from && count < to) [begin, end] = [begin < 0 ? at : begin, at + one.length];
-      count += more;
-      at += one.length;
-    }
+  for (const one of isHere ? node.data : "") {
+    const more = letters(one).length;
+    if (more && count >= from && count < to) [begin, end] = [begin < 0 ? at : begin, at + one.length];
+    count += more;
+    at += one.length;
   }
   if (begin < 0) return;
-  const range = document.createRange();
   range.setStart(node, begin);
   range.setEnd(node, end);
   range.surroundContents(element("mark"));

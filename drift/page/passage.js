@@ -4,7 +4,7 @@
  */
 import { read } from "./api.js";
 import { add, button, element, foreign, link, seen, webAddress } from "./elements.js";
-import { goOn, openPanel } from "./panel.js";
+import { openPanel } from "./panel.js";
 import { place, word } from "./words.js";
 
 /** @typedef {import("./references.js").Reference} Reference */
@@ -13,10 +13,10 @@ import { place, word } from "./words.js";
  * @param {Reference} reference
  * @param {string} project
  * @param {Reference[]} [among] the references of its answer
- * @param {typeof openPanel} [show]
+ * @param {boolean} [isInstead]
  */
-export function openReference(reference, project, among = [], show = openPanel) {
-  if (reference.kind === "chunk") return openPassage(reference, project, among, show);
+export function openReference(reference, project, among = [], isInstead = false) {
+  if (reference.kind === "chunk") return openPassage(reference, project, among, isInstead);
   if (reference.kind === "entity") return openEntity(reference.id, project, reference.title);
   return openPanel({ title: reference.title, load: async () => element("div", { class: "passage" },
     element("p", { class: "facts" }, foreign(reference.where)),
@@ -27,25 +27,18 @@ export function openReference(reference, project, among = [], show = openPanel) 
  * @param {Partial<Reference> & { id: string }} cited
  * @param {string} project
  * @param {Reference[]} [among]
- * @param {typeof openPanel} [show]
+ * @param {boolean} [isInstead]
  */
-function openPassage(cited, project, among = [], show = openPanel) {
-  return show({ title: cited.title || word("passage.title"), load: async (signal) => {
+function openPassage(cited, project, among = [], isInstead = false) {
+  return openPanel({ title: cited.title || word("passage.title"), load: async (signal) => {
     const chunk = await read(`chunks/${encodeURIComponent(cited.id)}`, { project_id: project || null }, signal);
-    const asRead = passage(chunk, project, cited.quote ?? ""), made = element("div", { class: "passage" }, ...about(chunk, cited.address));
-    if (!chunk.document) return add(made, asRead), made;
-    const { sourceView } = await import("./source.js");
-    const open = (/** @type {Reference} */ other) => void openReference(other, project, among, goOn);
-    add(made, await sourceView({ chunk, project, cited, among, goOn: open }, asRead, signal));
+    const where = [chunk.heading, chunk.place && word("passage.place", { place: place(chunk.place) })].filter(Boolean);
+    const made = element("div", { class: "passage" }, element("p", { class: "facts" }, ...where.flatMap((one, index) => [index ? " · " : "", foreign(one)])),
+      webAddress(cited.address) && element("p", { class: "facts" }, link(cited.address, document.createTextNode(word("passage.source")))));
+    const asRead = passage(chunk, project, cited.quote ?? ""), goOn = (/** @type {Reference} */ other) => void openReference(other, project, among, true);
+    add(made, chunk.document ? await (await import("./source.js")).sourceView({ chunk, project, cited, among, goOn }, asRead, signal) : asRead);
     return made;
-  } });
-}
-
-/** Where a passage stands, and where its document is from. @param {any} chunk @param {unknown} address */
-function about(chunk, address) {
-  const where = [chunk.heading, chunk.place && word("passage.place", { place: place(chunk.place) })].filter(Boolean);
-  return [element("p", { class: "facts" }, ...where.flatMap((one, index) => [index ? " · " : "", foreign(one)])),
-    webAddress(address) ? element("p", { class: "facts" }, link(address, document.createTextNode(word("passage.source")))) : null];
+  } }, isInstead);
 }
 
 /** @param {any} chunk @param {string} project @param {string} quote */

@@ -12,25 +12,17 @@ import { word } from "./words.js";
 
 /** Longer texts are shown by their passages. */
 const MOST_BYTES = 2 ** 21;
-const IS_TEXT = /^text\/|[/+-](json|xml|yaml|toml|javascript|typescript)$/;
+const IS_TEXT = /^text\/|[/+-](json|ndjson|xml|yaml|toml|javascript|typescript|sql|sh|stream)$/;
 /** What endings say of a text whose media type says no more than that it is one. */
 const ENDINGS = /** @type {Record<string, string>} */ ({ md: "text/markdown", markdown: "text/markdown", html: "text/html", htm: "text/html", csv: "text/csv", tsv: "text/csv", txt: "text/plain", "": "text/plain" });
 
 /**
  * @typedef {import("./references.js").Reference} Reference
- * @typedef {object} Opened
- * @property {any} chunk
- * @property {string} project
- * @property {Partial<Reference>} cited
- * @property {Reference[]} among the references of the answer
- * @property {(other: Reference) => void} goOn shows another in its place
+ * @typedef {{ chunk: any, project: string, cited: Partial<Reference>, among: Reference[], goOn: (other: Reference) => void }} Opened
+ *   a passage, the references of its answer, and how another of them is shown in its place
  */
 
-/**
- * @param {Opened} opened
- * @param {Node} asRead the passage as it was read
- * @param {AbortSignal} signal
- */
+/** @param {Opened} opened @param {Node} asRead the passage as it was read @param {AbortSignal} signal */
 export async function sourceView(opened, asRead, signal) {
   const { chunk, project, cited } = opened, path = `documents/${encodeURIComponent(chunk.document.id)}`;
   const ways = element("div", { class: "buttons" }), made = element("div", { class: "source" }, ways, others(opened, ways));
@@ -61,15 +53,15 @@ async function original(content, { chunk, project, cited }, path, signal) {
   const bytes = await (await receive(path, { project_id: project || null }, signal)).arrayBuffer(), [first, second] = new Uint8Array(bytes);
   const encoding = first === 0xff && second === 0xfe ? "utf-16le" : first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
   const text = new TextDecoder(encoding).decode(bytes).replace(/\r\n?/g, "\n");
-  return textView(type === "text/plain" ? ENDINGS[ending] ?? ending : type, text, { quote, passage, line: Number.parseInt(cited.lines ?? "") || 1 });
+  if (text.includes("\0")) throw new Unshown("source.kind");
+  return textView(/plain|stream/.test(type) ? ENDINGS[ending] ?? ending : type, text, { quote, passage });
 }
 
 /** Why the passages stand in the place of the document. @param {unknown} error */
 function why(error) {
-  if (error instanceof Unshown) return word(error.message);
-  if (!(error instanceof Problem)) console.info("The document cannot be shown.", error);
-  if (!(error instanceof Problem)) return word("source.broken");
-  return word({ content_not_kept: "source.notKept", not_found: "source.gone" }[error.code] ?? "source.unreachable");
+  if (error instanceof Problem) return word({ content_not_kept: "source.notKept", not_found: "source.gone" }[error.code] ?? "source.unreachable");
+  if (!(error instanceof Unshown)) console.info("The document cannot be shown.", error);
+  return word(error instanceof Unshown ? error.message : "source.broken");
 }
 
 /** Ways to what else the answer cites, and what of it is of this document. @param {Opened} opened @param {HTMLElement} ways */

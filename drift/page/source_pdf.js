@@ -15,20 +15,12 @@ const PIECE = 2 ** 18, MOST_PIECES = 48;
 /** Pages beside the one where words should stand that are looked at, and dots of a drawing. */
 const MOST_AWAY = 12, MOST_DOTS = 2 ** 24;
 
-/**
- * @typedef {{ quote: string, page: number, share: number }} At words, their page (0: unknown), and how far into the document they are
- * @typedef {(one: Promise<any>) => Promise<any>} OrBroken fails as soon as the file cannot be fetched or read any more
- */
+/** @typedef {{ quote: string, page: number, share: number }} At words, their page (0: unknown), and how far into the document they are */
 
 /** Why a document is not shown; its message is the key of the sentence. */
 export class Unshown extends Error {}
 
-/**
- * @param {string} path of the file
- * @param {string | null} project
- * @param {At} at
- * @param {AbortSignal} signal
- */
+/** @param {string} path of the file @param {string | null} project @param {At} at @param {AbortSignal} signal */
 export async function pdfView(path, project, at, signal) {
   const get = (/** @type {string} */ range) => receive(path, { project_id: project }, signal, { range });
   const [lib, begun] = await Promise.all([import(LIBRARY), get(`bytes=0-${PIECE - 1}`)]);
@@ -40,11 +32,7 @@ export async function pdfView(path, project, at, signal) {
   broken.catch(() => {});
   const port = pdfWorker(), worker = new lib.PDFWorker({ port, verbosity: 0 });
   port.addEventListener("error", () => fail(new Unshown("source.broken")));
-  signal.addEventListener("abort", () => {
-    fail(new Problem("stopped"));
-    worker.destroy();
-    port.terminate();
-  });
+  signal.addEventListener("abort", () => [fail(new Problem("stopped")), worker.destroy(), port.terminate()]);
   const task = lib.getDocument({
     ...file(lib, begun, bytes, get, (error) => fail(error)), worker, disableAutoFetch: true, disableStream: true,
     disableWorkerRendering: true, enableXfa: false, useWasm: false, maxImageSize: MOST_DOTS, verbosity: 0,
@@ -85,7 +73,7 @@ async function pageOf(pdf, at) {
 
 /**
  * One page after the other, as wide as the panel.
- * @param {any} lib @param {any} pdf @param {string} quote @param {number} number @param {OrBroken} orBroken
+ * @param {any} lib @param {any} pdf @param {string} quote @param {number} number @param {(one: Promise<any>) => Promise<any>} orBroken
  */
 async function pages(lib, pdf, quote, number, orBroken) {
   let turns = 0, width = 0;
