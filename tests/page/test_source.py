@@ -180,7 +180,12 @@ async def test_a_pdf_that_is_removed_while_it_is_open_is_said(visits: Visits) ->
     [
         ("a.md", "text/markdown", "# Head\n\nHm. *The ferry* [leaves](/b) at nine.", "h4"),
         ("a.html", "text/plain", "<h1>H</h1><p>The <b>ferry</b> leaves&nbsp;at nine.", "b mark"),
-        ("a.csv", "text/csv", 'when,what\n1,"The ferry leaves, at nine"\n2,x', "td mark:text('nine')"),
+        (
+            "a.csv",
+            "text/csv",
+            'when,what\n1,"The ferry leaves, at nine"\n2,x',
+            "td mark:text('nine')",
+        ),
         ("a.tsv", "text/plain", "when\twhat\n1\tThe ferry leaves at nine", "td mark:text('nine')"),
         ("a.py", "text/plain", "\n" * 40 + f"# {QUOTE}\n", "[data-line='41'] mark"),
         ("a.json", "application/json", '{"at": "The ferry leaves at nine."}', ".is-numbered mark"),
