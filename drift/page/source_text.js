@@ -10,15 +10,10 @@ import { word } from "./words.js";
 
 /** Characters before and behind a passage, and rows of a table, that are shown at most. */
 const AROUND = 40_000, MOST_ROWS = 400;
-/** Elements of HTML that are made here, without attributes, and those of which the words alone are; others are blocks. */
-const MADE = names("p blockquote pre code em strong b i u s del ins sub sup ul ol li dl dt dd table thead tbody tfoot tr th td caption br hr small kbd samp var cite q");
-const WORDS = names("span font label abbr time data mark dfn bdi bdo big tt acronym ruby rt picture center");
-const LEFT_OUT = names("head script style template iframe frame object embed svg math input select textarea button audio video canvas noscript noembed noframes dialog map");
-
-/** @param {string} text */
-function names(text) {
-  return new Set(text.split(" "));
-}
+/** Elements of HTML that are made, without attributes, those of which the words alone are, and those left out; others are blocks. */
+const [MADE, WORDS, LEFT_OUT] = ["p blockquote pre code em strong b i u s del ins sub sup ul ol li dl dt dd table thead tbody tfoot tr th td caption br hr small kbd samp var cite q",
+  "span font label abbr time data mark dfn bdi bdo big tt acronym ruby rt picture center",
+  "head script style template iframe frame object embed svg math input select textarea button audio video canvas noscript noembed noframes dialog map"].map((names) => new Set(names.split(" ")));
 
 /**
  * Return a document of a kind (a media type, or an ending), and whether the words are marked in it.
