@@ -33,6 +33,7 @@ _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
+    ".mjs": "text/javascript; charset=utf-8",
     ".json": "application/json",
     ".svg": "image/svg+xml",
 }
@@ -41,9 +42,12 @@ _TYPES = {
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'; trusted-types 'none'"
+    "require-trusted-types-for 'script'; trusted-types drift-source"
 )
-"""Nothing of elsewhere, nothing inline, and no text that becomes markup or a script."""
+"""Nothing of elsewhere, nothing inline, and no text that becomes markup or a script.
+
+The one policy is of page/trusted.js: a tree apart from the page, and one worker.
+"""
 
 _GUARDS = {
     "content-security-policy": CONTENT_SECURITY_POLICY,

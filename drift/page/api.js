@@ -30,23 +30,32 @@ export class Problem extends Error {
 }
 
 /**
- * Read a route.
+ * Fetch what a route gives.
  * @param {string} path segments are encoded already
  * @param {Record<string, string | number | null | undefined>} [parameters]
  * @param {AbortSignal} [signal]
- * @returns {Promise<any>}
+ * @param {Record<string, string>} [headers]
  */
-export async function read(path, parameters = {}, signal) {
+export function receive(path, parameters = {}, signal, headers = {}) {
   const address = new URL(path, document.baseURI);
   address.search = "";
   for (const [name, value] of Object.entries(parameters)) {
     if (value !== null && value !== undefined) address.searchParams.set(name, String(value));
   }
-  const reply = await sent(address, { signal });
+  return sent(address, { signal, headers });
+}
+
+/**
+ * Read a route that tells JSON.
+ * @param {Parameters<typeof receive>} asked
+ * @returns {Promise<any>}
+ */
+export async function read(...asked) {
+  const reply = await receive(...asked);
   try {
     return await reply.json();
   } catch (error) {
-    throw asProblem(error, signal);
+    throw asProblem(error, asked[2]);
   }
 }
 

@@ -98,9 +98,9 @@ function oneLine(text) {
 }
 
 /**
- * Hand a text to the reader as a file.
+ * Hand a text, or what a document holds, to the reader as a file.
  * @param {string} name
- * @param {string} text
+ * @param {string | ArrayBuffer} text
  * @param {string} [type]
  */
 export function download(name, text, type = "text/markdown") {

@@ -67,6 +67,7 @@ function askAgain(what) {
 /** A thread is of one project: another begins another. */
 function anotherProject() {
   if (projectOfThread()) return startNew();
+  closePanel();
   keepProject(chosen());
   return void projectChanged();
 }

@@ -24,7 +24,7 @@ export function marks(items, project) {
     if (!reference) return document.createTextNode(`[${number}]`);
     return element("button", {
       type: "button", class: "cite", "aria-label": word("references.open", { number, document: reference.title }),
-      title: plain(reference.title), onclick: () => void openReference(reference, project),
+      title: plain(reference.title), onclick: () => void openReference(reference, project, items),
     }, String(number));
   };
 }
@@ -35,12 +35,12 @@ export function marks(items, project) {
  * @param {string} [title] the word for its heading
  */
 export function referenceList(items, project, title = "references.title") {
-  const list = element("ol", { class: "references" }, ...items.slice(0, MOST_AT_ONCE).map((one) => row(one, project)));
+  const list = element("ol", { class: "references" }, ...items.slice(0, MOST_AT_ONCE).map((one) => row(one, project, items)));
   const made = element("section", { class: "sources" }, element("h3", {}, word(title), " ", element("span", { class: "count" }, String(items.length))), list);
   if (items.length > MOST_AT_ONCE) {
     add(made, element("button", { type: "button", class: "quiet", onclick: (event) => {
-      const first = row(items[MOST_AT_ONCE], project);
-      add(list, first, ...items.slice(MOST_AT_ONCE + 1).map((one) => row(one, project)));
+      const first = row(items[MOST_AT_ONCE], project, items);
+      add(list, first, ...items.slice(MOST_AT_ONCE + 1).map((one) => row(one, project, items)));
       event.currentTarget.remove();
       first.querySelector("button")?.focus();
     } }, word("references.all", { count: items.length })));
@@ -48,10 +48,10 @@ export function referenceList(items, project, title = "references.title") {
   return made;
 }
 
-/** @param {Reference} one @param {string} project */
-function row(one, project) {
+/** @param {Reference} one @param {string} project @param {Reference[]} items */
+function row(one, project, items) {
   const facts = element("span", { class: "facts" }, foreign(one.where), one.lines && ` · ${linesInWords(one.lines)}`);
-  const open = element("button", { type: "button", class: "open", onclick: () => void openReference(one, project) },
+  const open = element("button", { type: "button", class: "open", onclick: () => void openReference(one, project, items) },
     element("span", { class: "number", "aria-hidden": "true" }, String(one.number)), forReaders(`${one.number}. `),
     element("span", { class: "title" }, foreign(one.title || one.id)));
   const made = element("li", {}, open, facts);

@@ -15,6 +15,7 @@ import { hasWord, place, told, word } from "./words.js";
  * @property {string} quote the words that bear the statement out
  * @property {string} where heading, page and place
  * @property {string} lines
+ * @property {unknown} page of a document that has pages
  * @property {unknown} address where the document is from
  * @property {number | null} match 0 to 1
  * @property {number | null} confidence 0 to 1
@@ -120,7 +121,7 @@ function endOf(sentence, text, from) {
 function byNodes(answer, sources) {
   const items = sources.map((one, index) => ({
     number: index + 1, kind: kindOf(one.node_type), id: String(one.node_id), title: String(one.title),
-    quote: String(one.text ?? ""), where: nameOf(String(one.node_type)), lines: "", address: null,
+    quote: String(one.text ?? ""), where: nameOf(String(one.node_type)), lines: "", page: null, address: null,
     match: share(one.score), confidence: null, signals: {},
   }));
   const text = clean(answer).replace(NODES, (whole, number) => (items[number - 1] ? marked([Number(number)]) : whole));
@@ -149,7 +150,7 @@ function fromCitation(one, number) {
   return {
     number, kind: "chunk", id: String(one.chunk_id), title: one.document_name === WHOLE ? word("passage.whole") : String(one.document_name ?? one.label ?? ""),
     quote: String(one.span ?? ""), where: [below(one), page, one.place && place(one.place)].filter(Boolean).join(" · "),
-    lines: lines(one), address: one.source_uri, match: share(one.match), confidence: share(one.confidence), signals: one.signals ?? {},
+    lines: lines(one), page: one.page, address: one.source_uri, match: share(one.match), confidence: share(one.confidence), signals: one.signals ?? {},
   };
 }
 

@@ -37,6 +37,10 @@ def addresses() -> list[str]:
 
 PICTURE = ("answer_graph.js", "picture.js")
 """What is loaded when a picture is opened."""
+SOURCE = "source.js"
+"""What is loaded when a passage is opened."""
+PDF = {f"vendor/pdfjs-dist/{name}" for name in ("LICENSE", "pdf.min.mjs", "pdf.worker.min.mjs")}
+"""What is loaded when a PDF is opened."""
 FORCES = ("d3-dispatch", "d3-force", "d3-quadtree", "d3-timer")
 
 
@@ -84,22 +88,23 @@ def test_the_page_names_every_module_that_it_needs_once() -> None:
 
 def test_no_file_of_the_page_is_left_over() -> None:
     told = {"index.html", "page.css", "threads.css", "icon.svg", "words/en.json", "words/de.json"}
-    told |= {one for start in ("main.js", *PICTURE) for one in modules(start)}
+    told |= {one for start in ("main.js", SOURCE, *PICTURE) for one in modules(start)} | PDF
     told |= {f"vendor/{name}/{name}.min.js" for name in FORCES}
     told |= {f"vendor/{name}/LICENSE" for name in ("marked", *FORCES)}
     files = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file()}
     assert files == told
 
 
-def test_a_picture_is_loaded_when_it_is_opened_and_not_before() -> None:
+def test_pictures_and_documents_are_loaded_when_they_are_opened_and_not_before() -> None:
     at_once = set(modules())
     assert at_once.isdisjoint({"graph_layout.js", "graph_canvas.js", *PICTURE})
-    assert not [name for name in addresses() if "d3-" in name]
+    assert at_once.isdisjoint({SOURCE, "source_pdf.js", "source_text.js", "trusted.js"})
+    assert not [name for name in addresses() if "d3-" in name or "pdf" in name]
 
 
 def test_all_of_it_is_deployed_the_licences_too() -> None:
     files = {f"drift/page/{path.relative_to(FOLDER).as_posix()}" for path in FOLDER.rglob("*.*")}
-    licences = {f"drift/page/vendor/{name}/LICENSE" for name in ("marked", *FORCES)}
+    licences = {f"drift/page/vendor/{name}/LICENSE" for name in ("marked", "pdfjs-dist", *FORCES)}
     assert files | licences <= set(deployed_files())
 
 
