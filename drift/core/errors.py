@@ -1,7 +1,7 @@
 """Every error of ours, in families by what the caller does about it.
 
 - RequestError (400 to 415): the caller changes the request.
-- BusyError (429): the caller waits; StoppingError (503): it asks again.
+- BusyError (429): the caller waits; StoppingError, DocumentStoreError (503): it asks again.
 - NotConfiguredError (503): the operator sets what `problems` names.
 - UpstreamError (500): a server behind us failed after its retries.
 - UnusableReplyError: the model answered, but not usably: the step is dropped.
@@ -113,6 +113,19 @@ class NotFoundError(RequestError):
     status = 404
 
 
+class ContentNotKeptError(NotFoundError):
+    """The document is there, and the file that it was read from is not."""
+
+    code = "content_not_kept"
+
+    def __init__(self) -> None:
+        """Say how to have it kept."""
+        super().__init__(
+            "The original file of this document is not kept. Set DOCUMENT_STORE, then add the "
+            "document again or ingest its folder again."
+        )
+
+
 class ConflictError(RequestError):
     """What is asked for does not fit what is there."""
 
@@ -161,6 +174,21 @@ class StoppingError(DriftError):
     def __init__(self, detail: str = "The service is being stopped; ask again.") -> None:
         """Tell the caller to ask again."""
         super().__init__(detail)
+
+
+class DocumentStoreError(DriftError):
+    """The store of original files does not answer; come back after `retry_after_s` seconds."""
+
+    code = "document_store_unavailable"
+    status = 503
+    retry_after_s = 10
+
+    def __init__(self) -> None:
+        """Name the setting; what failed is the cause."""
+        super().__init__(
+            "The store of original files (DOCUMENT_STORE) cannot be read or written; try again "
+            "later."
+        )
 
 
 class NotConfiguredError(DriftError):

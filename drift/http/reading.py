@@ -6,7 +6,7 @@ project is read.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
@@ -22,11 +22,12 @@ from drift.contracts.request import project_id_problem
 from drift.core.deadline import Deadline
 from drift.core.errors import FieldProblem, InvalidRequestError, NotFoundError
 from drift.http import http
+from drift.http.content import content_of, respond
 from drift.http.cursors import KEY, NUMBER, TEXT, Kinds, ListName, cursor, position
 from drift.http.route import Call, Handler
 from drift.http.time_limits import READING_S
 from drift.model.reading import Page, PageQuery
-from drift.ports import GraphReader
+from drift.ports import DocumentStore, GraphReader
 
 if TYPE_CHECKING:  # it loads what only a first request shall
     from drift.http.service import Service
@@ -42,6 +43,7 @@ class ReadRequest:
     """What is asked of a read route, known to be right, and of a caller who is allowed to.
 
     `id` is that of the path; `query` holds the parameters, and `page` says which part of the list.
+    `originals` keep the files of documents.
     """
 
     caller: Caller
@@ -50,6 +52,8 @@ class ReadRequest:
     query: parameters.Parameters
     listed: ListName
     page: PageQuery
+    headers: Mapping[str, str]
+    originals: DocumentStore | None
 
     @property
     def project(self) -> Project:
@@ -63,7 +67,7 @@ class ReadRequest:
         return cursor(self.listed, page.last)
 
 
-Answer = Callable[[ReadRequest, GraphReader, Deadline], Awaitable[BaseModel]]
+Answer = Callable[[ReadRequest, GraphReader, Deadline], Awaitable[BaseModel | Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +76,7 @@ class ReadRoute:
 
     path: str
     parameters: type[parameters.Parameters]
-    shape: type[BaseModel]
+    shape: type[BaseModel] | None
     kinds: tuple[Kinds, ...]
     answer: Answer
 
@@ -104,7 +108,16 @@ class ReadRoute:
         after = None if given is None else position(listed, given)
         page = PageQuery(getattr(query, "limit", 0), after)
 
-        return ReadRequest(call.caller, project, id_, query, listed, page)
+        return ReadRequest(
+            call.caller,
+            project,
+            id_,
+            query,
+            listed,
+            page,
+            call.request.headers,
+            service.graph.originals,
+        )
 
     def handler(self) -> Handler:
         """Return what reads for a call; the caller's right on the project is known before."""
@@ -118,7 +131,7 @@ class ReadRoute:
             if asked.of is not None:
                 reader = (await service.seen(asked.of, wanted, deadline)).graph.reader
             found = await self.answer(asked, reader, deadline)
-            return http.read(found)
+            return found if isinstance(found, Response) else http.read(found)
 
         read.__name__, read.__doc__ = self.answer.__name__, self.answer.__doc__
         return read
@@ -136,7 +149,7 @@ async def project_ids(caller: Caller, reader: GraphReader) -> list[str]:
 
 
 def _route(
-    path: str, parameters: type[parameters.Parameters], shape: type[BaseModel], *kinds: Kinds
+    path: str, parameters: type[parameters.Parameters], shape: type[BaseModel] | None, *kinds: Kinds
 ) -> Callable[[Answer], ReadRoute]:
     """Make a route of the function that answers it, with its name, and its text as a summary."""
     return lambda answer: ReadRoute(path, parameters, shape, kinds, answer)
@@ -199,7 +212,23 @@ async def read_document(
 ) -> out.DocumentRead:
     """A document, with its chunks in their order."""
     document, chunks = _held(await reader.document(asked.project, asked.id, asked.page, deadline))
-    return out.DocumentRead(**dict(document), chunks=chunks.rows, next=asked.following(chunks))
+    content = await content_of(asked.originals, asked.project.id, document)
+    following = asked.following(chunks)
+    return out.DocumentRead(**dict(document), content=content, chunks=chunks.rows, next=following)
+
+
+@_route("documents/{id}/content", parameters.ContentParameters, None)
+async def read_content(asked: ReadRequest, reader: GraphReader, deadline: Deadline) -> Response:
+    """The original file of a document.
+
+    Its bytes, as `text/plain` where a browser would run them; 206 with the part that one `Range`
+    names, 304 where `If-None-Match` names its `ETag`.
+    """
+    document, _ = _held(await reader.document(asked.project, asked.id, PageQuery(1), deadline))
+    download = getattr(asked.query, "download", False)
+    return await respond(
+        asked.originals, asked.project.id, document, asked.headers, download=download
+    )
 
 
 @_route("chunks/{*id}", parameters.ProjectParameters, out.ChunkRead)
@@ -227,6 +256,7 @@ ROUTES = (
     read_project,
     read_documents,
     read_communities,
+    read_content,
     read_document,
     read_chunk,
     read_entity,

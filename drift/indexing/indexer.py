@@ -41,9 +41,10 @@ from drift.graph.writing.lease import Lease, holding
 from drift.graph.writing.records import DocumentBatch, DocumentRecord
 from drift.graph.writing.rows import stored_document
 from drift.indexing.batch_embedder import BatchEmbedder
-from drift.indexing.documents import Skipped, SourceDocument, document_of
+from drift.indexing.documents import Skipped, SourceDocument, document_of, sha256
 from drift.indexing.records import chunk_records, cut_up, document_record, embedding_of
-from drift.ports import Embedder
+from drift.originals.names import of_document, of_original
+from drift.ports import DocumentStore, Embedder
 
 SOURCE = "api"
 """The source of documents that are handed over one by one; an ingest has places for sources."""
@@ -64,7 +65,7 @@ class Indexer:
     """Writes documents of one project, each under the project's lease; building it opens nothing.
 
     `model` makes vectors of so many `dimensions`, and `names` are those of the indexes. A project
-    that is held is waited for up to `wait_s` seconds.
+    that is held is waited for up to `wait_s` seconds. `originals` keep the files of documents.
     """
 
     connection: Connection
@@ -75,6 +76,7 @@ class Indexer:
     names: IndexNames = field(default_factory=IndexNames)
     wait_s: float = 0.0
     copy: VectorCopy | None = None
+    originals: DocumentStore | None = None
     _own: OwnVectors = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -93,9 +95,9 @@ class Indexer:
     ) -> Indexed:
         """Have the project hold a document in this state; the same state again writes nothing.
 
-        It is a document that was read, or an id with its content: Markdown, reStructuredText or
-        text, as the id's ending says. The next question sees it. `attributes` are what is said of
-        it beside its text.
+        It is a document that was read from this content, or an id with its content: Markdown,
+        reStructuredText or text, as the id's ending says. The next question sees it. `attributes`
+        are what is said of it beside its text.
 
         Raises:
             IngestError: the ids or the content cannot be used.
@@ -103,10 +105,13 @@ class Indexer:
             TooLargeError: it makes more than 2,000 chunks.
             ProjectBusyError, LeaseLostError: the project cannot be held, or no longer.
             GraphMisconfiguredError: also when indexes are missing or of other vectors.
-            GraphUnavailableError, ModelUnavailableError, ModelMisconfiguredError: as the ports do.
+            GraphUnavailableError, ModelUnavailableError, ModelMisconfiguredError,
+            DocumentStoreError: as the ports do.
         """
+        # What is no text becomes bytes that are refused like those of a file.
+        file = content.encode(errors="surrogatepass") if isinstance(content, str) else content
         if isinstance(document, str):
-            document = await asyncio.to_thread(_read, document, content, title, source_uri)
+            document = await asyncio.to_thread(_read, document, file, title, source_uri)
         document = replace(document, given=attributes.said()) if attributes else document
         self._check_ids(document.id)
         inventory = await Probe(self._own, self.connection, self.names, DEFAULT).look()
@@ -114,14 +119,22 @@ class Indexer:
         inventory.require_dimensions(self.dimensions)
 
         record = self._record(document)
+        is_own = document.is_shown_whole and document.content_hash == sha256(file)
+        original = file if is_own else None
         known, chunks, _ = await self._held_document(document.id)
-        if not (known and known.is_made_of(record.version, record.title)):
-            async with self._holding(document.id) as project:
-                known, chunks, namespace = await self._held_document(document.id)
-                if not (known and known.is_made_of(record.version, record.title)):
-                    return await self._write(project, namespace, record, document, known)
+        done = Indexed(record.id, record.title, "unchanged", chunks)
+        is_same = known is not None and known.is_made_of(record.version, record.title)
+        if known and is_same and (original is None or await self._is_kept(known)):
+            return done
 
-        return Indexed(record.id, record.title, "unchanged", chunks)
+        async with self._holding(document.id) as project:
+            known, chunks, namespace = await self._held_document(document.id)
+            if known and known.is_made_of(record.version, record.title):
+                done = replace(done, chunks=chunks)
+            else:
+                done = await self._write(project, namespace, record, document, known)
+            await self._keep(replace(record, key=known.key) if known else record, original)
+            return done
 
     async def remove(self, document_id: str) -> None:
         """Take a document out, with its chunks; NotFoundError for none, others as for `add`."""
@@ -130,6 +143,7 @@ class Indexer:
             known, *_ = await self._held_document(document_id)
             if known is None:
                 raise NotFoundError("The project holds nothing under this id.")
+            await self._keep(known, None)
             await project.remove_documents([document_id])
 
     # ------------------------------------------------------------------------------------- writing
@@ -192,6 +206,21 @@ class Indexer:
             after = await self.copy.state(self.project_id)
             await self.copy.changed(self.project_id, ids, before["at"], after["at"])
 
+    async def _is_kept(self, record: DocumentRecord) -> bool:
+        name = of_original(self.project_id, record.key, record.version.content_hash)
+        return self.originals is None or await self.originals.size(name) is not None
+
+    async def _keep(self, record: DocumentRecord, original: bytes | None) -> None:
+        """Keep a document's file as its only one; without one what was kept goes."""
+        if self.originals is None:
+            return
+        name = of_original(self.project_id, record.key, record.version.content_hash)
+        others = await self.originals.names(of_document(self.project_id, record.key))
+        if original is not None:
+            await self.originals.put(name, original)
+            others.discard(name)
+        await self.originals.remove(others)
+
     # ------------------------------------------------------------------------------------- reading
     async def _held_document(self, document_id: str) -> tuple[DocumentRecord | None, int, str]:
         """Return the document under an id, its chunks, and what the project's are named after.
@@ -232,10 +261,8 @@ class Indexer:
                 raise IngestError(f"The {name} cannot be used: {problem}.")
 
 
-def _read(name: str, content: str | bytes, title: str, source_uri: str) -> SourceDocument:
-    # What is no text becomes bytes that are refused like those of a file.
-    read = content.encode(errors="surrogatepass") if isinstance(content, str) else content
-    document = document_of(name, read, title=title, source_uri=source_uri)
+def _read(name: str, content: bytes, title: str, source_uri: str) -> SourceDocument:
+    document = document_of(name, content, title=title, source_uri=source_uri)
     if isinstance(document, Skipped):
         raise IngestError(f"The document {name!r} cannot be read: it {document.reason}.")
     return document

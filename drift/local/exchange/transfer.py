@@ -38,6 +38,7 @@ from drift.local.exchange.values import encode_all
 from drift.local.ingest.neo4j.project import Neo4jProject
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.say import Say
+from drift.originals.names import of_project
 
 AT_ONCE = 20_000
 """Documents, chunks and own nodes that are shown, or hidden, in one transaction: a project of more
@@ -289,7 +290,8 @@ async def delete_project(project_id: str, writer: Neo4jWriter, say: Say) -> None
 
     Raises:
         ProjectBusyError, LeaseLostError, GraphUnavailableError: as for any write.
-        VectorStoreError: what it holds of the project could not be removed; do it again.
+        VectorStoreError, DocumentStoreError: what they hold of the project could not be removed;
+            do it again.
     """
     about = {"project_id": project_id, "most": AT_ONCE}
 
@@ -301,6 +303,9 @@ async def delete_project(project_id: str, writer: Neo4jWriter, say: Say) -> None
     async with writer.writing(project_id, say=say, half_done=True) as project:
         while await project.transaction(hide, REVEAL_TIMEOUT_S):
             pass
+        if writer.originals is not None:
+            kept = await writer.originals.names(of_project(project_id))
+            await writer.originals.remove(kept)
         await _drop_members(project)
         for kind in ("__Entity__", "__Community__"):  # those of others may have no edge to it
             await project.until_none(statements.drop(kind), about)
