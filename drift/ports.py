@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -257,31 +257,6 @@ class Listener(Protocol):
 
     def sources(self, sources: Sequence[SourceOut]) -> None:
         """Take the nodes that the answer, which is all told, was written from."""
-
-
-class DocumentStore(Protocol):
-    """Original files of documents, by the names of `originals.names`.
-
-    Each method raises DocumentStoreError where the store does not answer.
-    """
-
-    async def size(self, name: str) -> int | None:
-        """Return how many bytes a file has; None where it is not kept."""
-
-    def read(self, name: str, begin: int, end: int) -> AsyncIterator[bytes]:
-        """Yield a part of a file; ContentNotKeptError, before all else, where it is not kept."""
-
-    async def put(self, name: str, content: bytes) -> None:
-        """Keep a file; it is there whole or not at all."""
-
-    async def names(self, within: str) -> set[str]:
-        """Return the names of all files of a project or a document."""
-
-    async def remove(self, names: Collection[str]) -> None:
-        """Remove files, as far as they are there."""
-
-    async def close(self) -> None:
-        """Close the connections."""
 
 
 class AnswerSlot(Protocol):

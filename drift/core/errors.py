@@ -118,13 +118,6 @@ class ContentNotKeptError(NotFoundError):
 
     code = "content_not_kept"
 
-    def __init__(self) -> None:
-        """Say how to have it kept."""
-        super().__init__(
-            "The original file of this document is not kept. Set DOCUMENT_STORE, then add the "
-            "document again or ingest its folder again."
-        )
-
 
 class ConflictError(RequestError):
     """What is asked for does not fit what is there."""
@@ -183,19 +176,9 @@ class DocumentStoreError(DriftError):
     status = 503
     retry_after_s = 10
 
-    def __init__(self) -> None:
-        """Name the setting; what failed is the cause."""
-        super().__init__(
-            "The store of original files (DOCUMENT_STORE) cannot be read or written; try again "
-            "later."
-        )
-
 
 class NotConfiguredError(DriftError):
-    """Settings are missing or wrong.
-
-    `problems` holds one sentence a setting, each beginning with its name.
-    """
+    """Settings are missing or wrong; `problems` has a sentence for each, its name first."""
 
     code = "not_configured"
     status = 503
@@ -244,10 +227,7 @@ class ModelUnavailableError(UpstreamError):
 
 
 class ModelMisconfiguredError(UpstreamError):
-    """The model server refuses the key, the deployment or the model name.
-
-    Retrying does not help.
-    """
+    """The model server refuses key, deployment or name of the model; retrying does not help."""
 
     code = "model_misconfigured"
 

@@ -6,7 +6,8 @@ project is read.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import re
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, TypeVar
@@ -20,14 +21,20 @@ from drift.contracts import parameters
 from drift.contracts import reading as out
 from drift.contracts.request import project_id_problem
 from drift.core.deadline import Deadline
-from drift.core.errors import FieldProblem, InvalidRequestError, NotFoundError
+from drift.core.errors import (
+    DocumentStoreError,
+    FieldProblem,
+    InvalidRequestError,
+    NotFoundError,
+)
+from drift.core.logs import chain, log
 from drift.http import http
-from drift.http.content import content_of, respond
 from drift.http.cursors import KEY, NUMBER, TEXT, Kinds, ListName, cursor, position
 from drift.http.route import Call, Handler
 from drift.http.time_limits import READING_S
 from drift.model.reading import Page, PageQuery
-from drift.ports import DocumentStore, GraphReader
+from drift.originals.store import original_name
+from drift.ports import GraphReader
 
 if TYPE_CHECKING:  # it loads what only a first request shall
     from drift.http.service import Service
@@ -43,17 +50,15 @@ class ReadRequest:
     """What is asked of a read route, known to be right, and of a caller who is allowed to.
 
     `id` is that of the path; `query` holds the parameters, and `page` says which part of the list.
-    `originals` keep the files of documents.
     """
 
-    caller: Caller
+    call: Call
     of: Project | None
     id: str
     query: parameters.Parameters
     listed: ListName
     page: PageQuery
-    headers: Mapping[str, str]
-    originals: DocumentStore | None
+    service: Service
 
     @property
     def project(self) -> Project:
@@ -108,16 +113,7 @@ class ReadRoute:
         after = None if given is None else position(listed, given)
         page = PageQuery(getattr(query, "limit", 0), after)
 
-        return ReadRequest(
-            call.caller,
-            project,
-            id_,
-            query,
-            listed,
-            page,
-            call.request.headers,
-            service.graph.originals,
-        )
+        return ReadRequest(call, project, id_, query, listed, page, service)
 
     def handler(self) -> Handler:
         """Return what reads for a call; the caller's right on the project is known before."""
@@ -148,20 +144,20 @@ async def project_ids(caller: Caller, reader: GraphReader) -> list[str]:
         page = PageQuery(_PAGE, part.last)
 
 
-def _route(
+def route(
     path: str, parameters: type[parameters.Parameters], shape: type[BaseModel] | None, *kinds: Kinds
 ) -> Callable[[Answer], ReadRoute]:
     """Make a route of the function that answers it, with its name, and its text as a summary."""
     return lambda answer: ReadRoute(path, parameters, shape, kinds, answer)
 
 
-@_route("projects", parameters.PageParameters, out.ProjectsPage, TEXT)
+@route("projects", parameters.PageParameters, out.ProjectsPage, TEXT)
 async def read_projects(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.ProjectsPage:
     """The projects that the caller may read."""
-    found = await reader.projects(asked.caller, asked.page, deadline)
-    whole = [id_ for id_ in found.rows if _reads_whole(asked.caller, id_)]
+    found = await reader.projects(asked.call.caller, asked.page, deadline)
+    whole = [id_ for id_ in found.rows if _reads_whole(asked.call.caller, id_)]
     sizes = await reader.sizes(whole, deadline)
     items = []
     for id_ in found.rows:
@@ -175,7 +171,7 @@ def _reads_whole(caller: Caller, project_id: str) -> bool:
     return caller.filter_of(project_id, "read") is None
 
 
-@_route("projects/{id}", parameters.Parameters, out.ProjectRead)
+@route("projects/{id}", parameters.Parameters, out.ProjectRead)
 async def read_project(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.ProjectRead:
@@ -187,7 +183,7 @@ async def read_project(
     return out.ProjectRead(**dict(held), rights=rights, filter_keys=keys)
 
 
-@_route("projects/{id}/documents", parameters.DocumentsParameters, out.DocumentsPage, KEY)
+@route("projects/{id}/documents", parameters.DocumentsParameters, out.DocumentsPage, KEY)
 async def read_documents(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.DocumentsPage:
@@ -196,7 +192,7 @@ async def read_documents(
     return out.DocumentsPage(documents=found.rows, next=asked.following(found))
 
 
-@_route("projects/{id}/communities", parameters.CommunityParameters, out.CommunitiesPage, KEY)
+@route("projects/{id}/communities", parameters.CommunityParameters, out.CommunitiesPage, KEY)
 async def read_communities(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.CommunitiesPage:
@@ -206,46 +202,51 @@ async def read_communities(
     return out.CommunitiesPage(communities=found.rows, next=asked.following(found))
 
 
-@_route("documents/{*id}", parameters.DocumentParameters, out.DocumentRead, NUMBER, TEXT)
+@route("documents/{*id}", parameters.DocumentParameters, out.DocumentRead, NUMBER, TEXT)
 async def read_document(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.DocumentRead:
     """A document, with its chunks in their order."""
-    document, chunks = _held(await reader.document(asked.project, asked.id, asked.page, deadline))
-    content = await content_of(asked.originals, asked.project.id, document)
+    document, chunks = held(await reader.document(asked.project, asked.id, asked.page, deadline))
+    content = await _content(asked, document)
     following = asked.following(chunks)
     return out.DocumentRead(**dict(document), content=content, chunks=chunks.rows, next=following)
 
 
-@_route("documents/{id}/content", parameters.ContentParameters, None)
-async def read_content(asked: ReadRequest, reader: GraphReader, deadline: Deadline) -> Response:
-    """The original file of a document.
-
-    Its bytes, as `text/plain` where a browser would run them; 206 with the part that one `Range`
-    names, 304 where `If-None-Match` names its `ETag`.
-    """
-    document, _ = _held(await reader.document(asked.project, asked.id, PageQuery(1), deadline))
-    download = getattr(asked.query, "download", False)
-    return await respond(
-        asked.originals, asked.project.id, document, asked.headers, download=download
-    )
+async def _content(asked: ReadRequest, document: out.HeldDocument) -> out.ContentOut | None:
+    """Return what is kept of a document; a store that does not answer costs no more than that."""
+    name = original_name(asked.project.id, document.key, document.content_hash)
+    store = asked.service.graph.originals
+    try:
+        size = await store.size(name) if store else None
+    except DocumentStoreError as error:
+        log.warning("document_store_failed", extra={"cause": chain(error)})
+        return None
+    return None if size is None else out.ContentOut(type=content_type(document), size=size)
 
 
-@_route("chunks/{*id}", parameters.ProjectParameters, out.ChunkRead)
+def content_type(document: out.HeldDocument) -> str:
+    """Return the media type of a document's file."""
+    told = (document.media_type or "").lower()
+    return told if re.fullmatch(r"[a-z0-9.+-]+/[a-z0-9.+-]+", told) else "application/octet-stream"
+
+
+@route("chunks/{*id}", parameters.ProjectParameters, out.ChunkRead)
 async def read_chunk(asked: ReadRequest, reader: GraphReader, deadline: Deadline) -> out.ChunkRead:
     """A chunk, with its text, its document and what stands before and after it."""
-    return _held(await reader.chunk(asked.project, asked.id, deadline))
+    return held(await reader.chunk(asked.project, asked.id, deadline))
 
 
-@_route("entities/{*id}", parameters.EntityParameters, out.EntityRead)
+@route("entities/{*id}", parameters.EntityParameters, out.EntityRead)
 async def read_entity(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.EntityRead:
     """An entity, with its relations and the chunks that mention it."""
-    return _held(await reader.entity(asked.project, asked.id, asked.page.limit, deadline))
+    return held(await reader.entity(asked.project, asked.id, asked.page.limit, deadline))
 
 
-def _held(found: _Found | None) -> _Found:
+def held(found: _Found | None) -> _Found:
+    """Return what a project holds under an id; NotFoundError for nothing."""
     if found is None:
         raise NotFoundError("The project holds nothing under this id.")
     return found
@@ -256,7 +257,6 @@ ROUTES = (
     read_project,
     read_documents,
     read_communities,
-    read_content,
     read_document,
     read_chunk,
     read_entity,

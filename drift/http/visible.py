@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from drift.contracts.filter import Filter
 from drift.core.deadline import Deadline
 from drift.nodes.ports import LabelledNodes, NodeFinder, NodeStore
-from drift.ports import DocumentStore, GraphReader, Ports
+from drift.originals.store import DocumentStore
+from drift.ports import GraphReader, Ports
 
 if TYPE_CHECKING:  # it loads what reads documents
     from drift.indexing.indexer import Indexer

@@ -31,8 +31,10 @@ from drift.http.shared_runs import SharedRuns
 from drift.http.visible import WholeGraph
 from drift.llm.options import ChatOptions
 from drift.llm.retry import RetryPolicy
+from drift.originals.container import STORAGE_SCOPE, ContainerStore
 from drift.originals.folder import FolderStore
-from drift.ports import DocumentStore, Embedder, Ports, VectorStore
+from drift.originals.store import DocumentStore
+from drift.ports import Embedder, Ports, VectorStore
 from drift.redis import seal
 from drift.redis.answer_cache import LOCAL_BYTES, CachedAnswer
 from drift.redis.claims import RedisClaims
@@ -241,9 +243,6 @@ def build_originals(settings: Settings) -> DocumentStore | None:
         return None
     if "://" not in place:
         return FolderStore(Path(place))
-
-    from drift.originals.container import STORAGE_SCOPE, ContainerStore  # noqa: PLC0415 - few have one
-
     make_credential = partial(identity, settings.azure_client_id)
     return ContainerStore(place, TokenSource(STORAGE_SCOPE, make_credential))
 

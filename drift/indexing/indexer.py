@@ -43,8 +43,8 @@ from drift.graph.writing.rows import stored_document
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.indexing.documents import Skipped, SourceDocument, document_of, sha256
 from drift.indexing.records import chunk_records, cut_up, document_record, embedding_of
-from drift.originals.names import of_document, of_original
-from drift.ports import DocumentStore, Embedder
+from drift.originals.store import DocumentStore, original_name
+from drift.ports import Embedder
 
 SOURCE = "api"
 """The source of documents that are handed over one by one; an ingest has places for sources."""
@@ -122,19 +122,18 @@ class Indexer:
         is_own = document.is_shown_whole and document.content_hash == sha256(file)
         original = file if is_own else None
         known, chunks, _ = await self._held_document(document.id)
-        done = Indexed(record.id, record.title, "unchanged", chunks)
         is_same = known is not None and known.is_made_of(record.version, record.title)
-        if known and is_same and (original is None or await self._is_kept(known)):
-            return done
+        if not (known and is_same and await self._keeps(known, original)):
+            async with self._holding(document.id) as project:
+                known, chunks, namespace = await self._held_document(document.id)
+                record = replace(record, key=known.key, is_off=known.is_off) if known else record
+                if not (known and known.is_made_of(record.version, record.title)):
+                    done = await self._write(project, namespace, record, document, known)
+                    await self._keep(record, original)
+                    return done
+                await self._keep(record, original)
 
-        async with self._holding(document.id) as project:
-            known, chunks, namespace = await self._held_document(document.id)
-            if known and known.is_made_of(record.version, record.title):
-                done = replace(done, chunks=chunks)
-            else:
-                done = await self._write(project, namespace, record, document, known)
-            await self._keep(replace(record, key=known.key) if known else record, original)
-            return done
+        return Indexed(record.id, record.title, "unchanged", chunks)
 
     async def remove(self, document_id: str) -> None:
         """Take a document out, with its chunks; NotFoundError for none, others as for `add`."""
@@ -155,9 +154,6 @@ class Indexer:
         document: SourceDocument,
         known: DocumentRecord | None,
     ) -> Indexed:
-        if known is not None:
-            record = replace(record, key=known.key, is_off=known.is_off)
-
         # In a thread, so that the loop goes on with other requests.
         document = await asyncio.to_thread(cut_up, document)
         if not document.pieces:
@@ -175,6 +171,8 @@ class Indexer:
         embedder = BatchEmbedder(self.embedder, self.dimensions)
         batch = await embedder.embed_chunks(DocumentBatch((record,), chunks).keeping(headings))
 
+        if known is not None:
+            await self._keep(known, None)
         await project.write_documents(batch)
         await project.join_topics(record.id, self.model, self.dimensions)
         outcome: Literal["added", "changed"] = "added" if known is None else "changed"
@@ -206,20 +204,21 @@ class Indexer:
             after = await self.copy.state(self.project_id)
             await self.copy.changed(self.project_id, ids, before["at"], after["at"])
 
-    async def _is_kept(self, record: DocumentRecord) -> bool:
-        name = of_original(self.project_id, record.key, record.version.content_hash)
-        return self.originals is None or await self.originals.size(name) is not None
-
     async def _keep(self, record: DocumentRecord, original: bytes | None) -> None:
-        """Keep a document's file as its only one; without one what was kept goes."""
-        if self.originals is None:
-            return
-        name = of_original(self.project_id, record.key, record.version.content_hash)
-        others = await self.originals.names(of_document(self.project_id, record.key))
-        if original is not None:
-            await self.originals.put(name, original)
-            others.discard(name)
-        await self.originals.remove(others)
+        """Keep the file of a document; without one take away what was kept."""
+        if self.originals is not None and original is not None:
+            await self.originals.put(self._original(record), original)
+        elif self.originals is not None:
+            await self.originals.remove(self._original(record))
+
+    async def _keeps(self, record: DocumentRecord, original: bytes | None) -> bool:
+        """Tell whether the file of a document, if it has one, need not be kept any more."""
+        if self.originals is None or original is None:
+            return True
+        return await self.originals.size(self._original(record)) is not None
+
+    def _original(self, record: DocumentRecord) -> str:
+        return original_name(self.project_id, record.key, record.version.content_hash)
 
     # ------------------------------------------------------------------------------------- reading
     async def _held_document(self, document_id: str) -> tuple[DocumentRecord | None, int, str]:

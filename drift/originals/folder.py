@@ -4,89 +4,62 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Collection, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
-from drift.core.errors import ContentNotKeptError, DocumentStoreError
+from drift.core.errors import DocumentStoreError
+from drift.originals import NOT_ANSWERING
 
 PART_BYTES = 1 << 18
+_Done = TypeVar("_Done")
 
 
 class FolderStore:
-    """Keeps files below a folder that its owner alone can read; a file is there whole or not."""
+    """Keeps files in a folder that is made where it is missing, for its owner alone."""
 
     def __init__(self, folder: Path) -> None:
         """Make nothing yet."""
-        self._folder = folder
+        self.folder = folder
 
     async def size(self, name: str) -> int | None:
-        """Return how many bytes a file has."""
-        return await asyncio.to_thread(self._size, name)
+        """Return how many bytes a file has; None where it is not kept."""
+        found = await _done((self.folder / name).stat)
+        return found and found.st_size
 
     async def read(self, name: str, begin: int, end: int) -> AsyncIterator[bytes]:
-        """Yield a part of a file."""
-        with _answering():
-            try:
-                file = await asyncio.to_thread((self._folder / name).open, "rb")
-            except FileNotFoundError as error:
-                raise ContentNotKeptError from error
-        try:
-            file.seek(begin)
-            left = end - begin
-            with _answering():
-                while part := await asyncio.to_thread(file.read, min(left, PART_BYTES)):
-                    left -= len(part)
+        """Yield a part of a file; nothing where it is not kept."""
+        if file := await _done(lambda: (self.folder / name).open("rb")):
+            with file:
+                file.seek(begin)
+                while part := await _done(partial(file.read, min(end - file.tell(), PART_BYTES))):
                     yield part
-        finally:
-            file.close()
 
     async def put(self, name: str, content: bytes) -> None:
         """Keep a file, in the place of one of this name."""
-        await asyncio.to_thread(self._put, name, content)
+        await _done(partial(self._put, self.folder / name, content))
 
-    async def names(self, within: str) -> set[str]:
-        """Return the names of all files below a folder, also of such as were never finished."""
-        return await asyncio.to_thread(self._names, within)
-
-    async def remove(self, names: Collection[str]) -> None:
-        """Remove files, as far as they are there."""
-        await asyncio.to_thread(self._remove, names)
+    async def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        await _done((self.folder / name).unlink)
 
     async def close(self) -> None:
         """Do nothing: no file is open."""
 
-    def _size(self, name: str) -> int | None:
-        with _answering(), suppress(FileNotFoundError):
-            return (self._folder / name).stat().st_size
-        return None
-
-    def _put(self, name: str, content: bytes) -> None:
-        path = self._folder / name
-        with _answering():
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-                file.write(content)
-            Path(file.name).replace(path)
-
-    def _names(self, within: str) -> set[str]:
-        with _answering():
-            found = (self._folder / within).rglob("*")
-            return {one.relative_to(self._folder).as_posix() for one in found if one.is_file()}
-
-    def _remove(self, names: Collection[str]) -> None:
-        with _answering():
-            for path in (self._folder / name for name in names):
-                path.unlink(missing_ok=True)
-                with suppress(OSError):  # others are in it
-                    path.parent.rmdir()
-                    path.parent.parent.rmdir()
+    def _put(self, path: Path, content: bytes) -> None:
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path.parent.mkdir(exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            file.write(content)
+        Path(file.name).replace(path)
 
 
-@contextmanager
-def _answering() -> Iterator[None]:
+async def _done(work: Callable[[], _Done]) -> _Done | None:
+    """Return what work on the disk gives, which is done in a thread; None where nothing is."""
     try:
-        yield
+        return await asyncio.to_thread(work)
+    except FileNotFoundError:
+        return None
     except OSError as error:
-        raise DocumentStoreError from error
+        raise DocumentStoreError(NOT_ANSWERING) from error

@@ -34,7 +34,7 @@ from drift.local.ingest.stamps import Comparison, Stamps, stamps_of
 from drift.local.ingest.topics import Points
 from drift.model.calls import Embeddings
 from drift.model.graph import Vector
-from drift.ports import DocumentStore
+from drift.originals.store import DocumentStore
 
 DIMENSIONS = 8
 NOTHING = KnowledgeBatch((), (), (), "")

@@ -35,10 +35,10 @@ from drift.local.exchange.rules import (
     require_project,
 )
 from drift.local.exchange.values import encode_all
+from drift.local.ingest import originals
 from drift.local.ingest.neo4j.project import Neo4jProject
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.say import Say
-from drift.originals.names import of_project
 
 AT_ONCE = 20_000
 """Documents, chunks and own nodes that are shown, or hidden, in one transaction: a project of more
@@ -303,9 +303,7 @@ async def delete_project(project_id: str, writer: Neo4jWriter, say: Say) -> None
     async with writer.writing(project_id, say=say, half_done=True) as project:
         while await project.transaction(hide, REVEAL_TIMEOUT_S):
             pass
-        if writer.originals is not None:
-            kept = await writer.originals.names(of_project(project_id))
-            await writer.originals.remove(kept)
+        await originals.retain(writer.originals, project_id)
         await _drop_members(project)
         for kind in ("__Entity__", "__Community__"):  # those of others may have no edge to it
             await project.until_none(statements.drop(kind), about)

@@ -2,34 +2,61 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import Iterable
 from pathlib import Path
+from xml.sax.saxutils import unescape
 
+from drift.core.errors import DocumentStoreError
 from drift.graph.writing.records import DocumentRecord
 from drift.indexing.documents import Skipped, SourceDocument, sha256
 from drift.local.ingest.blobs import ETAG
 from drift.local.ingest.files import REPEATS, SourceFile, bytes_of
 from drift.local.ingest.kinds import hides_secrets
 from drift.local.ingest.sources import Source
-from drift.originals.names import of_original, of_project
-from drift.ports import DocumentStore
+from drift.originals import NOT_ANSWERING
+from drift.originals.folder import FolderStore
+from drift.originals.store import DocumentStore, original_name, project_folder
 
 
-def name_of(project_id: str, document: DocumentRecord) -> str:
-    """Return the name of a document's file."""
-    return of_original(project_id, document.key, document.version.content_hash)
+def names_of(project_id: str, documents: Iterable[DocumentRecord]) -> dict[str, DocumentRecord]:
+    """Return documents by the names of their files."""
+    return {original_name(project_id, d.key, d.version.content_hash): d for d in documents}
+
+
+async def kept(store: DocumentStore, project_id: str) -> set[str]:
+    """Return the names of all files of a project, also of such as were never finished."""
+    begin = project_folder(project_id)
+    if isinstance(store, FolderStore):
+        files = await asyncio.to_thread(lambda: list((store.folder / begin).glob("*")))
+        return {f"{begin}{one.name}" for one in files}
+
+    found, marker = set[str](), ""
+    while True:
+        asked = {"restype": "container", "comp": "list", "prefix": begin, "marker": marker}
+        response = await store.send("GET", "", params=asked)
+        if response is None:  # no such container
+            raise DocumentStoreError(NOT_ANSWERING)
+        listed = (await response.aread()).decode()
+        await response.aclose()
+        found.update(re.findall(r"<Name>([0-9a-f/]+)</Name>", listed))
+        more = re.search(r"<NextMarker>([^<]+)</NextMarker>", listed)
+        if more is None:
+            return found
+        marker = unescape(more[1])
 
 
 async def retain(
-    store: DocumentStore | None, project_id: str, documents: Iterable[DocumentRecord]
+    store: DocumentStore | None, project_id: str, documents: Iterable[DocumentRecord] = ()
 ) -> set[str]:
     """Remove what is kept of no document of a project; return the names of the files of these."""
     if store is None:
         return set()
-    held = await store.names(of_project(project_id))
-    kept = {name_of(project_id, one) for one in documents} & held
-    await store.remove(held - kept)
-    return kept
+    held, wanted = await kept(store, project_id), names_of(project_id, documents)
+    for name in held - wanted.keys():
+        await store.remove(name)
+    return held & wanted.keys()
 
 
 def content_of(

@@ -54,13 +54,12 @@ class IngestRun(Derivation):
         kept = await originals.retain(store, self.project_id, state.documents.values())
         if store is None:
             return
-        for file in source.documents:
-            held = state.documents.get(identity.names[file.id])
-            name = held and originals.name_of(self.project_id, held)
-            if held is None or not name or name in kept:
+        files = {identity.names[one.id]: one for one in source.documents}
+        for name, held in originals.names_of(self.project_id, state.documents.values()).items():
+            if name in kept or held.id not in files:
                 continue
-            work = partial(originals.content_of, file, source, held.version.content_hash)
-            content = await asyncio.to_thread(self.context.guard, file.id, work)
+            work = partial(originals.content_of, files[held.id], source, held.version.content_hash)
+            content = await asyncio.to_thread(self.context.guard, held.id, work)
             if isinstance(content, bytes):
                 await store.put(name, content)
 

@@ -42,7 +42,8 @@ from drift.local.ingest.topics import Points
 from drift.local.say import Say
 from drift.model.found_nodes import ScoreThreshold
 from drift.model.graph import Vector
-from drift.ports import DocumentStore, VectorStore
+from drift.originals.store import DocumentStore
+from drift.ports import VectorStore
 
 
 @dataclass(slots=True)
