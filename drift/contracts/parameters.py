@@ -125,7 +125,7 @@ class DocumentParameters(ProjectParameters, PageParameters):
 class ContentParameters(ProjectParameters):
     """Which project a file is of, and whether a browser is to save it."""
 
-    download: bool = False
+    download: Annotated[bool, Field(description="Whether it is to be saved, not shown.")] = False
 
 
 class EntityParameters(ProjectParameters):

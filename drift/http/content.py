@@ -16,7 +16,7 @@ from drift.core.deadline import Deadline
 from drift.core.errors import ContentNotKeptError
 from drift.http.reading import ReadRequest, content_type, held, route
 from drift.model.reading import PageQuery
-from drift.originals.store import original_name
+from drift.originals.names import original_name
 from drift.ports import GraphReader
 
 _NOT_KEPT = (

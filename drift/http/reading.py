@@ -33,7 +33,7 @@ from drift.http.cursors import KEY, NUMBER, TEXT, Kinds, ListName, cursor, posit
 from drift.http.route import Call, Handler
 from drift.http.time_limits import READING_S
 from drift.model.reading import Page, PageQuery
-from drift.originals.store import original_name
+from drift.originals.names import original_name
 from drift.ports import GraphReader
 
 if TYPE_CHECKING:  # it loads what only a first request shall

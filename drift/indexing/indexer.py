@@ -43,7 +43,8 @@ from drift.graph.writing.rows import stored_document
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.indexing.documents import Skipped, SourceDocument, document_of, sha256
 from drift.indexing.records import chunk_records, cut_up, document_record, embedding_of
-from drift.originals.store import DocumentStore, original_name
+from drift.originals.names import original_name
+from drift.originals.store import DocumentStore
 from drift.ports import Embedder
 
 SOURCE = "api"

@@ -15,7 +15,8 @@ from drift.local.ingest.pipeline import ingest, remove
 from drift.local.ingest.sources import read_source
 from drift.originals.container import ContainerStore
 from drift.originals.folder import FolderStore
-from drift.originals.store import DocumentStore, original_name, project_folder
+from drift.originals.names import original_name, project_folder
+from drift.originals.store import DocumentStore
 from tests.ingest.fakes import MemoryWriter, context
 
 

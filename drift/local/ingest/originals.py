@@ -17,7 +17,8 @@ from drift.local.ingest.kinds import hides_secrets
 from drift.local.ingest.sources import Source
 from drift.originals import NOT_ANSWERING
 from drift.originals.folder import FolderStore
-from drift.originals.store import DocumentStore, original_name, project_folder
+from drift.originals.names import original_name, project_folder
+from drift.originals.store import DocumentStore
 
 
 def names_of(project_id: str, documents: Iterable[DocumentRecord]) -> dict[str, DocumentRecord]:
