@@ -27,6 +27,7 @@ from drift.contracts.reading import QuotaRead
 from drift.contracts.request import MAX_QUESTION_BYTES, RetrieveRequest
 from drift.contracts.vector_stores import VectorStorePage, VectorStoreSearch
 from drift.http import documents, http, nodes, page, probes, protected_resource, questions, reading
+from drift.http.content import read_content
 from drift.http.feedback import OF_PROJECT, give_feedback, read_feedback
 from drift.http.route import Call, Route
 from drift.integrations import chat_completions as chat
@@ -190,7 +191,7 @@ ROUTES = (
             (*_ASKING, 404) if one.finds_by_id else _ASKING,
             query=one.parameters,
         )
-        for one in reading.ROUTES
+        for one in (read_content, *reading.ROUTES)
     ),
     Route("POST", "feedback", give_feedback, errors=(*_WITH_BODY, 404), body=Feedback, status=204),
     Route("GET", OF_PROJECT, read_feedback, FeedbackPage, (*_ASKING, 404), query=PageParameters),

@@ -220,6 +220,11 @@ class ServiceMethods:
         path, params = f"/documents/{_in_path(document_id)}", {"project_id": project}
         await self._sender.send("DELETE", path, repeats=True, params=params)
 
+    async def content(self, document_id: str, *, project: str | None = None) -> bytes:
+        """Return the original file of a document; ContentNotKeptError where it is not kept."""
+        path, params = f"/documents/{_in_path(document_id)}/content", {"project_id": project}
+        return (await self._sender.send("GET", path, repeats=True, params=params)).content
+
     # ---------------------------------------------------------------------------------- lists
     async def projects(self) -> AsyncGenerator[ProjectItem]:
         """Yield the projects that the caller may read, by id."""

@@ -122,6 +122,12 @@ class DocumentParameters(ProjectParameters, PageParameters):
     """Which project a document is of, and which page of its chunks."""
 
 
+class ContentParameters(ProjectParameters):
+    """Which project a file is of, and whether a browser is to save it."""
+
+    download: Annotated[bool, Field(description="Whether it is to be saved, not shown.")] = False
+
+
 class EntityParameters(ProjectParameters):
     """Which project an entity is of, and how much around it."""
 

@@ -124,9 +124,27 @@ class ChunkItem(BaseModel):
     place: str | None
 
 
-class DocumentRead(DocumentOut):
-    """A document with its chunks, in their order."""
+class HeldDocument(DocumentOut):
+    """A document with what its original file is kept under: its key, and the hash of the file."""
 
+    key: str = ""
+    content_hash: str = ""
+
+
+class ContentOut(BaseModel):
+    """The original file of a document: its media type, and how many bytes it has."""
+
+    type: str
+    size: int
+
+
+class DocumentRead(DocumentOut):
+    """A document with its chunks, in their order.
+
+    `content` is its original file; null where that is not kept, or cannot be reached now.
+    """
+
+    content: ContentOut | None
     chunks: tuple[ChunkItem, ...]
     next: Next
 

@@ -18,6 +18,7 @@ from drift.contracts.reading import (
     CommunityOut,
     DocumentOut,
     EntityRead,
+    HeldDocument,
     ProjectOut,
 )
 from drift.core import source_uri
@@ -159,7 +160,7 @@ class Neo4jReader:
 
     async def document(
         self, project: Project, document_id: str, page: PageQuery, deadline: Deadline
-    ) -> tuple[DocumentOut, Page[ChunkItem]] | None:
+    ) -> tuple[HeldDocument, Page[ChunkItem]] | None:
         """Return a document with a page of its chunks, in their order."""
         at, key = page.after or (-1, "")
         asked = {**_named(project, document_id), "at": at, "key": key}

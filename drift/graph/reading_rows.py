@@ -17,6 +17,7 @@ from drift.contracts.reading import (
     DocumentOut,
     EntityMentioned,
     EntityRead,
+    HeldDocument,
     MentionOut,
     ProjectOut,
     RelationOut,
@@ -98,9 +99,11 @@ def community(row: Row) -> CommunityOut:
     )
 
 
-def document_read(row: Row, limit: int) -> tuple[DocumentOut, Page[ChunkItem]]:
+def document_read(row: Row, limit: int) -> tuple[HeldDocument, Page[ChunkItem]]:
     """Return a document with a page of its chunks."""
+    key, content_hash = map(text_of, row["document"]["original"] or ("", ""))
     read = document(row["document"])
+    read = HeldDocument(**dict(read), key=key or read.id, content_hash=content_hash)
     return read, page(
         row["chunks"], limit, lambda ch: ChunkItem(**_where(ch, read.chunk_count)), "at", "key"
     )

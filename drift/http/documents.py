@@ -71,7 +71,7 @@ async def add_document(call: Call) -> Response:
     service = await call.service()
     project = await service.project(call.caller, given.project_id, "write")
     async with _indexing(call.caller, project, service) as indexer:
-        done = await indexer.add(await _read(given, service))
+        done = await indexer.add(await _read(given, service), given.content)
 
     return http.read(IndexedOut(project_id=project.id, **asdict(done)))
 

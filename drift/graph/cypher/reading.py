@@ -171,6 +171,7 @@ def _standing(s: Schema) -> str:
 # Chunks without a place stand behind the others.
 def document(s: Schema = DEFAULT) -> str:
     """Return the statement of a document, with a page of its chunks in their order."""
+    original = "[d.key, d.content_hash]" if s.has_projects else "null"
     return f"""
 CALL () {{
   {finding(s).document}
@@ -185,7 +186,7 @@ CALL (d) {{
   WITH ch, at, key ORDER BY at, key LIMIT $limit
   RETURN collect({{{_standing(s)}, at: at, key: key}}) AS chunks
 }}
-RETURN {{{_document(s)}, said: {said(s)}}} AS document, chunks
+RETURN {{{_document(s)}, said: {said(s)}, original: {original}}} AS document, chunks
 """
 
 

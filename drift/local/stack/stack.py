@@ -269,6 +269,8 @@ class Stack:
         self._record = record
         ours = {name for part in self._parts for name in VARIABLES[part]}
         self.env |= {name: value for name, value in record.env.items() if name in ours}
+        if "neo4j" in self._parts and not self.options.given.get("DOCUMENT_STORE"):
+            self.env["DOCUMENT_STORE"] = str(self._folder / "originals")
 
     def _holder(self) -> str:
         """Name the keeper, which writes its process into its lock."""

@@ -42,6 +42,7 @@ from drift.local.ingest.topics import Points
 from drift.local.say import Say
 from drift.model.found_nodes import ScoreThreshold
 from drift.model.graph import Vector
+from drift.originals.store import DocumentStore
 from drift.ports import VectorStore
 
 
@@ -51,7 +52,7 @@ class Neo4jWriter:
 
     A project stays held for `lease_s` seconds after a sign of life. Where the graph has a version
     of this embedding model's vectors, that one is written and read. A `store` beside the graph
-    follows whenever a project is given back.
+    follows whenever a project is given back. `originals` keep the files of documents.
     """
 
     connection: Connection
@@ -60,6 +61,7 @@ class Neo4jWriter:
     model: InitVar[str] = ""
     dimensions: InitVar[int] = 0
     store: InitVar[VectorStore | None] = None
+    originals: DocumentStore | None = None
     own: OwnVectors = field(init=False)
     copy: VectorCopy | None = field(init=False)
 
@@ -72,6 +74,8 @@ class Neo4jWriter:
         """Close the connection, and the store's."""
         if self.copy is not None:
             await self.copy.store.close()
+        if self.originals is not None:
+            await self.originals.close()
         await self.connection.close()
 
     async def prepare(self, dimensions: int, wait_s: float = ONLINE_WAIT_S) -> tuple[str, ...]:
