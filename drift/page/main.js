@@ -6,7 +6,7 @@ import { Problem, read } from "./api.js";
 import { focusQuestion, hint, prepareForm, setBusy, write, written } from "./ask_form.js";
 import { openCommunities } from "./communities.js";
 import { isShown, showAsLastTime, showConfidence } from "./confidence.js";
-import { begin, current, end, messages, openThread, prepareThread, projectOfThread } from "./conversation.js";
+import { begin, chipsOfThread, current, end, messages, openThread, prepareThread, projectOfThread } from "./conversation.js";
 import { canBeSent, key, useKey } from "./credential.js";
 import { TAKES, prepareDocuments } from "./documents.js";
 import { button, byId, element } from "./elements.js";
@@ -67,6 +67,8 @@ function askAgain(what) {
 /** A thread is of one project: another begins another. */
 function anotherProject() {
   if (projectOfThread()) return startNew();
+  closePanel();
+  write({ chips: [] }); // they are of the other one
   keepProject(chosen());
   return void projectChanged();
 }
@@ -86,7 +88,7 @@ async function show(thread, question = "") {
   closePanel();
   const isThere = await openThread(thread, question);
   if (question && !isThere) byId("notices").append(note(word("ask.fromLink")));
-  write({ question: isThere ? "" : question || written().question, project: projectOfThread() || asked().project });
+  write({ question: isThere ? "" : question || written().question, project: projectOfThread() || asked().project, chips: chipsOfThread() });
   if (asked().thread !== (projectOfThread() && current()) || isThere) goTo(chosen(), projectOfThread() && current(), false);
   byId("about-project").hidden = true;
   void drawThreads();
@@ -114,6 +116,12 @@ async function projectChanged() {
   looking.abort();
   looking = new AbortController();
   if (TAKES || document.body.classList.contains("is-empty")) await showProject(beginWith, looking.signal, () => void enter());
+}
+
+/** What draws the list loads with the first look at it. */
+async function showDocuments() {
+  const { openDocuments } = await import("./document_list.js");
+  await openDocuments(chosen(), () => void projectChanged());
 }
 
 /** The project holds more, or is there now. */
@@ -157,10 +165,11 @@ function prepareTools() {
     await speak(language.value).then(() => keepLanguage(language.value), () => {
       language.value = document.documentElement.lang;
     });
-    hint();
+    write({ chips: written().chips });
     await drawThreads();
     await projectChanged();
   });
+  byId("show-documents").addEventListener("click", () => void showDocuments());
   byId("show-communities").addEventListener("click", () => void openCommunities(chosen()));
   const confidence = /** @type {HTMLInputElement} */ (byId("confidence"));
   confidence.checked = isShown();

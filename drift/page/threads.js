@@ -112,7 +112,7 @@ async function forget(gone) {
 }
 
 /** A button that wants a second click, for what cannot be taken back. @param {string} key @param {() => void} act */
-function twice(key, act) {
+export function twice(key, act) {
   const calm = () => {
     made.classList.remove("is-sure");
     made.textContent = word(key);

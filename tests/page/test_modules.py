@@ -24,7 +24,7 @@ WORDS = {
 }
 MADE_OF_PARTS = (
     "phase.", "state.", "verdict.", "problem.", "signal.", "depth.", "key.about.", "key.taken.",
-    "examples.", "project.", "told.", "documents.", "feedback.", "node.", "answer.nothing.",
+    "examples.", "filter.", "project.", "told.", "documents.", "feedback.", "node.", "answer.nothing.",
     "picture.kind.", "picture.count.", "explain.fate.",
 )  # fmt: skip
 """Beginnings of keys whose end is a value."""
