@@ -46,8 +46,8 @@ class DocumentList {
     this.rows = element("ul", { class: "documents" });
     this.about = element("div", { class: "facts", role: "status" });
     this.more = button(word("list.more"), () => void this.next());
-    this.wanted = "";
-    this.filter = "";
+    this.wanted = this.filter = "";
+    /** @type {string | null} */
     this.cursor = null;
     this.turn = 0;
   }
@@ -81,9 +81,9 @@ class DocumentList {
   }
 
   async next(isNew = false) {
-    const mine = (this.turn += 1), { cursor } = this, asked = { q: this.wanted || null, filter: this.filter || null };
-    const path = `projects/${encodeURIComponent(this.project)}/documents`;
-    const found = await read(path, { limit: AT_ONCE, cursor, ...asked }, this.signal).catch((error) => ({ error }));
+    const mine = (this.turn += 1), path = `projects/${encodeURIComponent(this.project)}/documents`;
+    const asked = { limit: AT_ONCE, cursor: this.cursor, q: this.wanted || null, filter: this.filter || null };
+    const found = await read(path, asked, this.signal).catch((error) => ({ error }));
     if (mine !== this.turn || this.signal.aborted) return; // other words were typed meanwhile
     if (found.error) {
       this.about.replaceChildren(problemView(found.error, { again: () => void this.next(isNew) }));
@@ -214,7 +214,8 @@ class DocumentList {
 
   /** What questions may use besides single documents. */
   chooser() {
-    const tags = (this.keys.find(({ key }) => key === "tag")?.values ?? []).map(({ value }) => String(value));
+    /** @type {any[]} */
+    const tags = this.keys.find(({ key }) => key === "tag")?.values ?? [];
     const key = element("select", { "aria-label": word("filter.by"), onchange: () => {
       value.type = key.value === "updated_at" ? "date" : "text";
       value.setAttribute("list", key.value === "tag" ? "known-tags" : "");
@@ -222,7 +223,7 @@ class DocumentList {
     } },
       ...["tag", "path", "updated_at"].map((one) => element("option", { value: one }, word(`filter.${one}`))));
     const value = element("input", { type: "text", required: true, maxlength: 1000, dir: "auto", list: "known-tags", "aria-label": word("filter.value") });
-    const known = element("datalist", { id: "known-tags" }, ...tags.map((one) => element("option", { value: plain(one) })));
+    const known = element("datalist", { id: "known-tags" }, ...tags.map(({ value: tag }) => element("option", { value: String(tag) })));
     return element("form", { class: "chooser", onsubmit: (event) => {
       event.preventDefault();
       const text = value.value.trim();

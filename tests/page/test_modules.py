@@ -24,8 +24,8 @@ WORDS = {
 }
 MADE_OF_PARTS = (
     "phase.", "state.", "verdict.", "problem.", "signal.", "depth.", "key.about.", "key.taken.",
-    "examples.", "filter.", "project.", "told.", "documents.", "feedback.", "node.", "answer.nothing.",
-    "picture.kind.", "picture.count.", "explain.fate.",
+    "examples.", "project.", "told.", "documents.", "feedback.", "node.", "answer.nothing.",
+    "filter.", "picture.kind.", "picture.count.", "explain.fate.",
 )  # fmt: skip
 """Beginnings of keys whose end is a value."""
 LIBRARIES = {
