@@ -102,10 +102,7 @@ function before(history, include) {
 
 /**
  * Send something to a route that answers without a document.
- * @param {"POST" | "PATCH" | "DELETE"} method
- * @param {string} path
- * @param {object | null} body
- * @param {Record<string, string>} [parameters]
+ * @param {"POST" | "PATCH" | "DELETE"} method @param {string} path @param {object | null} body @param {Record<string, string>} [parameters]
  */
 export async function give(method, path, body, parameters) {
   const about = body ? { body: JSON.stringify(body), headers: { "content-type": "application/json" } } : {};
@@ -114,10 +111,7 @@ export async function give(method, path, body, parameters) {
 
 /**
  * Have a project hold a document; the server reads by the ending of its id what it is.
- * @param {string} project
- * @param {string} id
- * @param {File} file
- * @param {(bytes: number) => void} told how many have been sent
+ * @param {string} project @param {string} id @param {File} file @param {(bytes: number) => void} told how many have been sent
  * @returns {Promise<{ outcome: string, chunks: number }>}
  */
 export async function addDocument(project, id, file, told) {
@@ -132,8 +126,7 @@ export async function addDocument(project, id, file, told) {
     request.send(file);
   });
   const body = await new Response(request.responseText).json().catch(() => null);
-  if (request.status !== 200) throw problemIn(body ?? {}, { status: request.status, headers: { get: (name) => request.getResponseHeader(name) } });
-  if (!body) throw asProblem(null, undefined, "cut");
+  if (request.status !== 200 || !body) throw problemIn(body ?? {}, { status: request.status, headers: { get: (name) => request.getResponseHeader(name) } });
   return body;
 }
 

@@ -5,33 +5,25 @@ import { Problem, addDocument, give, read } from "./api.js";
 import { MOST_BYTES, TAKES, reasonOf, sending } from "./documents.js";
 import { add, button, byId, element, foreign, plain, say } from "./elements.js";
 import { addChip, chosenChips, filterOf, hasChip, removeChip } from "./filter_chips.js";
-import { openPanel } from "./panel.js";
 import { openPassage } from "./passage.js";
 import { problemView } from "./problems.js";
-import { twice } from "./threads.js";
-import { counted, day, word } from "./words.js";
+import { moreButton, twice } from "./threads.js";
+import { counted, dateTime, word } from "./words.js";
+
+/** @typedef {{ id: string, name: string, chunk_count: number, source_uri: string | null, tags?: string[], updated_at?: string, media_type?: string, source?: string, off?: boolean }} Listed */
+
+const AT_ONCE = 50, TYPING_MS = 250;
+/** The source of what came over HTTP, and can go that way; how that of a graph begins that was imported whole. */
+const OURS = "api", IMPORTED = "graphrag:";
 
 /**
- * @typedef {{ id: string, name: string, chunk_count: number, source_uri: string | null, tags?: string[], updated_at?: string, media_type?: string, source?: string, off?: boolean }} Listed
+ * @param {string} project @param {{ said: string }} words what is looked for, there again on the way back from a document
+ * @param {AbortSignal} signal @param {() => void} changed is called when the project holds something else
  */
-
-const AT_ONCE = 50;
-/** How long somebody who types is waited for. */
-const TYPING_MS = 250;
-/** The source of documents that came over HTTP, and can go and be replaced that way. */
-const OURS = "api";
-/** How the source of a graph begins that was imported whole. */
-const IMPORTED = "graphrag:";
-
-/** @param {string} project @param {() => void} changed is called when the project holds something else */
-export function openDocuments(project, changed) {
-  const words = { said: "" }; // there again on the way back from a document
-  return openPanel({ title: word("list.title", { project }), load: async (signal) => {
-    const held = await read(`projects/${encodeURIComponent(project)}`, {}, signal);
-    const list = new DocumentList(project, held, signal, changed);
-    void list.find(words.said);
-    return list.view(words);
-  } });
+export async function documentList(project, words, signal, changed) {
+  const list = new DocumentList(project, await read(`projects/${encodeURIComponent(project)}`, {}, signal), signal, changed);
+  void list.find(words.said);
+  return list.view(words);
 }
 
 class DocumentList {
@@ -46,9 +38,7 @@ class DocumentList {
     this.rows = element("ul", { class: "documents" });
     this.about = element("div", { class: "facts", role: "status" });
     this.more = button(word("list.more"), () => void this.next());
-    this.wanted = this.filter = "";
-    /** @type {string | null} */
-    this.cursor = null;
+    this.wanted = this.filter = this.cursor = "";
     this.turn = 0;
   }
 
@@ -76,13 +66,13 @@ class DocumentList {
   find(words) {
     this.wanted = words.trim();
     this.filter = this.shownFilter();
-    this.cursor = null;
+    this.cursor = "";
     return this.next(true);
   }
 
   async next(isNew = false) {
     const mine = (this.turn += 1), path = `projects/${encodeURIComponent(this.project)}/documents`;
-    const asked = { limit: AT_ONCE, cursor: this.cursor, q: this.wanted || null, filter: this.filter || null };
+    const asked = { limit: AT_ONCE, cursor: this.cursor || null, q: this.wanted || null, filter: this.filter || null };
     const found = await read(path, asked, this.signal).catch((error) => ({ error }));
     if (mine !== this.turn || this.signal.aborted) return; // other words were typed meanwhile
     if (found.error) {
@@ -92,18 +82,16 @@ class DocumentList {
     if (isNew) this.rows.replaceChildren();
     const rows = found.documents.map((/** @type {Listed} */ one) => this.row(one));
     this.rows.append(...rows);
-    this.cursor = found.next;
-    this.more.hidden = !found.next;
+    this.cursor = found.next ?? "";
+    this.more.hidden = !this.cursor;
     const count = this.rows.children.length;
     this.about.textContent = count ? counted("list.shown", count) : word(this.wanted || this.filter ? "list.notFound" : "project.empty");
     if (!isNew) rows[0]?.querySelector("button")?.focus();
   }
 
   mark() {
-    for (const box of this.rows.querySelectorAll("input[type=checkbox]")) {
-      const one = /** @type {HTMLInputElement} */ (box);
-      one.checked = hasChip({ key: "document_id", value: one.value, name: "" });
-    }
+    const boxes = /** @type {NodeListOf<HTMLInputElement>} */ (this.rows.querySelectorAll("input[type=checkbox]"));
+    for (const one of boxes) one.checked = hasChip({ key: "document_id", value: one.value, name: "" });
   }
 
   /** @param {Listed} one */
@@ -118,14 +106,7 @@ class DocumentList {
     const made = element("li", { class: one.off ? "is-off" : null }, this.keys.length ? alone : null,
       element("button", { type: "button", class: "row", onclick: () => void this.doing(made, one, () => this.open(one)) }, foreign(name)),
       element("span", { class: "facts" }, factsOf(one), ...(one.tags ?? []).flatMap((tag) => [" · ", foreign(tag)])), state);
-    if (!this.mayWrite) return made;
-    const more = element("button", { type: "button", class: "quiet small more", "aria-label": word("threads.aboutOne", { name }), "aria-expanded": "false", onclick: () => {
-      const shown = made.querySelector(".does");
-      more.setAttribute("aria-expanded", String(!shown));
-      if (shown) shown.remove();
-      else add(made, this.does(made, one));
-    } }, "⋯");
-    add(made, more);
+    if (this.mayWrite) add(made, moreButton(made, name, () => this.does(made, one)));
     return made;
   }
 
@@ -135,10 +116,15 @@ class DocumentList {
       await give("PATCH", `documents/${encodeURIComponent(one.id)}`, { off: !one.off }, { project_id: this.project });
       this.put(made, { ...one, off: !one.off });
     });
+    const remove = () => this.doing(made, one, async () => {
+      await give("DELETE", `documents/${encodeURIComponent(one.id)}`, null, { project_id: this.project });
+      this.gone(made, one, word("list.removed", { name: one.name || one.id }));
+      this.changed();
+    });
     const buttons = element("p", { class: "buttons does" }, button(word(one.off ? "list.on" : "list.off"), () => void switched()));
     if (one.source?.startsWith(IMPORTED)) buttons.replaceChildren();
     if (one.source !== OURS) add(buttons, element("span", { class: "facts" }, word("list.foreign")));
-    else add(buttons, ...this.replacing(made, one), twice("list.remove", () => void this.doing(made, one, () => this.remove(made, one))));
+    else add(buttons, ...this.replacing(made, one), twice("list.remove", () => void remove()));
     return buttons;
   }
 
@@ -156,18 +142,10 @@ class DocumentList {
   async replace(made, one, file) {
     if (endingOf(file.name) !== endingOf(one.id)) throw new Problem("other_ending");
     if (file.size > MOST_BYTES) throw new Problem("too_large");
-    const progress = sending(file), at = Date.now();
+    const progress = sending(file), changed = { updated_at: new Date().toISOString() };
     made.append(progress.view);
     const { outcome, chunks } = await addDocument(this.project, one.id, file, progress.told).finally(() => progress.view.remove());
-    const isSame = outcome === "unchanged";
-    this.put(made, isSame ? one : { ...one, chunk_count: chunks, updated_at: new Date(at).toISOString() }, word(`documents.${outcome}`, { project: this.project }));
-  }
-
-  /** @param {HTMLElement} made @param {Listed} one */
-  async remove(made, one) {
-    await give("DELETE", `documents/${encodeURIComponent(one.id)}`, null, { project_id: this.project });
-    this.gone(made, one, word("list.removed", { name: one.name || one.id }));
-    this.changed();
+    this.put(made, { ...one, ...(outcome === "unchanged" ? {} : changed), chunk_count: chunks }, word(`documents.${outcome}`, { project: this.project }));
   }
 
   /** @param {Listed} one */
@@ -194,13 +172,13 @@ class DocumentList {
 
   /** Show a document as it is now. @param {HTMLElement} made @param {Listed} one @param {string} [said] */
   put(made, one, said = "") {
+    this.changed();
     if (this.signal.aborted) return;
     const fresh = this.row(one);
     made.replaceWith(fresh);
     /** @type {HTMLElement | null} */ (fresh.querySelector(".more"))?.focus();
     /** @type {HTMLElement} */ (fresh.querySelector(".state")).textContent = said;
     say(said || word(one.off ? "list.isOff" : "list.isOn"));
-    this.changed();
   }
 
   /** @param {HTMLElement} made @param {Listed} one @param {string} said */
@@ -241,6 +219,6 @@ function endingOf(name) {
 /** Kind, passages, when it changed, and whether it is off; how large its file was the graph does not know. @param {Listed} one */
 function factsOf(one) {
   const changed = Date.parse(one.updated_at ?? ""), kind = endingOf(one.id).toUpperCase() || one.media_type;
-  return [kind, counted("project.chunks", one.chunk_count), changed && word("list.changed", { when: day(changed) }), one.off && word("list.isOff")]
+  return [kind, counted("project.chunks", one.chunk_count), changed && word("list.changed", { when: dateTime(changed) }), one.off && word("list.isOff")]
     .filter(Boolean).join(" · ");
 }

@@ -107,14 +107,16 @@ async function send() {
 async function attempt(one) {
   one.isWaiting = false;
   one.tries += 1;
-  for (const other of sent.filter(({ file, project }) => file.name === one.file.name && project === one.project)) other.undo = null;
-  for (const other of sent) tell(other, other.state, other.view.className); // an earlier one is not undone any more
+  for (const other of sent.filter(({ file, project }) => file.name === one.file.name && project === one.project)) {
+    other.undo = null; // it would take this one out
+    tell(other, other.state, other.view.className);
+  }
   tell(one, () => word("documents.indexing", { project: one.project }));
   showButtons();
   const progress = sending(one.file);
   one.view.append(progress.view);
   try {
-    const { outcome, chunks } = await addDocument(one.project, one.file.name, one.file, progress.told);
+    const { outcome, chunks } = await addDocument(one.project, one.file.name, one.file, progress.told).finally(() => progress.view.remove());
     if (outcome === "added") one.undo = () => void undo(one);
     tell(one, () => `${word(`documents.${outcome}`, { project: one.project })}, ${counted("project.chunks", chunks)}`, "is-done");
     return outcome !== "unchanged";
@@ -131,27 +133,21 @@ async function attempt(one) {
       });
     }
     return false;
-  } finally {
-    progress.view.remove();
   }
 }
 
 /** How much of a file has been sent; readers of the screen ask for it when they want. @param {File} file */
 export function sending(file) {
   const bar = element("progress", { max: file.size || 1, value: 0, "aria-label": word("documents.sending", { name: file.name }) });
-  const said = element("span", { class: "facts", "aria-hidden": "true" }), view = element("span", { class: "sending" }, bar, said);
-  /** @param {number} done */
-  const told = (done) => {
+  const said = element("span", { class: "facts", "aria-hidden": "true" });
+  return { view: element("span", { class: "sending" }, bar, said), told: (/** @type {number} */ done) => {
     bar.value = done;
     said.textContent = word("documents.sent", { done: bytes(Math.min(done, file.size)), all: bytes(file.size) });
-  };
-  told(0);
-  return { view, told };
+  } };
 }
 
 /** Take a document out that was new; what it replaced could not be brought back. @param {Sent} one */
 async function undo(one) {
-  const again = one.undo;
   one.undo = null;
   tell(one, () => word("documents.undoing", { project: one.project }));
   byId(offered ? "choose-documents" : "question").focus();
@@ -161,7 +157,7 @@ async function undo(one) {
     whenAdded();
   } catch (error) {
     const problem = error instanceof Problem ? error : new Problem("page");
-    if (problem.code !== "not_found") one.undo = again;
+    if (problem.code !== "not_found") one.undo = () => void undo(one);
     tell(one, () => word("documents.notUndone", { reason: problem.code === "not_found" ? word("list.gone") : reasonOf(problem) }), "is-refused");
   }
 }

@@ -11,7 +11,7 @@ import { canBeSent, key, useKey } from "./credential.js";
 import { TAKES, prepareDocuments } from "./documents.js";
 import { button, byId, element } from "./elements.js";
 import { openKeyDialog, prepareKeyDialog } from "./key_dialog.js";
-import { closePanel, preparePanel } from "./panel.js";
+import { closePanel, openPanel, preparePanel } from "./panel.js";
 import { problemView } from "./problems.js";
 import { chosen, listProjects, showProject } from "./project.js";
 import { keepForNextTime, lastTime } from "./settings.js";
@@ -119,9 +119,10 @@ async function projectChanged() {
 }
 
 /** What draws the list loads with the first look at it. */
-async function showDocuments() {
-  const { openDocuments } = await import("./document_list.js");
-  await openDocuments(chosen(), () => void projectChanged());
+function openDocuments() {
+  const project = chosen(), words = { said: "" };
+  return openPanel({ title: word("list.title", { project }), load: async (signal) =>
+    (await import("./document_list.js")).documentList(project, words, signal, () => void projectChanged()) });
 }
 
 /** The project holds more, or is there now. */
@@ -169,7 +170,7 @@ function prepareTools() {
     await drawThreads();
     await projectChanged();
   });
-  byId("show-documents").addEventListener("click", () => void showDocuments());
+  byId("show-documents").addEventListener("click", () => void openDocuments());
   byId("show-communities").addEventListener("click", () => void openCommunities(chosen()));
   const confidence = /** @type {HTMLInputElement} */ (byId("confidence"));
   confidence.checked = isShown();

@@ -144,11 +144,6 @@ export function dateTime(when) {
   return new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" }).format(when);
 }
 
-/** @param {number} when milliseconds since 1970 */
-export function day(when) {
-  return new Intl.DateTimeFormat(language, { dateStyle: "medium" }).format(when);
-}
-
 /** @param {ParentNode} root */
 function show(root) {
   for (const one of root.querySelectorAll("[data-word]")) {

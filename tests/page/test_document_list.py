@@ -146,11 +146,13 @@ async def test_chips_restrict_a_question_and_are_remembered_with_its_thread(
     assert await page.evaluate("document.activeElement.id") == "question"
     await visit.ask("When does the ferry to Skarv leave?", until=".turn:last-child .actions")
     assert "filter" not in asked[1]
+    await page.focus("#question")  # on a phone the rest of the form comes with it
     await opened(visit)
     await page.get_by_label("Ask only: Ferry at noon").check()
     await visit.assert_for_everybody()
     await visit.picture("document-list-phone")
     await page.click("#panel-close")
+    await page.focus("#question")
     await page.select_option("#project", PROJECT)
     await expect(chips).to_have_count(0)
 
