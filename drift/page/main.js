@@ -4,7 +4,6 @@
 import { asked, goTo, keepProject, takeKey } from "./address.js";
 import { Problem, read } from "./api.js";
 import { focusQuestion, prepareForm, setBusy, write, written } from "./ask_form.js";
-import { openCommunities } from "./communities.js";
 import { isShown, showAsLastTime, showConfidence } from "./confidence.js";
 import { begin, chipsOfThread, current, end, messages, openThread, prepareThread, projectOfThread } from "./conversation.js";
 import { canBeSent, key, useKey } from "./credential.js";
@@ -118,7 +117,12 @@ async function projectChanged() {
   if (TAKES || document.body.classList.contains("is-empty")) await showProject(beginWith, looking.signal, () => void enter());
 }
 
-/** What draws the list loads with the first look at it. */
+/** What draws them loads with the first look at them. */
+function openCommunities() {
+  const project = chosen();
+  return openPanel({ title: project, load: async (signal) => (await import("./communities.js")).communitiesOf(project, signal) });
+}
+
 function openDocuments() {
   const project = chosen(), words = { said: "" };
   return openPanel({ title: word("list.title", { project }), load: async (signal) =>
@@ -171,7 +175,7 @@ function prepareTools() {
     await projectChanged();
   });
   byId("show-documents").addEventListener("click", () => void openDocuments());
-  byId("show-communities").addEventListener("click", () => void openCommunities(chosen()));
+  byId("show-communities").addEventListener("click", () => void openCommunities());
   const confidence = /** @type {HTMLInputElement} */ (byId("confidence"));
   confidence.checked = isShown();
   confidence.addEventListener("change", () => showConfidence(confidence.checked));
