@@ -219,6 +219,5 @@ function endingOf(name) {
 /** Kind, passages, when it changed, and whether it is off; how large its file was the graph does not know. @param {Listed} one */
 function factsOf(one) {
   const changed = Date.parse(one.updated_at ?? ""), kind = endingOf(one.id).toUpperCase() || one.media_type;
-  return [kind, counted("project.chunks", one.chunk_count), changed && word("list.changed", { when: dateTime(changed) }), one.off && word("list.isOff")]
-    .filter(Boolean).join(" · ");
+  return [kind, counted("project.chunks", one.chunk_count), changed && word("list.changed", { when: dateTime(changed) }), one.off && word("list.isOff")].filter(Boolean).join(" · ");
 }
