@@ -35,8 +35,8 @@ def addresses() -> list[str]:
     return re.findall(r'(?:src|href)="(rag/[^"]+)"', bytes(get("/rag").body).decode())
 
 
-PICTURE = ("answer_graph.js", "picture.js")
-"""What is loaded when a picture is opened."""
+LATER = ("answer_graph.js", "communities.js", "document_list.js", "picture.js")
+"""What is loaded when a picture, or what a project holds, is opened."""
 FORCES = ("d3-dispatch", "d3-force", "d3-quadtree", "d3-timer")
 
 
@@ -66,6 +66,12 @@ def test_the_page_and_all_that_it_names_are_there_with_their_types() -> None:
     }
 
 
+def test_the_page_knows_how_large_a_document_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert b' data-most-bytes="1048576"' in bytes(get("/rag").body)
+    monkeypatch.setenv("MAX_DOCUMENT_MB", "50")
+    assert b' data-most-bytes="52428800"' in bytes(get("/rag").body)
+
+
 def test_the_page_knows_whether_documents_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     def said() -> list[str]:
         return re.findall(r'data-takes-documents="(\w+)"', bytes(get("/rag").body).decode())
@@ -84,7 +90,7 @@ def test_the_page_names_every_module_that_it_needs_once() -> None:
 
 def test_no_file_of_the_page_is_left_over() -> None:
     told = {"index.html", "page.css", "threads.css", "icon.svg", "words/en.json", "words/de.json"}
-    told |= {one for start in ("main.js", *PICTURE) for one in modules(start)}
+    told |= {one for start in ("main.js", *LATER) for one in modules(start)}
     told |= {f"vendor/{name}/{name}.min.js" for name in FORCES}
     told |= {f"vendor/{name}/LICENSE" for name in ("marked", *FORCES)}
     files = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file()}
@@ -93,7 +99,7 @@ def test_no_file_of_the_page_is_left_over() -> None:
 
 def test_a_picture_is_loaded_when_it_is_opened_and_not_before() -> None:
     at_once = set(modules())
-    assert at_once.isdisjoint({"graph_layout.js", "graph_canvas.js", *PICTURE})
+    assert at_once.isdisjoint({"graph_layout.js", "graph_canvas.js", *LATER})
     assert not [name for name in addresses() if "d3-" in name]
 
 
