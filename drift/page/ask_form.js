@@ -2,7 +2,7 @@
  * The form: question, project, depth; Enter asks.
  */
 import { byId } from "./elements.js";
-import { chosenChips, showChips } from "./filter_chips.js";
+import { chips, showChips } from "./filter_chips.js";
 import { choose, chosen } from "./project.js";
 import { word } from "./words.js";
 
@@ -13,7 +13,7 @@ const question = () => /** @type {HTMLTextAreaElement} */ (byId("question"));
 
 /** @returns {Asked} */
 export function written() {
-  return { question: question().value.trim(), project: chosen(), depth: depth(), chips: chosenChips() };
+  return { question: question().value.trim(), project: chosen(), depth: depth(), chips };
 }
 
 function depth() {

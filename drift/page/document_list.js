@@ -4,7 +4,7 @@
 import { Problem, addDocument, give, read } from "./api.js";
 import { MOST_BYTES, TAKES, reasonOf, sending } from "./documents.js";
 import { add, button, byId, element, foreign, plain, say } from "./elements.js";
-import { addChip, chosenChips, filterOf, hasChip, removeChip } from "./filter_chips.js";
+import { addChip, chips, filterOf, hasChip, removeChip } from "./filter_chips.js";
 import { openPassage } from "./passage.js";
 import { problemView } from "./problems.js";
 import { moreButton, twice } from "./threads.js";
@@ -58,7 +58,7 @@ class DocumentList {
 
   /** What narrows the list as it narrows questions: all but single documents. */
   shownFilter() {
-    const filter = filterOf(chosenChips().filter(({ key }) => key !== "document_id"));
+    const filter = filterOf(chips.filter(({ key }) => key !== "document_id"));
     return filter && this.keys.length ? JSON.stringify(filter) : "";
   }
 
@@ -75,10 +75,7 @@ class DocumentList {
     const asked = { limit: AT_ONCE, cursor: this.cursor || null, q: this.wanted || null, filter: this.filter || null };
     const found = await read(path, asked, this.signal).catch((error) => ({ error }));
     if (mine !== this.turn || this.signal.aborted) return; // other words were typed meanwhile
-    if (found.error) {
-      this.about.replaceChildren(problemView(found.error, { again: () => void this.next(isNew) }));
-      return;
-    }
+    if (found.error) return this.about.replaceChildren(problemView(found.error, { again: () => void this.next(isNew) }));
     if (isNew) this.rows.replaceChildren();
     const rows = found.documents.map((/** @type {Listed} */ one) => this.row(one));
     this.rows.append(...rows);
@@ -142,17 +139,22 @@ class DocumentList {
   async replace(made, one, file) {
     if (endingOf(file.name) !== endingOf(one.id)) throw new Problem("other_ending");
     if (file.size > MOST_BYTES) throw new Problem("too_large");
-    const progress = sending(file), changed = { updated_at: new Date().toISOString() };
+    const progress = sending(file);
     made.append(progress.view);
-    const { outcome, chunks } = await addDocument(this.project, one.id, file, progress.told).finally(() => progress.view.remove());
-    this.put(made, { ...one, ...(outcome === "unchanged" ? {} : changed), chunk_count: chunks }, word(`documents.${outcome}`, { project: this.project }));
+    const { outcome } = await addDocument(this.project, one.id, file, progress.told).finally(() => progress.view.remove());
+    this.put(made, await this.held(one), word(`documents.${outcome}`, { project: this.project })); // its tags may be gone, too
+  }
+
+  /** @param {Listed} one @returns {Promise<any>} the document with its first passage */
+  held({ id }) {
+    return read(`documents/${encodeURIComponent(id)}`, { project_id: this.project, limit: 1 }, this.signal);
   }
 
   /** @param {Listed} one */
-  async open({ id, name, source_uri: address }) {
-    const { chunks } = await read(`documents/${encodeURIComponent(id)}`, { project_id: this.project, limit: 1 }, this.signal);
-    if (!chunks.length) throw new Problem("no_passage");
-    await openPassage(chunks[0].id, this.project, "", name, address);
+  async open(one) {
+    const { chunks: [first] } = await this.held(one);
+    if (!first) throw new Problem("no_passage");
+    await openPassage(first.id, this.project, "", one.name, one.source_uri);
   }
 
   /** Do something with a document, and say in its row why it failed; one that is not there goes. @param {HTMLElement} made @param {Listed} one @param {() => Promise<void>} work */
@@ -187,7 +189,7 @@ class DocumentList {
     const next = made.nextElementSibling ?? made.previousElementSibling;
     made.remove();
     this.about.textContent = said;
-    /** @type {HTMLElement | null | undefined} */ (next?.querySelector("button"))?.focus();
+    next?.querySelector("button")?.focus();
   }
 
   /** What questions may use besides single documents. */

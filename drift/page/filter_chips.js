@@ -9,12 +9,8 @@ import { word } from "./words.js";
 /** So many the service takes of each; chips of one key are any of these, those of different keys all of them. */
 const MOST = /** @type {Record<string, number>} */ ({ document_id: 100, tag: 100, path: 10, updated_at: 1 });
 
-/** @type {Chip[]} */
-let chips = [];
-
-export function chosenChips() {
-  return chips;
-}
+/** Those that the next question goes with. @type {Chip[]} */
+export let chips = [];
 
 /** @param {Chip} one */
 export function hasChip({ key, value }) {

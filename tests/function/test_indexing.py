@@ -245,7 +245,6 @@ async def test_a_document_that_is_off_is_seen_by_no_question_and_by_its_list(
 
     assert await listed(q="üBERF") == await listed(q="crossing") == {"Überfahrt.md": False}
     assert await listed(q="SEA/", limit="1") == {"sea/ferry.md": False}
-    assert await listed(q="toLower(") == {}
     assert_is_problem(await switch("nothing", off=True), 404, "not_found")
     assert_is_problem(await switch("sea%2Fferry.md", off="true"), 400, "invalid_request")
 

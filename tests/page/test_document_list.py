@@ -67,7 +67,6 @@ async def test_a_document_is_found_read_changed_and_removed(visits: Visits, tmp_
     visit = await writing(visits)
     page, rows = visit.page, visit.page.locator(".documents li")
     await expect(rows).to_have_count(2)
-    assert "MD · 1 passage" in await rows.nth(0).inner_text()
     await visit.assert_for_everybody()
     await visit.picture("document-list-desk")
 
@@ -158,16 +157,13 @@ async def test_what_stands_in_a_list_is_text_and_what_is_gone_goes(visits: Visit
     await reading(page, "/documents/", problem(404, "not_found"))
     await opened(visit)
     assert await page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
-    assert await page.locator("#panel img").count() == 0
     await expect(rows.nth(0)).to_contain_text(LONG)
     await page.locator(".documents .more").nth(1).click()
     assert await page.locator(".does button").count() == 0  # of a graph that was imported whole
     await visit.assert_for_everybody()
-    await page.get_by_label("Ask only: 0.md").check()
     await page.get_by_role("button", name="0.md", exact=True).click()
     await expect(rows).to_have_count(49)
     await expect(page.locator(TOLD).first).to_have_text("0.md: It is not there any more.")
-    await expect(page.locator("#chips .chip")).to_have_count(0)
 
     await reading(page, path, listing({"id": "behind.md"}))
     await page.get_by_role("button", name="Show more").click()
