@@ -59,7 +59,7 @@ export function restriction(of) {
 
 /** Chips that a browser kept, as far as they are any. @param {unknown} kept @returns {Chip[]} */
 export function chipsIn(kept) {
-  return Array.isArray(kept) ? kept.filter((one) => one && one.key in MOST && typeof one.value === "string" && typeof one.name === "string") : [];
+  return Array.isArray(kept) ? kept.filter((one) => one && Object.hasOwn(MOST, one.key) && typeof one.value === "string" && typeof one.name === "string") : [];
 }
 
 /** Pure: the filter of the service; null where all documents may be used. @param {Chip[]} of */
