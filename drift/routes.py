@@ -16,7 +16,7 @@ from drift.contracts.chat_completions import (
     CompletionRequest,
 )
 from drift.contracts.dify import DifyError, DifyRequest, DifyResponse
-from drift.contracts.documents import IndexedOut, NewDocument
+from drift.contracts.documents import DocumentChange, IndexedOut, NewDocument
 from drift.contracts.evidence import EvidenceAnswer
 from drift.contracts.feedback import Feedback, FeedbackPage
 from drift.contracts.nodes import NewNode, NodeChange, NodeOut
@@ -172,6 +172,16 @@ ROUTES = (
         body=NewDocument,
         reads_body=True,
         opens=lambda service: service.require_indexing(),
+    ),
+    Route(
+        "PATCH",
+        documents.DOCUMENT,
+        documents.change_document,
+        errors=(*_WITH_BODY, 404, 409),
+        query=ProjectParameters,
+        body=DocumentChange,
+        opens=lambda service: service.require_indexing(),
+        status=204,
     ),
     Route(
         "DELETE",

@@ -84,6 +84,8 @@ class DocumentOut(DocumentName):
     created_at: datetime | None = Field(default=None, exclude_if=operator.not_)
     updated_at: datetime | None = Field(default=None, exclude_if=operator.not_)
     media_type: str | None = Field(default=None, exclude_if=operator.not_)
+    source: str | None = Field(default=None, exclude_if=operator.not_)
+    off: bool = Field(default=False, exclude_if=operator.not_)
 
 
 class DocumentsPage(BaseModel):

@@ -221,7 +221,8 @@ def _listed(project_id: str, page: PageQuery, level: int | None = None) -> dict[
     key = page.after[0] if page.after else ""
     is_text = isinstance(key, str)
     text, number = (key, float("-inf")) if is_text else (None, key)
-    return {"project_id": project_id, "level": level, "text": text, "number": number}
+    behind = {"text": text, "number": number}
+    return {"project_id": project_id, "level": level, "words": page.words, **behind}
 
 
 def _page_of_ids(ids: Sequence[str], limit: int) -> Page[str]:

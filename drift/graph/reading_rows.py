@@ -88,6 +88,8 @@ def _said(row: Row) -> dict[str, Any]:
         "created_at": moment(row.get("created_at")),
         "updated_at": moment(row.get("updated_at")),
         "media_type": text_of(row.get("media_type")) or None,
+        "source": text_of(row.get("source")) or None,
+        "off": row.get("is_off") is True,
     }
 
 

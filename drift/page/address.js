@@ -11,6 +11,7 @@ const SECRET = ["key", "code", "api_key", "apikey", "x-api-key", "x-functions-ke
  * @property {string} project
  * @property {string} depth
  * @property {import("./thread_store.js").Message[]} [history] the conversation before it
+ * @property {import("./filter_chips.js").Chip[]} [chips] the documents that it may use, all without any
  */
 
 /**

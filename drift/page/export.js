@@ -3,13 +3,14 @@
  */
 import { blocks, MARK } from "./markdown.js";
 import { plain, webAddress } from "./elements.js";
+import { chipsIn } from "./filter_chips.js";
 import { linesInWords, referred } from "./references.js";
 import { dateTime, percent, told, word } from "./words.js";
 
 /** @typedef {import("./references.js").Reference} Reference */
 
 /**
- * @param {{ question: string, project: string, depth: string }} asked
+ * @param {{ question: string, project: string, depth: string, chips?: unknown }} asked
  * @param {import("./references.js").Referred} answer
  * @param {string} uncertain
  * @param {number} when
@@ -22,7 +23,8 @@ export function asMarkdown(asked, answer, uncertain, when, confidence) {
   for (const [title, items] of /** @type {const} */ ([["references.title", answer.items], ["references.near", answer.near]])) {
     if (items.length) parts.push(`## ${word(title)}`, items.map((one) => reference(one, confidence)).join("\n\n"));
   }
-  parts.push(`${word("ask.project")}: ${oneLine(asked.project)} · ${word(`depth.${asked.depth}`)} · ${dateTime(when)}`);
+  const only = chipsIn(asked.chips).map(({ key, name }) => ` ${word(`filter.${key}`)} ${oneLine(name)}`).join(",");
+  parts.push(`${word("ask.project")}: ${oneLine(asked.project)} · ${word(`depth.${asked.depth}`)} · ${dateTime(when)}${only && ` · ${word("filter.used")}${only}`}`);
   return `${parts.join("\n\n")}\n`;
 }
 

@@ -126,7 +126,7 @@ async function held(said, project, signal) {
       if (!(error instanceof Problem && ["not_found", "invalid_request"].includes(error.code))) throw error;
     }
   }
-  const reply = await give("retrieve", { query: said, answer: false, top_k: MOST_NEAR, ...of }, signal);
+  const reply = await give("POST", "retrieve", { query: said, answer: false, top_k: MOST_NEAR, ...of }, {}, signal);
   const { evidence: near } = await reply.json(), words = [...wordsOf(said)];
   return new Set(near.filter((/** @type {any} */ one) => {
     const its = wordsOf(one.text);

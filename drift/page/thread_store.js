@@ -19,6 +19,7 @@ const range = (id, before = Infinity) => IDBKeyRange.bound([id], [id, before], f
  * @property {string} depth
  * @property {number} when
  * @property {Message[]} history what went with it
+ * @property {import("./filter_chips.js").Chip[]} [chips] the documents that it could use; older pages kept none
  * @property {any} result the document of the answer, null without one
  * @property {string} id the answer's `retrieval_id`
  * @property {number} seconds

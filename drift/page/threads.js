@@ -50,17 +50,19 @@ function row(thread) {
     element("span", { class: "asked", dir: "auto" }, foreign(thread.name)),
     element("span", { class: "facts" }, foreign(thread.project), ` · ${dateTime(thread.when)}`));
   const made = element("li", { id: `thread-${thread.id}` }, open);
-  const more = element("button", {
-    type: "button", class: "quiet small", "aria-label": word("threads.aboutOne", { name: thread.name }), "aria-expanded": "false",
-    onclick: () => {
-      const shown = made.querySelector(".does");
-      more.setAttribute("aria-expanded", String(!shown));
-      if (shown) shown.remove();
-      else add(made, does(thread, open));
-    },
-  }, "⋯");
-  add(made, more);
+  add(made, moreButton(made, thread.name, () => does(thread, open)));
   return made;
+}
+
+/** A button that shows and hides what can be done with a thing of a list. @param {HTMLElement} made @param {string} name @param {() => HTMLElement} does */
+export function moreButton(made, name, does) {
+  const more = element("button", { type: "button", class: "quiet small more", "aria-label": word("threads.aboutOne", { name }), "aria-expanded": "false", onclick: () => {
+    const shown = made.querySelector(".does");
+    more.setAttribute("aria-expanded", String(!shown));
+    if (shown) shown.remove();
+    else add(made, does());
+  } }, "⋯");
+  return more;
 }
 
 /** What can be done with a thread. @param {Thread} thread @param {HTMLElement} open */
@@ -112,7 +114,7 @@ async function forget(gone) {
 }
 
 /** A button that wants a second click, for what cannot be taken back. @param {string} key @param {() => void} act */
-function twice(key, act) {
+export function twice(key, act) {
   const calm = () => {
     made.classList.remove("is-sure");
     made.textContent = word(key);

@@ -8,6 +8,7 @@ import { isShown, meter } from "./confidence.js";
 import { add, button, element, foreign, say, seen } from "./elements.js";
 import { asMarkdown, download, fileName, withNumbers } from "./export.js";
 import { feedbackView } from "./feedback.js";
+import { restriction } from "./filter_chips.js";
 import { problemView } from "./problems.js";
 import { marks, referenceList } from "./reference_list.js";
 import { referred } from "./references.js";
@@ -33,14 +34,15 @@ export class Turn {
     /** @type {Kept} */
     this.kept = {
       thread: "", at: -1, question: asked.question, project: asked.project, depth: asked.depth, when: Date.now(),
-      history: asked.history ?? [], result: null, id: "", seconds: 0, mark: null,
+      history: asked.history ?? [], chips: asked.chips ?? [], result: null, id: "", seconds: 0, mark: null,
     };
     this.isNew = true;
     this.text = element("div", { class: "answer", "aria-busy": "true" });
     this.answer = new AnswerText(this.text, (number) => document.createTextNode(`[${number}]`));
     this.below = element("div", { class: "below" });
     this.view = element("article", { class: "turn" },
-      element("h2", { class: "asked", dir: "auto", tabindex: "-1" }, seen(asked.question)), this.work.view, this.text, this.below);
+      element("h2", { class: "asked", dir: "auto", tabindex: "-1" }, seen(asked.question)), this.work.view, this.text);
+    add(this.view, restriction(asked.chips ?? []), this.below);
   }
 
   stop() {

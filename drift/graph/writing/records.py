@@ -9,6 +9,9 @@ from dataclasses import dataclass, field, replace
 from drift.model.attributes import NOTHING_SAID, Attributes
 from drift.model.graph import Vector
 
+IMPORTED = "graphrag:"
+"""What the name of a source begins with whose graph was imported with its documents."""
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentVersion:
