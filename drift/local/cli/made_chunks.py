@@ -19,7 +19,7 @@ from drift.local.ingest.made.loading import load_chunks, require_model
 from drift.local.ingest.made.rows import Checked, MadeChunks
 from drift.local.stack.stack import StackOptions
 
-_NOWHERE = {"NEO4J_URI": "bolt://127.0.0.1:1"}
+_NOWHERE = {"NEO4J_URI": "bolt://127.0.0.1:1", "NEO4J_PASSWORD": "-"}
 """So that the models are there before a database is."""
 
 

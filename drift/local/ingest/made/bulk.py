@@ -221,7 +221,7 @@ class _Tables:
             opened = (self.folder / name).open("w", encoding="utf-8", newline="")
             self._files[shape] = self.stack.enter_context(opened)
             self._files[shape].write(",".join(cells) + "\n")
-            self.arguments.append(f"{_TABLES[table]}={name}")
+            self.arguments.append(f"{_TABLES[table]}=./{name}")
         self._files[shape].write(",".join(cells.values()) + "\n")
 
 

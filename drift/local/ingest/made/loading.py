@@ -109,20 +109,16 @@ class _Load:
 
     async def write(self) -> None:
         """Write what is new or has changed; note what goes."""
-        result, changes = self.run.result, self.run.changes
-        held = self.state.documents
+        result, held = self.run.result, self.state.documents
         gone = {one.id for one in held.values() if one.source == self.made.source}
         result.removed = sorted(gone - self.checked.documents.keys())
         namespace = self.state.namespace or self.made.project_id
         documents = in_a_thread(self.made.documents(namespace))
-        async with (
-            aclosing(self._changed(documents)) as changed,
-            aclosing(batches(changed)) as all_,
-        ):
-            async for batch in all_:
+        async with aclosing(self._changed(documents)) as changed:
+            async for batch in batches(changed):
                 await self.run.writer.write_documents(batch)
                 result.chunks += len(batch.chunks)
-                changes.report(CHUNKS, result.chunks, self.checked.chunks)
+                self.run.changes.report(CHUNKS, result.chunks, self.checked.chunks)
 
     async def _changed(
         self, documents: AsyncIterator[DocumentBatch]
