@@ -20,12 +20,12 @@ TELLS = (
 )
 
 
-def rows(documents: int, project: str | None = None) -> list[Row]:
+def rows(documents: int) -> list[Row]:
     """Return two rows for each document, with all that a row may say in some of them."""
     found: list[Row] = []
     for number in range(documents):
         thing = THINGS[number % len(THINGS)]
-        about: Row = {"document": f"town/{number}.md", "project_id": project}
+        about: Row = {"document": f"town/{number}.md"}
         if number % 3 == 0:
             about |= {
                 "title": f"The {thing}, no. {number}",
@@ -40,7 +40,6 @@ def rows(documents: int, project: str | None = None) -> list[Row]:
             found.append(
                 {**about, "heading": f"{thing} > {place}", "text": text, "page": place + 1}
             )
-    found = [{name: value for name, value in row.items() if value is not None} for row in found]
     vectors = local_embedding.embed([f"{row['heading']}\n{row['text']}" for row in found])
     return [row | {"embedding": v} for row, v in zip(found, vectors.tolist(), strict=True)]
 

@@ -1,4 +1,4 @@
-"""Chunks that were made elsewhere into a project: by batches and in bulk, one and the same graph."""
+"""Chunks that were made elsewhere into a project: by batches and in bulk the same graph."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from drift.local.stack.neo4j.server import Neo4jServer
 from drift.local.stack.record import lock_of
 from drift.local.stack.stack import StackOptions
 from tests.contract.graph_backends import Neo4jBackend, context, on_real_server
-from tests.made_rows import MODEL, made_of, rows, written
+from tests.made_rows import MODEL, Row, made_of, rows, written
 from tests.servers import NEWER, OLDER, QUICK
 
 SNAPSHOT = """
@@ -39,6 +39,12 @@ RETURN elementId(n) AS id, labels(n) AS labels, properties(n) AS properties,
   COLLECT { MATCH (n)-[r]->(m) RETURN [type(r), properties(r), elementId(m)] } AS edges
 """
 TIMES = {"written_at", "indexed_at", "derived_at"}
+
+
+@pytest.fixture(scope="module")
+def town() -> list[Row]:
+    """The rows of 200 documents, two each."""
+    return rows(200)
 
 
 async def load(file: Path, project: str, work: IngestContext) -> IngestReport:
@@ -67,9 +73,9 @@ async def graph_of(connection: Connection, project: str) -> tuple[Counter[str], 
 
 @on_real_server
 async def test_only_what_changed_is_written(
-    backend: Neo4jBackend, project: str, tmp_path: Path
+    backend: Neo4jBackend, project: str, tmp_path: Path, town: list[Row]
 ) -> None:
-    some, work = rows(12), context(backend.writer, MODEL)
+    some, work = town[:24], context(backend.writer, MODEL)
     file = written(tmp_path / "rows.jsonl", some)
     first = await load(file, project, work)
     assert (len(first.added), first.held_chunks, bool(first.communities)) == (12, 24, True)
@@ -88,9 +94,9 @@ async def test_only_what_changed_is_written(
 
 @on_real_server
 async def test_what_others_hold_is_never_written_over(
-    backend: Neo4jBackend, project: str, tmp_path: Path
+    backend: Neo4jBackend, project: str, tmp_path: Path, town: list[Row]
 ) -> None:
-    some, work = rows(2), context(backend.writer, MODEL)
+    some, work = town[:4], context(backend.writer, MODEL)
     other = SourceDocument("town/1.md", "Another", "The town has a well.", "text")
     await pipeline.ingest(Source("/srv/docs", (other,)), project, work)
     before = await graph_of(backend.connection, project)
@@ -104,12 +110,12 @@ async def test_what_others_hold_is_never_written_over(
 
 @on_real_server
 async def test_a_file_that_changes_while_it_is_read_is_refused(
-    backend: Neo4jBackend, project: str, tmp_path: Path
+    backend: Neo4jBackend, project: str, tmp_path: Path, town: list[Row]
 ) -> None:
-    some, work = rows(2), context(backend.writer, MODEL)
+    some, work = town[:4], context(backend.writer, MODEL)
     made = made_of(written(tmp_path / "rows.jsonl", some), project)
     checked = await made.check()
-    for others, said in ((rows(1) + some[2:3], "was changed"), (some[:2], "was cut")):
+    for others, said in ((some[:2] + some[2:3], "was changed"), (some[:2], "was cut")):
         written(made.place, others)
         with pytest.raises(IngestError, match=f"{said} while it was read"):
             await load_chunks(made, checked, work)
@@ -133,9 +139,9 @@ async def started(options: StackOptions, version: str) -> AsyncIterator[IngestCo
 @pytest.mark.parametrize("version", [NEWER, OLDER])
 @on_real_server
 async def test_a_graph_made_in_bulk_is_the_one_that_batches_make(
-    backend: Neo4jBackend, project: str, tmp_path: Path, version: str
+    backend: Neo4jBackend, project: str, tmp_path: Path, town: list[Row], version: str
 ) -> None:
-    made = made_of(written(tmp_path / "rows.jsonl", rows(200, project)), project)
+    made = made_of(written(tmp_path / "rows.jsonl", town), project)
     checked, options = await made.check(), options_in(tmp_path / "data", version)
     leftover = options.data_dir / f".bulk-{home_in(options.data_dir, version).name}"
     (leftover / "data").mkdir(parents=True)  # of a load that was killed
@@ -156,8 +162,10 @@ async def test_a_graph_made_in_bulk_is_the_one_that_batches_make(
 
 
 @pytest.mark.deep
-async def test_a_bulk_load_without_room_or_place_leaves_nothing(tmp_path: Path) -> None:
-    made = made_of(written(tmp_path / "rows.jsonl", rows(30)), "p")
+async def test_a_bulk_load_without_room_or_place_leaves_nothing(
+    tmp_path: Path, town: list[Row]
+) -> None:
+    made = made_of(written(tmp_path / "rows.jsonl", town[:60]), "p")
     options = options_in(tmp_path / "data")
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (60_000, hard))

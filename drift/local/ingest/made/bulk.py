@@ -11,7 +11,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,30 +57,38 @@ async def import_chunks(made: MadeChunks, options: StackOptions) -> None:
             room, or the import failed; nothing is left.
         LocalStackError: the servers of the data folder run, or there is no Java.
     """
-    version, data_dir = exact_version(options.neo4j_version), options.data_dir.resolve()
-    with _alone(data_dir):
-        home = require_new(options)
-        beside = home.with_name(f".bulk-{home.name}")
-        await asyncio.to_thread(shutil.rmtree, beside, ignore_errors=True)  # of one that was killed
-        try:
-            Neo4jHome(beside).prepare(version, None)
-            Neo4jHome(beside).configure(0, Memory(), {})
-            with ExitStack() as stack:
-                tables = _Tables(beside / "import", stack)
-                async for _ in in_a_thread(_written(made, tables)):
-                    pass
-            options.say(f"{tables.chunks:,} chunks are imported by neo4j-admin ...")
-            await _run_admin(beside, version, options, tables.arguments)
-            await asyncio.to_thread(shutil.rmtree, beside / "import")
-            (beside / "import").mkdir()
-            beside.rename(home)
-        except OSError as error:
-            raise IngestError(
-                f"The database could not be made in {data_dir} ({error.strerror or error}): "
-                f"nothing is left of it. Make room, and run this again."
-            ) from error
-        finally:
-            await asyncio.to_thread(shutil.rmtree, beside, ignore_errors=True)
+    home, version = await asyncio.to_thread(require_new, options), options.neo4j_version
+    beside = home.with_name(f".bulk-{home.name}")
+    lock = await asyncio.to_thread(_alone, home.parent)
+    try:
+        await asyncio.to_thread(_begin, beside, exact_version(version))
+        tables = _Tables(beside / "import")
+        async for _ in in_a_thread(tables.written(made)):
+            pass
+        options.say(f"{tables.chunks:,} chunks are imported by neo4j-admin ...")
+        await _run_admin(beside, exact_version(version), options, tables.arguments)
+        await asyncio.to_thread(_end, beside, home)
+    except OSError as error:
+        raise IngestError(
+            f"The database could not be made in {home.parent} ({error.strerror or error}): nothing "
+            f"is left of it. Make room, and run this again."
+        ) from error
+    finally:
+        await asyncio.to_thread(shutil.rmtree, beside, ignore_errors=True)
+        unlock(lock)
+
+
+def _begin(beside: Path, version: str) -> None:
+    shutil.rmtree(beside, ignore_errors=True)  # of a load that was killed
+    home = Neo4jHome(beside)
+    home.prepare(version, None)
+    home.configure(0, Memory(), {})
+
+
+def _end(beside: Path, home: Path) -> None:
+    shutil.rmtree(beside / "import")
+    (beside / "import").mkdir()
+    beside.rename(home)
 
 
 def require_new(options: StackOptions) -> Path:
@@ -104,9 +112,8 @@ def require_new(options: StackOptions) -> Path:
     return home
 
 
-@contextmanager
-def _alone(data_dir: Path) -> Iterator[None]:
-    """Keep servers from starting on the data folder."""
+def _alone(data_dir: Path) -> int:
+    """Return the lock that keeps servers from starting on the data folder."""
     make_data_folder(data_dir)
     lock = try_lock(lock_of(data_dir))
     if lock is None:
@@ -114,10 +121,7 @@ def _alone(data_dir: Path) -> Iterator[None]:
             f"The local servers of {data_dir} run: end the commands that use them, or name another "
             f"data folder (--data-dir)."
         )
-    try:
-        yield
-    finally:
-        unlock(lock)
+    return lock
 
 
 async def _run_admin(home: Path, version: str, options: StackOptions, tables: list[str]) -> None:
@@ -132,7 +136,8 @@ async def _run_admin(home: Path, version: str, options: StackOptions, tables: li
         f"--report-file={home / 'logs' / 'import.report'}",
     ]
     main = ["org.neo4j.cli.AdminTool", "database", "import", "full", "neo4j"]
-    child = Child(
+    child = await asyncio.to_thread(
+        Child,
         [java.program, *java.flags, f"-Xmx{HEAP}", *main, *flags, *tables],
         log=home / "logs" / "import.log",
         cwd=home / "import",
@@ -158,27 +163,27 @@ async def _run_admin(home: Path, version: str, options: StackOptions, tables: li
 
 
 # ------------------------------------------------------------------------------------------- tables
-def _written(made: MadeChunks, tables: _Tables) -> Iterator[int]:
-    """Write all documents, then the project that they are in; yield the number of each document."""
-    for number, one in enumerate(made.documents(made.project_id), start=1):
-        tables.add_document(number, one, made.project_id)
-        yield number
-    now = round(1000 * time.time())
-    told = {"id": made.project_id, "project_id": made.project_id, "fingerprint": ""}
-    tables.add("project", {":ID(p)": "0"}, told | {"behind": number, "written_at": now})
-
-
 @dataclass(slots=True)
 class _Tables:
     """The files of an import: a table has one for each set of columns that its rows have."""
 
     folder: Path
-    stack: ExitStack
     chunks: int = 0
     arguments: list[str] = field(default_factory=list)
     _files: dict[tuple[str, ...], TextIO] = field(default_factory=dict)
+    _stack: ExitStack = field(default_factory=ExitStack)
 
-    def add_document(self, number: int, one: DocumentBatch, project_id: str) -> None:
+    def written(self, made: MadeChunks) -> Iterator[int]:
+        """Write all documents, then their project; yield the number of each document."""
+        with self._stack:
+            for number, one in enumerate(made.documents(made.project_id), start=1):
+                self._add_document(number, one, made.project_id)
+                yield number
+            now = round(1000 * time.time())
+            told = {"id": made.project_id, "project_id": made.project_id, "fingerprint": ""}
+            self._add("project", {":ID(p)": "0"}, told | {"behind": number, "written_at": now})
+
+    def _add_document(self, number: int, one: DocumentBatch, project_id: str) -> None:
         """Add a document with its chunks, as `document_statements` writes them."""
         (document,) = one.documents
         row, place = document_row(document, len(one.chunks)), str(number)
@@ -187,8 +192,8 @@ class _Tables:
         if (updated_at := row["updated_at"]) is not None:
             told["updated_at"] = datetime.fromtimestamp(updated_at / 1000, UTC)
         told["embedding"] = _mean([chunk.embedding for chunk in one.chunks])
-        self.add("document", {":ID(d)": place}, told)
-        self.add("in_project", {":START_ID(d)": place, ":END_ID(p)": "0"}, {})
+        self._add("document", {":ID(d)": place}, told)
+        self._add("in_project", {":START_ID(d)": place, ":END_ID(p)": "0"}, {})
 
         for chunk in one.chunks:
             self.chunks += 1
@@ -199,11 +204,11 @@ class _Tables:
             }
             own["embedding"] = np.array(chunk.embedding)
             at = str(self.chunks)
-            self.add("chunk", {":ID(c)": at}, chunk_row(chunk, document)["properties"] | own)
-            self.add("has_chunk", {":START_ID(d)": place, ":END_ID(c)": at}, {"run": "bulk"})
-            self.add("in_project", {":START_ID(c)": at, ":END_ID(p)": "0"}, {})
+            self._add("chunk", {":ID(c)": at}, chunk_row(chunk, document)["properties"] | own)
+            self._add("has_chunk", {":START_ID(d)": place, ":END_ID(c)": at}, {"run": "bulk"})
+            self._add("in_project", {":START_ID(c)": at, ":END_ID(p)": "0"}, {})
 
-    def add(self, table: str, ends: Mapping[str, str], properties: Mapping[str, Any]) -> None:
+    def _add(self, table: str, ends: Mapping[str, str], properties: Mapping[str, Any]) -> None:
         """Add a row to the file of its columns; what is null has none."""
         cells = dict(ends)
         for name, value in properties.items():
@@ -219,7 +224,7 @@ class _Tables:
                 )
             name = f"{table}{len(self._files)}.csv"
             opened = (self.folder / name).open("w", encoding="utf-8", newline="")
-            self._files[shape] = self.stack.enter_context(opened)
+            self._files[shape] = self._stack.enter_context(opened)
             self._files[shape].write(",".join(cells) + "\n")
             self.arguments.append(f"{_TABLES[table]}=./{name}")
         self._files[shape].write(",".join(cells.values()) + "\n")
