@@ -28,6 +28,7 @@ from drift.local.ingest.pacing import Pace
 from drift.local.stack.neo4j.home import PUBLISHED_PASSWORD
 from tests.command_line import NO_SERVERS_GIVEN, PATIENCE_S, ROOT, command, drift
 from tests.ingest.graphrag_tables import tables, write
+from tests.made_rows import rows, written
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(PATIENCE_S)]
 
@@ -252,6 +253,21 @@ def test_an_index_of_graphrag_is_imported_at_the_pace_that_is_given(
     command("projects", "delete", "--project", "valley", "--yes", *at[2:])
 
 
+def test_chunks_made_elsewhere_are_a_source_and_bulk_wants_a_new_database(
+    serving: dict[str, Any], tmp_path: Path
+) -> None:
+    file, at = written(tmp_path / "rows.jsonl", rows(3)), ("--data-dir", serving["data"])
+    load = ("ingest", "--chunks", str(file), "--project", "town", *at)
+    done = command(*load, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["added"] == [f"town/{number}.md" for number in range(3)]
+    refused = command(*load, "--bulk")
+    assert (refused.returncode, "has one: nothing was changed" in refused.stderr) == (1, True)
+    source = f"chunks:{file}"
+    gone = command("remove", "--project", "town", "--source", source, "--yes", *at)
+    assert gone.returncode == 0, gone.stderr
+
+
 def test_a_source_is_listed_told_and_removed_with_yes_and_cited_no_more(
     serving: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -468,6 +484,9 @@ def test_the_doctor_looks_at_what_runs_and_at_what_is_named_alone(
         (("ingest", "a", "-p", "p", "--knowledge", "graph"), "is called facts now"),
         (("ingest", "--graphrag", "a", "-p", "p", "--dry-run"), "--graphrag"),
         (("ingest", "--graphrag", "a", "-p", "p", "--knowledge-tokens", "0"), "--graphrag"),
+        (("ingest", "--chunks", "a", "-p", "p", "--tag", "t"), "--graphrag or --chunks"),
+        (("ingest", "--chunks", "a", "--graphrag", "b", "-p", "p"), "goes without --graphrag"),
+        (("ingest", "a", "-p", "p", "--bulk"), "goes with --chunks"),
         (("reindex", "--drop", "v2", "--yes", "--dry-run"), "--dry-run"),
         (("reindex", "--drop", "v2", "--yes", "--project", "p"), "--project"),
         (("reindex", "--model-version", "v2", "--yes"), "--drop"),
