@@ -83,17 +83,19 @@ async def command(options: StackOptions, place: Path, *words: str) -> dict[str, 
     """Run a command on a data folder; return its time, and the most memory that was seen."""
     where = "--data-dir", str(place), "--neo4j", options.neo4j_version
     most = {"command_mb": 0, "neo4j_mb": 0}
+    cpu: dict[int, float] = {}
     as_json = ["--json"] if words[0] == "ingest" else []
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as told:
         began = time.perf_counter()
         words = (sys.executable, "-m", "drift", *words, *as_json, *where)
         process = psutil.Popen(words, stdout=out, stderr=told)
         while process.poll() is None:
-            neo4j = read_record(place).pids.get("neo4j")
-            for name, pid in (("command_mb", process.pid), ("neo4j_mb", neo4j)):
-                with suppress(psutil.Error):
-                    used = psutil.Process(pid).memory_info().rss >> 20 if pid else 0
-                    most[name] = max(most[name], used)
+            names = {process.pid: "command_mb", read_record(place).pids.get("neo4j"): "neo4j_mb"}
+            with suppress(psutil.Error):
+                for one in (process, *process.children(recursive=True)):
+                    cpu[one.pid] = sum(one.cpu_times()[:2])
+                    if name := names.get(one.pid):
+                        most[name] = max(most[name], one.memory_info().rss >> 20)
             await asyncio.sleep(_LOOK_EVERY_S)
         seconds = round(time.perf_counter() - began, 1)
         if process.returncode:
@@ -101,6 +103,7 @@ async def command(options: StackOptions, place: Path, *words: str) -> dict[str, 
             raise LocalStackError(told.read().decode(errors="replace")[-1000:])
         out.seek(0)
         stages = json.load(out)["seconds"] if as_json else {}
+    most["cpu_s"] = round(sum(cpu.values()))  # of all processes, servers' starts as well
     return {"seconds": seconds, **most, "stages": {n: round(s, 1) for n, s in stages.items()}}
 
 
