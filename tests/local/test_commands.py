@@ -28,7 +28,6 @@ from drift.local.ingest.pacing import Pace
 from drift.local.stack.neo4j.home import PUBLISHED_PASSWORD
 from tests.command_line import NO_SERVERS_GIVEN, PATIENCE_S, ROOT, command, drift
 from tests.ingest.graphrag_tables import tables, write
-from tests.made_rows import rows, written
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(PATIENCE_S)]
 
@@ -251,21 +250,6 @@ def test_an_index_of_graphrag_is_imported_at_the_pace_that_is_given(
     refused = command("ingest", str(tmp_path), *at)
     assert f"(drift ingest --graphrag '{folder}')" in refused.stderr
     command("projects", "delete", "--project", "valley", "--yes", *at[2:])
-
-
-def test_chunks_made_elsewhere_are_a_source_and_bulk_wants_a_new_database(
-    serving: dict[str, Any], tmp_path: Path
-) -> None:
-    file, at = written(tmp_path / "rows.jsonl", rows(3)), ("--data-dir", serving["data"])
-    load = ("ingest", "--chunks", str(file), "--project", "town", *at)
-    done = command(*load, "--json")
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["added"] == [f"town/{number}.md" for number in range(3)]
-    refused = command(*load, "--bulk")
-    assert (refused.returncode, "has one: nothing was changed" in refused.stderr) == (1, True)
-    source = f"chunks:{file}"
-    gone = command("remove", "--project", "town", "--source", source, "--yes", *at)
-    assert gone.returncode == 0, gone.stderr
 
 
 def test_a_source_is_listed_told_and_removed_with_yes_and_cited_no_more(
