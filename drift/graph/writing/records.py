@@ -195,6 +195,7 @@ class KeptTopics:
     sizes: Mapping[int, int]
     stale: frozenset[int]
     clustered: int
+    questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +253,7 @@ class KnowledgeBatch:
     fingerprint: str
     embedding_model: str = ""
     clustered: int | None = None
+    questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

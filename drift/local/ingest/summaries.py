@@ -7,7 +7,7 @@ Sources: c-TF-IDF after Grootendorst, "BERTopic" (2022); Carbonell and Goldstein
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from heapq import nsmallest
 
 from drift.local.ingest.digests import Digest, Everywhere, most
@@ -24,8 +24,13 @@ _MOST_ALIKE = 0.6
 _CANDIDATE_WORDS = 40
 
 
-def summarise(topic: Digest, everywhere: Everywhere) -> tuple[str, str]:
-    """Return the title and the summary of a topic, or of what is above, best sentences first."""
+def summarise(
+    topic: Digest, everywhere: Everywhere, taken: Collection[str] = ()
+) -> tuple[str, str]:
+    """Return the title and the summary of a topic, or of what is above, best sentences first.
+
+    The title is none of those that are `taken`.
+    """
     rare = everywhere.rarity
     weights = {word: count * rare[word] for word, count in topic.words.items()}
     terms = [
@@ -41,7 +46,7 @@ def summarise(topic: Digest, everywhere: Everywhere) -> tuple[str, str]:
     named = "; ".join(titles) + (f" and {more} more" if more > 0 else "")
     lines += [f"Documents: {named}."] if named else []
     told = "\n".join(_fitting((*lines, *topic.sentences)))
-    return title_of(topic, everywhere, terms), told
+    return title_of(topic, everywhere, terms, taken), told
 
 
 def _terms(topic: Digest, weights: Mapping[str, float]) -> list[str]:

@@ -1,0 +1,56 @@
+"""Pure: which headings say what a passage is about, and how they are told."""
+
+from __future__ import annotations
+
+import re
+
+from drift.local.ingest.formats.titles import own_title
+
+_NUMBER = re.compile(
+    r"(?:(?:chapter|part|section|appendix|kapitel|teil|abschnitt|anhang)\s+)?"
+    r"(?:\d+(?:\.\d+)*|[A-Z](?:\.\d+)+|[ivxIVX]+)[.:)]\s+|\d+(?:\.\d+)+\s+|§\s*\d+\s*",
+    re.IGNORECASE,
+)
+_MARKS = re.compile(r"[*_`#]+(?=\W|$)|(?<!\w)[*_`#]+|\\(?=\W)")
+_LINKED = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
+_IS_MARKUP = re.compile(r"\w:\w|[{}<>=|\\■^~$@]|::|->|://|&\w+;|\w\(|\.{3}|…$")
+_WORD = re.compile(r"[\w’'-]+")
+_LETTERS = re.compile(r"[^\W\d_]{3}|[\u3000-\u9fff\uac00-\ud7a3]")
+_MOST, _LEAST = 70, 2
+_SAYS_NOTHING = frozenset(
+    """
+    a-z about account activity advertisement all alle allgemein anhang appendix archive archives
+    aside author authors back back-matter background bibliography blog blogroll board body case
+    categories changelog citation comment comments conclusion conclusions contact content contents
+    cookies copyright credits data definition definitions details diskussion download downloads
+    center collections cookie item preference preferences preview einführung ergebnis ergebnisse example examples explore faq features feedback figure figures
+    fußnoten footer footnotes general glossary go header help hinweis hinweise history home how
+    hintergrund impressum index info information inhalt introduction kommentare kontakt language
+    languages latest leave lemma license licence links list literatur literaturverzeichnis log
+    login main menu menü methods misc miscellaneous more nav navigation news next note notes
+    options other overview page pages parameters podcast post posts preface preamble previous
+    privacy proof publications quellen quellenangaben questions readme recommended references
+    related remarks reply resources result results returns review reviews search section see
+    settings share siehe sign sitemap skip sources step steps subscribe summary support tags terms
+    text theorem title toc tools top topics trending translations usage verweise version versions
+    weblinks weiteres welcome work works zitat zusammenfassung übersicht
+    """.split()  # noqa: SIM905 - a list of words reads best as text
+)
+"""Words that stand over parts of documents about anything, and over menus."""
+_FILLING = frozenset("a all also an and auch das der die for in of on our the this to und und".split())
+
+
+def telling(heading: str) -> str:
+    """Return a heading as a person would say it; empty where it tells nothing of its text.
+
+    Numbers and markup go. What is left with no other words than those of menus and parts of any
+    document, or is itself code or a formula, is empty.
+    """
+    text = " ".join(_MARKS.sub("", _LINKED.sub(r"\1", heading)).split())
+    text = _NUMBER.sub("", text, count=1).strip(" :-–—|*,;.")
+    own = [word for word in _WORD.findall(text.lower()) if word not in _FILLING]
+    if not _LEAST <= len(text) <= _MOST or _IS_MARKUP.search(text) or not own_title(text):
+        return ""
+    # Of formulas and scans, pieces of one or two letters are left.
+    is_language = 2 * sum(bool(_LETTERS.search(word)) for word in own) > len(own)
+    return text if is_language and not _SAYS_NOTHING.issuperset(own) else ""
