@@ -200,8 +200,8 @@ class Derivation:
         Those of before stay while their chunks do, and new ones fill their places.
         """
         stay = {one.chunk_id for one in members}
-        kept = [one for one in map(FirstQuestion.from_line, knowledge.questions)]
-        kept = [one for one in kept if one.chunk_id in stay]
+        held = map(FirstQuestion.from_line, knowledge.questions)
+        kept = [one for one in held if one.chunk_id in stay]
         topics = [one for one in knowledge.communities if not one.level]
         made = partial(first_questions, topics, {one.id: one for one in chunks}, facts)
         made_new = await asyncio.to_thread(made) if len(kept) < MOST_QUESTIONS else []

@@ -3,11 +3,12 @@
 What a question asks for stands word for word in its passage, so that it says nothing else.
 """
 
+# ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import PurePosixPath
@@ -23,55 +24,54 @@ from drift.local.ingest.prose import has_prose, sentences, words
 from drift.search.code_order import is_behind
 
 MOST_QUESTIONS = 12
-MOST_TRIED = 36
+MOST_TRIED = 24
 """Of which the search is asked whether it finds their passages."""
 AMONG = 3
 """The place in a search up to which the passage of a question has to stand."""
 
 _LONGEST = 110
 _MOST_WORDS_OF_A_NAME = 5
-_FIRST_SENTENCES = 3
-_LEAST_SHARED = 0.5
 _LEAST_OF_A_LANGUAGE = 0.06
-_LEAST_WORDS_OF_A_DOCSTRING = 4
+_LEAST_WORDS_OF_A_DOCSTRING, _LEAST_USES = 4, 3
 
-_DEFINED, _AT_WORK, _A_PHRASE, _A_TITLE = range(4)
+_DEFINED, _AT_WORK, _A_TITLE = range(3)
 """What a question is made of, the best first: a title may say little beside its text."""
 
 _NAME = r"(?P<name>[^,.;:()\[\]!?\"“”„]{2,60}?)"
+_NO_EXAMPLE = r"(?!an? (?:\w+ )?(?:example|lot|must|part|result)\b)"
 _DEFINITION = {
     "en": re.compile(
-        rf"(?P<article>an? |the )?{_NAME} (?P<verb>is|are) (?:an?|the|one|any|those|what) ", re.I
+        rf"(?P<article>an? |the )?{_NAME} (?P<verb>is|are) {_NO_EXAMPLE}(?:an?|the|any|those) ",
+        re.IGNORECASE,
     ),
     "de": re.compile(
         rf"(?P<article>eine? |der |die |das )?{_NAME} (?P<verb>ist|sind) (?:eine?|der|die|das) ",
-        re.I,
+        re.IGNORECASE,
     ),
 }
 _WHAT = {"en": "What", "de": "Was"}
 _WHO = {"en": "Who or what", "de": "Wer oder was"}
-_ABOUT = {
-    "en": "What should I know about {}?",
-    "de": "Was muss ich über {} wissen?",
-    "": "{}?",
-}
+_ABOUT = {"en": "What is “{}” about?", "de": "Worum geht es bei „{}“?", "": "{}?"}
 _CODE = {
-    "en": {"class": "What is the class {}?", "function": "What does the function {} do?"},
-    "de": {"class": "Was ist die Klasse {}?", "function": "Was tut die Funktion {}?"},
+    "class": "What is {}?",
+    "interface": "What is {}?",
+    "function": "What does {} do?",
 }
-_KINDS = {"interface": "class", "method": "function"}
 _BETWEEN = {
-    "en": frozenset({*"the of and is are to in that for with as by it be".split()}),
-    "de": frozenset({*"der die das und ist sind ein eine nicht zu den mit von im wird".split()}),
+    "en": frozenset("the of and is are to in that for with as by it be".split()),
+    "de": frozenset("der die das und ist sind ein eine nicht zu den mit von im wird".split()),
 }
 """Words by which a language is known."""
 _INSIDE = frozenset("of for in with the to a an on von für mit der die das den dem des im".split())
-_INDEFINITE = frozenset({"a ", "an ", "ein ", "eine "})
-_ARTICLE = re.compile(r"(?:an?|the) ", re.IGNORECASE)
-_MANY = re.compile(r"\w+ing |(?:[\w-]+ )*?[\w-]*[^\Wius]s(?: (?:of|in|for|with|to) |$)")
+_ARTICLE = re.compile(r"(?:an?|the|eine?|der|die|das) ", re.IGNORECASE)
 _HOW_TO = re.compile(r"how to (\w.+)", re.IGNORECASE)
-_DOES = re.compile(
-    r"(?:The )?`(?![a-z]+`|import |\S*(?:/|\btests?\b))([A-Za-z][\w./ -]{2,40})`"
+_DOES = {"en": "What does {}{} do?", "de": "Was macht {}{}?"}
+_WORKS = {
+    "en": r"(the |an? )?({}) (?!(?:is|has|was|does) )[a-z]+s ",
+    "de": r"(der |die |das )?({}) (?!(?:ist|hat) )[a-zäöüß]+t ",
+}
+_NAMED_AS_CODE = re.compile(
+    r"(?:The )?`(?![a-z]+`|import |[^`]*(?:/|\btests?\b))([A-Za-z][\w./ -]{2,40})`"
     r" (?!is |has |was |does )[a-z]+s "
 )
 _ASKS = re.compile(r"(?:how|wh\w+|wie|was|wann|wo|warum|wer|welche\w?)\b|\d", re.IGNORECASE)
@@ -81,15 +81,13 @@ _IS_ABOUT_FILES = re.compile(
 )
 _VAGUE = frozenset(
     """
-    aim although another answer approach aspect author because benefit case cause challenge conclusion
-    difference effect exception fact feature first focus following former goal hope idea issue kind
-    latter main method most number one only part people point problem process purpose question
-    reason result rest role same second since solution step task term thing things third though
-    type unless until use value way while word work year
-
-    art aufgabe ergebnis folge frage frist grund idee lösung menschen problem punkt regel schritt
-    teil thema unterschied weg ziel zweck
-    """.split()  # noqa: SIM905 - a list of words reads best as text
+    aim although another answer approach art aspect aufgabe author because benefit case cause
+    challenge conclusion difference effect ergebnis exception fact feature first focus folge
+    following former frage frist goal grund hope idea idee issue kind latter lösung main menschen
+    method most number one only part people point problem process punkt purpose question reason
+    regel rest result role same schritt second since solution step task teil term thema thing things
+    third though type unless unterschied until use value way weg while word work year ziel zweck
+    """.split()
 )
 """Words that mean something only where the sentence before is known."""
 
@@ -122,6 +120,8 @@ def first_questions(
     """
     defines = {one.chunk_id: one.defines for one in facts}
     names = Counter(_last(d.title) for one in facts for d in one.defines if d.label == SYMBOL)
+    uses = Counter(name for one in facts for name in one.names)
+    known = {name for name, number in names.items() if number == 1 and uses[name] >= _LEAST_USES}
     heads = {(_heading(one).lower(), one.document_id) for one in chunks.values()}
     documents = Counter(heading for heading, _ in heads)
 
@@ -132,8 +132,8 @@ def first_questions(
         for chunk in central:
             is_code = _is_code(chunk)
             own = defines.get(chunk.id, ())
-            for rank, text in _of_code(chunk, own, names) if is_code else _of_text(chunk):
-                is_own = rank < _A_PHRASE or documents[_heading(chunk).lower()] == 1
+            for rank, text in _of_code(chunk, own, known) if is_code else _of_text(chunk):
+                is_own = rank != _A_TITLE or documents[_heading(chunk).lower()] == 1
                 if is_own and len(text) <= _LONGEST:
                     found.append((rank, is_code, FirstQuestion(chunk.id, text)))
         by_topic.append(sorted(found, key=lambda one: one[0]))
@@ -157,25 +157,25 @@ def _of_text(chunk: ChunkRecord) -> Iterator[tuple[int, str]]:
     """Yield what a passage answers, and what that is made of."""
     if _IS_ABOUT_FILES.match(PurePosixPath(chunk.document_id).name) or not has_prose(chunk):
         return
-    language = language_of(chunk.text)
+    language, heading = language_of(chunk.text), _heading(chunk)
     whole = [one.text for one in sentences(chunk.text) if one.whole]
     for sentence in whole if language else ():
         found = _DEFINITION[language].match(sentence)
         if found and _is_named(found, chunk):
             yield _DEFINED, _what(found, chunk.text, language)
-        elif language == "en" and (found := _DOES.match(sentence)):
-            yield _AT_WORK, f"What does {found[1]} do?"
+        elif told := _at_work(sentence, heading, language):
+            yield _AT_WORK, told
 
-    heading, own = _heading(chunk), {*words(_heading(chunk))} - {""}
-    said = {*words(" ".join(whole[:_FIRST_SENTENCES]))}
-    if heading not in chunk.text or len(own & said) < max(1, _LEAST_SHARED * len(own)):
+    own = {*words(heading)} - {""}
+    says_all = any(own <= {*words(sentence)} for sentence in whole)
+    if not own or heading not in chunk.text or not says_all:
         return
     if "?" in heading:
         yield _DEFINED, heading[: heading.index("?") + 1]
     elif found := _HOW_TO.fullmatch(heading):
         yield _DEFINED, f"How do I {found[1]}?"
-    elif not _ASKS.match(heading) and any(words(_ARTICLE.sub("", heading).split()[0])) and (len(own) > 1 or not heading[1:].islower()):
-        yield _about(heading, chunk.text, language)
+    elif not _ASKS.match(heading) and (not language or len(own) > 1):
+        yield _A_TITLE, _ABOUT[language].format(heading)
 
 
 def _is_named(found: re.Match[str], chunk: ChunkRecord) -> bool:
@@ -185,15 +185,22 @@ def _is_named(found: re.Match[str], chunk: ChunkRecord) -> bool:
     topical = [any(words(part)) for part in parts]
     is_name = topical[0] and topical[-1] and len(parts) <= _MOST_WORDS_OF_A_NAME
     inside = (says or part in _INSIDE for part, says in zip(parts, topical, strict=True))
-    if not is_name or not all(inside) or {*parts} & _VAGUE or telling(name) != name:
+    if (
+        not is_name
+        or not all(inside)
+        or len({*parts}) < len(parts)
+        or {*parts} & _VAGUE
+        or telling(name) != name
+    ):
         return False
 
     headed = {*words(f"{chunk.title} {chunk.heading}")}
     if name.isupper() or any(part[0].isupper() for part in name.split()[1:]):
         return True
-    if len(parts) == 1 and article not in _INDEFINITE:
-        return parts[0] in headed and article != "the "
-    return not headed.isdisjoint(parts) or chunk.text.lower().count(name.lower()) > 1
+    is_headed = any(word.startswith(parts[-1]) for word in headed)
+    if len(parts) == 1:
+        return is_headed and article != "the "
+    return is_headed or chunk.text.lower().count(name.lower()) > 1
 
 
 def _what(found: re.Match[str], text: str, language: str) -> str:
@@ -206,17 +213,15 @@ def _what(found: re.Match[str], text: str, language: str) -> str:
     return f"{asking[language]} {found['verb']} {article}{name}?"
 
 
-def _about(heading: str, text: str, language: str) -> tuple[int, str]:
-    """Return the question about a heading, in quotes where that is no phrase of the text."""
+def _at_work(sentence: str, heading: str, language: str) -> str:
+    """Return what a thing does, where a sentence about what the heading or code names tells it."""
+    if language == "en" and (found := _NAMED_AS_CODE.match(sentence)):
+        return f"What does {found[1]} do?"
     bare = _ARTICLE.sub("", heading)
-    is_phrase = text.lower().count(bare.lower()) > 1
-    is_plain = is_phrase and (bare != heading or _MANY.match(bare))
-    made_of = _A_PHRASE if is_phrase else _A_TITLE
-    if is_plain and language == "en":
-        heading = heading[: -len(bare)].lower() + _as_inside(bare, text)
-    elif language:
-        heading = f"„{heading}“" if language == "de" else f"“{heading}”"
-    return made_of, _ABOUT[language].format(heading)
+    if not bare or bare.lower() not in sentence[: len(bare) + 4].lower():
+        return ""
+    found = re.match(_WORKS[language].format(re.escape(bare)), sentence, re.IGNORECASE)
+    return _DOES[language].format((found[1] or "").lower(), found[2]) if found else ""
 
 
 def _as_inside(name: str, text: str) -> str:
@@ -228,20 +233,18 @@ def _as_inside(name: str, text: str) -> str:
 
 # --------------------------------------------------------------------------------------------- code
 def _of_code(
-    chunk: ChunkRecord, defines: Sequence[Definition], names: Counter[str]
+    chunk: ChunkRecord, defines: Sequence[Definition], known: Set[str]
 ) -> Iterator[tuple[int, str]]:
-    """Yield what docstrings answer of public names that no other one shares; tests have none."""
+    """Yield what docstrings answer of public names that are known; tests have none."""
     if is_behind(chunk.document_id, frozenset()):
         return
     for one in defines:
         docstring = one.description.partition(" – ")[2]
-        kind, language = _KINDS.get(one.type, one.type), language_of(docstring) or "en"
-        parts = one.title.split(".")
-        is_name = parts[-1][0].isupper() if kind == "class" else not one.title.isalpha()
-        is_public = is_name and not any(part.startswith("_") for part in parts)
+        is_name = any(not sign.islower() for sign in one.title[1:])
+        is_public = is_name and not one.title.startswith(("_", "test"))
         is_told = len(docstring.split()) >= _LEAST_WORDS_OF_A_DOCSTRING
-        if is_public and is_told and kind in _CODE[language] and names[parts[-1]] == 1:
-            yield _DEFINED, _CODE[language][kind].format(one.title)
+        if is_public and is_told and one.type in _CODE and one.title in known:
+            yield _DEFINED, _CODE[one.type].format(one.title)
 
 
 def _heading(chunk: ChunkRecord) -> str:

@@ -1,5 +1,6 @@
 """Pure: which headings say what a passage is about, and how they are told."""
 
+# ruff: noqa: SIM905 - lists of words read best as text
 from __future__ import annotations
 
 import re
@@ -13,7 +14,7 @@ _NUMBER = re.compile(
 )
 _MARKS = re.compile(r"[*_`#]+(?=\W|$)|(?<!\w)[*_`#]+|\\(?=\W)")
 _LINKED = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
-_IS_MARKUP = re.compile(r"\w:\w|[{}<>=|\\■^~$@]|::|->|://|&\w+;|\w\(|\.{3}|…$")
+_IS_MARKUP = re.compile(r"\w:\w|[\"“”{}<>=|\\■^~$@]|::|->|://|&\w+;|\w\(|\.{3}|…$|[®™©]")
 _WORD = re.compile(r"[\w’'-]+")
 _LETTERS = re.compile(r"[^\W\d_]{3}|[\u3000-\u9fff\uac00-\ud7a3]")
 _MOST, _LEAST = 70, 2
@@ -21,23 +22,24 @@ _SAYS_NOTHING = frozenset(
     """
     a-z about account activity advertisement all alle allgemein anhang appendix archive archives
     aside author authors back back-matter background bibliography blog blogroll board body case
-    categories changelog citation comment comments conclusion conclusions contact content contents
-    cookies copyright credits data definition definitions details diskussion download downloads
-    center collections cookie item preference preferences preview einführung ergebnis ergebnisse example examples explore faq features feedback figure figures
-    fußnoten footer footnotes general glossary go header help hinweis hinweise history home how
-    hintergrund impressum index info information inhalt introduction kommentare kontakt language
-    languages latest leave lemma license licence links list literatur literaturverzeichnis log
-    login main menu menü methods misc miscellaneous more nav navigation news next note notes
-    options other overview page pages parameters podcast post posts preface preamble previous
-    privacy proof publications quellen quellenangaben questions readme recommended references
-    related remarks reply resources result results returns review reviews search section see
-    settings share siehe sign sitemap skip sources step steps subscribe summary support tags terms
-    text theorem title toc tools top topics trending translations usage verweise version versions
-    weblinks weiteres welcome work works zitat zusammenfassung übersicht
-    """.split()  # noqa: SIM905 - a list of words reads best as text
+    categories center changelog citation collections comment comments conclusion conclusions contact
+    content contents cookie cookies copyright credits data definition definitions details diskussion
+    download downloads einführung ergebnis ergebnisse example examples explore faq features feedback
+    figure figures footer footnotes fußnoten general glossary go header help hintergrund hinweis
+    hinweise history home how impressum index info information inhalt introduction item kommentare
+    kontakt language languages latest leave lemma licence license links list literatur
+    literaturverzeichnis log login main menu menü methods misc miscellaneous more nav navigation
+    news next note notes options other overview page pages parameters podcast post posts preamble
+    preface preference preferences preview previous privacy proof publications quellen
+    quellenangaben questions readme recommended references related remarks reply resources result
+    results returns review reviews search section see settings share siehe sign sitemap skip sources
+    step steps subscribe summary support tags terms text theorem title toc tools top topics
+    translations trending usage version versions verweise weblinks weiteres welcome work works zitat
+    zusammenfassung übersicht
+    """.split()
 )
 """Words that stand over parts of documents about anything, and over menus."""
-_FILLING = frozenset("a all also an and auch das der die for in of on our the this to und und".split())
+_FILLING = frozenset("a all also an and auch das der die for in of on our the this to und".split())
 
 
 def telling(heading: str) -> str:
@@ -52,5 +54,5 @@ def telling(heading: str) -> str:
     if not _LEAST <= len(text) <= _MOST or _IS_MARKUP.search(text) or not own_title(text):
         return ""
     # Of formulas and scans, pieces of one or two letters are left.
-    is_language = 2 * sum(bool(_LETTERS.search(word)) for word in own) > len(own)
+    is_language = 2 * sum(bool(_LETTERS.search(word)) for word in own) >= len(own)
     return text if is_language and not _SAYS_NOTHING.issuperset(own) else ""

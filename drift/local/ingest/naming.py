@@ -48,7 +48,7 @@ def _names(topic: Digest, everywhere: Everywhere, terms: Sequence[str]) -> Itera
     if is_code:
         place = (place or documents[0]).removesuffix("/__init__.py")
         files = [PurePosixPath(name).name for name in documents]
-        more = [heading, *others, *files] if place in topic.titles else files
+        more = [heading, *others, place, *files] if place in topic.titles else [place, *files]
         yield from (_together(place, name) for name in more if name)
         yield from (_together(f"{place}: {files[0]}", name) for name in others)
     elif place in topic.titles:
@@ -57,7 +57,9 @@ def _names(topic: Digest, everywhere: Everywhere, terms: Sequence[str]) -> Itera
     else:
         yield from (heading, *others, place)
 
-    yield place or "; ".join(shortened(name, MOST_OF_A_TITLE // 2) for name in documents[:_MOST_TOGETHER])
+    yield place or "; ".join(
+        shortened(name, MOST_OF_A_TITLE // 2) for name in documents[:_MOST_TOGETHER]
+    )
     place = place or next(iter(documents), "")
     if not is_code:
         yield from (_together(place, term) for term in _phrases(topic, size, terms))
@@ -65,7 +67,8 @@ def _names(topic: Digest, everywhere: Everywhere, terms: Sequence[str]) -> Itera
 
 def _together(place: str, name: str) -> str:
     """Return a name behind its place, or one of them where the other says no more."""
-    if not {*words(name)} - {*words(place)} or name.lower() in place.lower():
+    own = {*words(name)} - {""}
+    if name.lower() in place.lower() or (own and own <= {*words(place)}):
         return place
     if place.lower() in name.lower():
         return name
