@@ -107,7 +107,7 @@ async def test_a_question_is_kept_while_its_passage_is_there_and_found(tmp_path:
     seal, pump = tmp_path / "seal.md", tmp_path / "pump.md"
     seal.write_text(f"# Seals\n\n{TEXTS['Seals'][0]}\n")
     pump.write_text(
-        "# Pumps\n\nA bilge pump is a device. A bilge pump is there to move the water.\n"
+        "# Pumps\n\nA bilge pump is a device to move the water. Each bilge pump is of steel.\n"
     )
     graph = _Losing()
 
@@ -119,7 +119,9 @@ async def test_a_question_is_kept_while_its_passage_is_there_and_found(tmp_path:
         return [one.text for one in kept]
 
     assert await questions() == ["What is a bilge pump?"]
-    seal.write_text("# Seals\n\nA shaft ring is a part of it. A shaft ring is in the engine.\n")
+    seal.write_text(
+        "# Seals\n\nA shaft ring is a part with a lip of rubber. The shaft ring is of steel.\n"
+    )
     assert await questions() == ["What is a bilge pump?", "What is a shaft ring?"]
     pump.write_text(
         "# Bilge pumps\n\nNothing is told here any more of what was in the hull before.\n"

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import PurePosixPath
@@ -233,7 +234,7 @@ def _as_inside(name: str, text: str) -> str:
 
 # --------------------------------------------------------------------------------------------- code
 def _of_code(
-    chunk: ChunkRecord, defines: Sequence[Definition], known: Set[str]
+    chunk: ChunkRecord, defines: Sequence[Definition], known: AbstractSet[str]
 ) -> Iterator[tuple[int, str]]:
     """Yield what docstrings answer of public names that are known; tests have none."""
     if is_behind(chunk.document_id, frozenset()):
