@@ -82,7 +82,7 @@ _IS_ABOUT_FILES = re.compile(
 )
 _VAGUE = frozenset(
     """
-    aim although another answer approach art aspect aufgabe author because benefit case cause
+    each every aim although another answer approach art aspect aufgabe author because benefit case cause
     challenge conclusion difference effect ergebnis exception fact feature first focus folge
     following former frage frist goal grund hope idea idee issue kind latter lösung main menschen
     method most number one only part people point problem process punkt purpose question reason
