@@ -202,10 +202,11 @@ class Derivation:
         stay = {one.chunk_id for one in members}
         held = map(FirstQuestion.from_line, knowledge.questions)
         kept = [one for one in held if one.chunk_id in stay]
+        asked = {one.text for one in kept}
         topics = [one for one in knowledge.communities if not one.level]
         made = partial(first_questions, topics, {one.id: one for one in chunks}, facts)
         made_new = await asyncio.to_thread(made) if len(kept) < MOST_QUESTIONS else []
-        new = [one for one in made_new if one not in kept]
+        new = [one for one in made_new if one.text not in asked]
         try:
             for part in range(0, len(new), MOST_QUESTIONS):
                 if len(kept) < MOST_QUESTIONS:

@@ -82,12 +82,13 @@ _IS_ABOUT_FILES = re.compile(
 )
 _VAGUE = frozenset(
     """
-    each every aim although another answer approach art aspect aufgabe author because benefit case cause
-    challenge conclusion difference effect ergebnis exception fact feature first focus folge
-    following former frage frist goal grund hope idea idee issue kind latter lösung main menschen
-    method most number one only part people point problem process punkt purpose question reason
-    regel rest result role same schritt second since solution step task teil term thema thing things
-    third though type unless unterschied until use value way weg while word work year ziel zweck
+    aim although another answer approach art aspect aufgabe author because benefit case cause
+    challenge conclusion difference each effect ergebnis every exception fact feature first focus
+    folge following former frage frist goal grund hope idea idee issue kind latter lösung main
+    menschen method most number one only part people point problem process punkt purpose question
+    reason regel rest result role same schritt second since solution step task teil term thema thing
+    things third though type unless unterschied until use value way weg while word work year ziel
+    zweck
     """.split()
 )
 """Words that mean something only where the sentence before is known."""
@@ -103,7 +104,8 @@ class FirstQuestion:
     @classmethod
     def from_line(cls, line: str) -> Self:
         """Return what was stored."""
-        return cls(*line.split("\n", 1))
+        chunk_id, _, text = line.partition("\n")
+        return cls(chunk_id, text)
 
     def to_line(self) -> str:
         """Return it as it is stored."""

@@ -196,7 +196,7 @@ class Neo4jWriter:
         if is_first and (held["embedding_models"] or [""]) != [embedding_model]:
             return None
 
-        rows = found[0]["communities"]
+        rows, questions = found[0]["communities"], held["questions"]
         return KeptTopics(
             {
                 row["community"]: CommunityRecord(
@@ -215,7 +215,7 @@ class Neo4jWriter:
             {row["community"]: row["chunks"] or 0 for row in rows},
             frozenset(row["community"] for row in rows if row["stale"]),
             held["clustered_chunks"],
-            tuple(held["questions"] or ()),
+            tuple(map(str, questions)) if isinstance(questions, list) else (),
         )
 
     async def first_found(
