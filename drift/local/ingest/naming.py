@@ -23,7 +23,7 @@ _PLACED = 0.1
 """The same of a document or a folder."""
 _LEAST_OF_A_PART, _PART_FITS = 0.15, 0.15
 """Both shares of a heading that stands for a part, where none stands for all of it."""
-_LEAST_OF_A_TERM = 0.2
+_LEAST_OF_A_TERM, _SHORTEST = 0.2, 4
 
 
 def title_of(
@@ -92,5 +92,6 @@ def _phrases(topic: Digest, size: int, terms: Sequence[str]) -> Iterator[str]:
     """Yield the terms of several words that stand in more than a few chunks."""
     for term in terms:
         parts = term.lower().split()
-        if len(parts) > 1 and all(topic.spread[word] >= _LEAST_OF_A_TERM * size for word in parts):
+        is_spread = all(topic.spread[word] >= _LEAST_OF_A_TERM * size for word in parts)
+        if len(parts) > 1 and is_spread and min(map(len, parts)) >= _SHORTEST:
             yield term
