@@ -11,7 +11,7 @@ from drift.graph.writing.records import (
     CommunityRecord,
     Definition,
 )
-from drift.local.ingest.first_questions import FirstQuestion, first_questions
+from drift.local.ingest.first_questions import first_questions
 from drift.local.ingest.headings import telling
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import read_source
@@ -21,7 +21,7 @@ from tests.ingest.fakes import MemoryWriter, context
 
 def _asked(*chunks: ChunkRecord, facts: tuple[ChunkDefinitions, ...] = ()) -> list[str]:
     topic = CommunityRecord(1, 0, None, "t", "s", chunk_ids=tuple(one.id for one in chunks))
-    return [one.text for one in first_questions([topic], {c.id: c for c in chunks}, facts)]
+    return [text for _, text in first_questions([topic], {c.id: c for c in chunks}, facts)]
 
 
 def _chunk(text: str, heading: str, path: str = "a.md") -> ChunkRecord:
@@ -114,9 +114,9 @@ async def test_a_question_is_kept_while_its_passage_is_there_and_found(tmp_path:
     async def questions() -> list[str]:
         await ingest(read_source(tmp_path), "p", context(graph))
         held = graph.project("p")
-        kept = [FirstQuestion.from_line(one) for one in held.knowledge.questions]
-        assert {one.chunk_id for one in kept} <= held.seen().keys()
-        return [one.text for one in kept]
+        kept = [one.split("\n") for one in held.knowledge.questions]
+        assert {chunk_id for chunk_id, _ in kept} <= held.seen().keys()
+        return [text for _, text in kept]
 
     assert await questions() == ["What is a bilge pump?"]
     seal.write_text(

@@ -200,28 +200,26 @@ class Derivation:
         Those of before stay while their chunks do, and new ones fill their places.
         """
         stay = {one.chunk_id for one in members}
-        held = map(FirstQuestion.from_line, knowledge.questions)
-        kept = [one for one in held if one.chunk_id in stay]
-        asked = {one.text for one in kept}
+        held = [line.partition("\n")[::2] for line in knowledge.questions]
+        kept = [one for one in held if one[0] in stay]
+        asked = {text for _, text in kept}
         topics = [one for one in knowledge.communities if not one.level]
         made = partial(first_questions, topics, {one.id: one for one in chunks}, facts)
         made_new = await asyncio.to_thread(made) if len(kept) < MOST_QUESTIONS else []
-        new = [one for one in made_new if one.text not in asked]
+        new = [one for one in made_new if one[1] not in asked]
         try:
-            for part in range(0, len(new), MOST_QUESTIONS):
-                if len(kept) < MOST_QUESTIONS:
-                    kept += await self._found_first(new[part : part + MOST_QUESTIONS])
+            kept += await self._found_first(new) if new else []
         except UpstreamError as error:
             self.context.say(f"No questions to begin with are made: {error}")
-        return replace(knowledge, questions=tuple(one.to_line() for one in kept[:MOST_QUESTIONS]))
+        return replace(knowledge, questions=tuple(map("\n".join, kept[:MOST_QUESTIONS])))
 
     async def _found_first(self, asked: Sequence[FirstQuestion]) -> list[FirstQuestion]:
         """Return the questions whose passages stand among the first that a search finds."""
-        texts = [one.text for one in asked]
+        texts = [text for _, text in asked]
         vectors = await self.calls.embed(texts)
         found = await self.context.graph.first_found(self.project_id, texts, vectors)
         pairs = zip(asked, found, strict=True)
-        return [one for one, ids in pairs if one.chunk_id in ids[:AMONG]]
+        return [one for one, ids in pairs if one[0] in ids[:AMONG]]
 
     async def _with_replies(
         self,

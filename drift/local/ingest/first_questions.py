@@ -10,10 +10,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from itertools import chain, zip_longest
 from pathlib import PurePosixPath
-from typing import Self
 
 from drift.graph.writing.records import ChunkDefinitions, ChunkRecord, CommunityRecord, Definition
 from drift.indexing.chunking import PATH_SEPARATOR
@@ -25,10 +23,13 @@ from drift.local.ingest.prose import has_prose, sentences, words
 from drift.search.code_order import is_behind
 
 MOST_QUESTIONS = 12
-MOST_TRIED = 24
+MOST_TRIED = 16
 """Of which the search is asked whether it finds their passages."""
 AMONG = 3
 """The place in a search up to which the passage of a question has to stand."""
+
+FirstQuestion = tuple[str, str]
+"""The id of the chunk that a question is made of, and the question."""
 
 _LONGEST = 110
 _MOST_WORDS_OF_A_NAME = 5
@@ -53,11 +54,7 @@ _DEFINITION = {
 _WHAT = {"en": "What", "de": "Was"}
 _WHO = {"en": "Who or what", "de": "Wer oder was"}
 _ABOUT = {"en": "What is “{}” about?", "de": "Worum geht es bei „{}“?", "": "{}?"}
-_CODE = {
-    "class": "What is {}?",
-    "interface": "What is {}?",
-    "function": "What does {} do?",
-}
+_CODE = {"class": "What is {}?", "interface": "What is {}?", "function": "What does {} do?"}
 _BETWEEN = {
     "en": frozenset("the of and is are to in that for with as by it be".split()),
     "de": frozenset("der die das und ist sind ein eine nicht zu den mit von im wird".split()),
@@ -94,24 +91,6 @@ _VAGUE = frozenset(
 """Words that mean something only where the sentence before is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class FirstQuestion:
-    """A question with the chunk that it is made of."""
-
-    chunk_id: str
-    text: str
-
-    @classmethod
-    def from_line(cls, line: str) -> Self:
-        """Return what was stored."""
-        chunk_id, _, text = line.partition("\n")
-        return cls(chunk_id, text)
-
-    def to_line(self) -> str:
-        """Return it as it is stored."""
-        return f"{self.chunk_id}\n{self.text}"
-
-
 def first_questions(
     topics: Sequence[CommunityRecord],
     chunks: Mapping[str, ChunkRecord],
@@ -138,12 +117,12 @@ def first_questions(
             for rank, text in _of_code(chunk, own, known) if is_code else _of_text(chunk):
                 is_own = rank != _A_TITLE or documents[_heading(chunk).lower()] == 1
                 if is_own and len(text) <= _LONGEST:
-                    found.append((rank, is_code, FirstQuestion(chunk.id, text)))
+                    found.append((rank, is_code, (chunk.id, text)))
         by_topic.append(sorted(found, key=lambda one: one[0]))
 
     in_turn = filter(None, chain.from_iterable(zip_longest(*by_topic)))
     ordered = sorted(in_turn, key=lambda one: (one[0] == _A_TITLE, one[1]))
-    once = {one.text.lower(): one for _, _, one in reversed(ordered)}
+    once = {one[1].lower(): one for _, _, one in reversed(ordered)}
     return list(once.values())[::-1][:MOST_TRIED]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from itertools import count
 from pathlib import PurePosixPath
 
@@ -23,21 +23,18 @@ _PLACED = 0.1
 """The same of a document or a folder."""
 _LEAST_OF_A_PART, _PART_FITS = 0.15, 0.15
 """Both shares of a heading that stands for a part, where none stands for all of it."""
-_LEAST_OF_A_TERM, _SHORTEST = 0.2, 4
 
 
-def title_of(
-    topic: Digest, everywhere: Everywhere, terms: Sequence[str], taken: Collection[str]
-) -> str:
-    """Return what a topic is called that none beside it is, whose best `terms` stand first."""
-    names = dict.fromkeys(filter(None, _names(topic, everywhere, terms)))
+def title_of(topic: Digest, everywhere: Everywhere, taken: Collection[str]) -> str:
+    """Return what a topic is called that none beside it is."""
+    names = dict.fromkeys(filter(None, _names(topic, everywhere)))
     free = (name for name in names if name not in taken)
     first = next(iter(names), "Other")
     numbered = (f"{first} ({number})" for number in count(2))
     return next(free, None) or next(name for name in numbered if name not in taken)
 
 
-def _names(topic: Digest, everywhere: Everywhere, terms: Sequence[str]) -> Iterator[str]:
+def _names(topic: Digest, everywhere: Everywhere) -> Iterator[str]:
     """Yield what a topic may be called, what a person would say first."""
     size = topic.titles.total()
     documents = [name for name, _ in most(topic.titles, _MOST_FILES)]
@@ -60,9 +57,6 @@ def _names(topic: Digest, everywhere: Everywhere, terms: Sequence[str]) -> Itera
     yield place or "; ".join(
         shortened(name, MOST_OF_A_TITLE // 2) for name in documents[:_MOST_TOGETHER]
     )
-    place = place or next(iter(documents), "")
-    if not is_code:
-        yield from (_together(place, term) for term in _phrases(topic, size, terms))
 
 
 def _together(place: str, name: str) -> str:
@@ -86,12 +80,3 @@ def _fitting(
         if number >= share * size and number >= least * (size + everywhere.names[name])
     }
     yield from sorted(fits, key=lambda name: (-fits[name], name))
-
-
-def _phrases(topic: Digest, size: int, terms: Sequence[str]) -> Iterator[str]:
-    """Yield the terms of several words that stand in more than a few chunks."""
-    for term in terms:
-        parts = term.lower().split()
-        is_spread = all(topic.spread[word] >= _LEAST_OF_A_TERM * size for word in parts)
-        if len(parts) > 1 and is_spread and min(map(len, parts)) >= _SHORTEST:
-            yield term
