@@ -120,7 +120,7 @@ async def test_a_question_is_kept_while_its_passage_is_there_and_found(tmp_path:
 
     assert await questions() == ["What is a bilge pump?"]
     seal.write_text(
-        "# Seals\n\nA shaft ring is a part with a lip of rubber. The shaft ring is of steel.\n"
+        "# Seals\n\nA shaft ring is a band with a lip of rubber. The shaft ring is of steel.\n"
     )
     assert await questions() == ["What is a bilge pump?", "What is a shaft ring?"]
     pump.write_text(

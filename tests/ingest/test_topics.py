@@ -348,13 +348,13 @@ def test_a_topic_is_called_as_a_person_would_call_it() -> None:
     assert _title_of_one(several) == "Note 0x; Note 1x"
 
 
-def test_topics_beside_each_other_have_names_of_their_own_and_no_list_of_words(
+def test_topics_beside_each_other_have_short_names_of_their_own(
     knowledge: KnowledgeBatch,
 ) -> None:
     for level in (0, 1):
         titles = [one.title for one in knowledge.communities if one.level == level]
         assert len({*titles}) == len(titles)
-        assert not [title for title in titles if len(title) > MOST_OF_A_TITLE or "," in title]
+        assert not [title for title in titles if len(title) > MOST_OF_A_TITLE]
 
 
 def test_code_is_called_after_its_folder_and_files() -> None:
