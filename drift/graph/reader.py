@@ -63,6 +63,7 @@ _BOUNDS: Mapping[str, Any] = {
     "most_named": MOST_NAMED,
     "most_told": MOST_TOLD,
     "most_kinds": MOST_KINDS,
+    "most_questions": 12,
     "most_metadata": MOST_METADATA,
     "longest_value": MOST_CHARACTERS,
     "most_documents": 10_000,  # of which keys of filters are told

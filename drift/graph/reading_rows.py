@@ -49,6 +49,7 @@ def project(project_id: str, row: Row) -> ProjectOut:
         **_counts(row),
         embedding_models=tuple(name for name in models if isinstance(name, str)),
         written_at=row["written_at"],
+        questions=tuple(row["questions"]),
     )
 
 

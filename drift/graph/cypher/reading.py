@@ -39,8 +39,27 @@ CALL () {{
 CALL () {{
   {finding(s).counts}
 }}
-RETURN documents, chunks, entities, communities, models, written_at
+CALL () {{
+  {_questions(s)}
+}}
+RETURN documents, chunks, entities, communities, models, written_at, questions
 """
+
+
+# A question says what its chunk says, so it is told to who may read that, while it is there.
+def _questions(s: Schema) -> str:
+    """Return the body that gives the project's questions to begin with, in their order."""
+    if not s.has_projects:
+        return "RETURN [] AS questions"
+    return f"""OPTIONAL MATCH (p:__Project__ {{id: $asked.project_id}})
+  WITH CASE WHEN p.questions IS :: LIST<STRING NOT NULL> NOT NULL THEN p.questions ELSE [] END
+    AS stored
+  UNWIND range(0, size(stored) - 1) AS place
+  WITH place, split(stored[place], '\n') AS parts
+  MATCH (ch:__Chunk__){s.seek("ch", "__Chunk__", "id")}
+  WHERE {s.project_chunk("ch")} AND ch.id = parts[0] AND size(parts) = 2
+  WITH place, parts[1] AS question ORDER BY place LIMIT $most_questions
+  RETURN collect(question) AS questions"""
 
 
 def about(s: Schema = DEFAULT) -> str:

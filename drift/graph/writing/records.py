@@ -198,6 +198,7 @@ class KeptTopics:
     sizes: Mapping[int, int]
     stale: frozenset[int]
     clustered: int
+    questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +256,7 @@ class KnowledgeBatch:
     fingerprint: str
     embedding_model: str = ""
     clustered: int | None = None
+    questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
