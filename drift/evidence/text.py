@@ -81,8 +81,9 @@ def tokens(text: str) -> list[str]:
     """
     plain = folded(text)
     if not plain.isascii():
-        signs = str.maketrans("\u2010\u2011\u2012\u2013\u2014\u2212\u2019\u2044", "------'/")
-        plain = plain.translate(signs)
+        signs = zip("\u2010\u2011\u2012\u2013\u2014\u2212\u2019\u2044", "------'/", strict=True)
+        for sign, plainer in signs:
+            plain = plain.replace(sign, plainer)
     if "n't" in plain or "can" in plain:
         plain = re.sub(r"\b(can)(?:'t|not)\b|n't\b", r"\1 not", plain)
     return _TOKEN.findall(
