@@ -188,7 +188,7 @@ def _spread(chunks: Sequence[Chunk], scores: Sequence[float], most: int) -> list
     """
     order = sorted(range(len(chunks)), key=lambda place: (-scores[place], chunks[place].id))
     seen: set[str] = set()
-    spread = []
+    spread: list[Chunk] = []
     duplicates = near_duplicates(chunks[place].text for place in order)
     for place, is_duplicate in zip(order, duplicates, strict=True):
         chunk, score = chunks[place], scores[place]
