@@ -62,7 +62,7 @@ export async function* ask(asked, signal, include = INCLUDE) {
   const project = asked.project ? { project_id: asked.project } : {};
   const body = nodes
     ? { question: asked.question, ...project }
-    : { query: asked.question, depth: asked.depth, ...project, ...before(asked.history ?? [], include) };
+    : { query: asked.question, depth: asked.depth, top_k: asked.passages, ...project, ...before(asked.history ?? [], include) };
   const address = new URL(nodes ? "api/rag/query" : "retrieve", document.baseURI);
   address.search = "";
   const reply = await sent(address, {

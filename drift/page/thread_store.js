@@ -18,6 +18,7 @@ const range = (id, before = Infinity) => IDBKeyRange.bound([id], [id, before], f
  * @property {string} project
  * @property {string} depth
  * @property {number} when
+ * @property {number} [passages] how many a search took
  * @property {Message[]} history what went with it
  * @property {any} result the document of the answer, null without one
  * @property {string} id the answer's `retrieval_id`

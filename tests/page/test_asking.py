@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ async def test_the_empty_page_shows_the_projects_and_questions_to_begin_with(vis
         await visit.page.check("input[value=quick]", force=True)
         await visit.page.get_by_role("button", name=example).click()
         await visit.page.wait_for_selector(".actions")
-        assert await visit.page.locator(".references > li").count() >= 1, example
+        assert await visit.page.locator(".places > li").count() >= 1, example
 
 
 @pytest.mark.parametrize(
@@ -48,7 +49,7 @@ async def test_an_answer_has_numbers_that_open_its_passages(visit: Visit, depth:
     assert numbers
     assert "1" in numbers
     assert "References:" not in await visit.text(".answer")
-    listed = await visit.page.locator(".references > li").count()
+    listed = await visit.page.locator(".places > li").count()
     assert set(numbers) <= {str(one) for one in range(1, listed + 1)}
 
     await visit.page.locator(".answer .cite").first.click()
@@ -118,13 +119,12 @@ async def test_an_answer_is_copied_and_saved_and_a_link_to_it_asks_nothing_by_it
     visit = await visits(permissions=["clipboard-read", "clipboard-write"])
     await visit.ask(QUESTION, project=PROJECT, until=".actions")
 
-    await visit.page.get_by_role("button", name="Copy with references").click()
+    await visit.page.get_by_role("button", name="Copy as Markdown").click()
     copied = await visit.page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith(f"# {QUESTION}")
-    assert "[1]" in copied
-    assert "## References" in copied
-    assert "https://docs.example.com/harbour/" in copied
-    assert "\n> " in copied
+    assert "[^1]" in copied
+    assert "\n[^1]: " in copied
+    assert " <https://docs.example.com/harbour/" in copied
 
     async with visit.page.expect_download() as saving:
         await visit.page.get_by_role("button", name="Save as Markdown").click()
@@ -164,6 +164,36 @@ async def test_confidence_stays_hidden(visit: Visit) -> None:
     assert not await visit.page.locator(".verdict .meter").is_visible()
 
 
+async def test_colours_and_passages_stay_as_they_were_chosen(visits: Visits) -> None:
+    visit = await visits(refusals=True, color_scheme="light")
+    asked: list[Any] = []
+    visit.page.on(
+        "request", lambda one: asked.append(one.post_data_json) if one.post_data else None
+    )
+    paper = "() => getComputedStyle(document.body).backgroundColor"
+    light = await visit.page.evaluate(paper)
+    await visit.page.select_option("#theme", "dark")
+    dark = await visit.page.evaluate(paper)
+    assert dark != light
+    await visit.page.select_option("#passages", "20")
+    await visit.ask(QUESTION, project=PROJECT, until=".actions")
+    await visit.page.reload()
+    await visit.page.wait_for_selector("html[data-ready]")
+    await visit.ask(QUESTION, until=".turn:last-child .actions")
+    await visit.page.select_option("#passages", "")
+    await visit.ask(QUESTION, until=".turn:nth-child(3) .actions")
+    assert [one.get("top_k") for one in asked] == [20, 20, None]
+    assert await visit.page.input_value("#theme") == "dark"
+
+    await visit.page.emulate_media(media="print")
+    assert await visit.page.evaluate(paper) in {light, "rgba(0, 0, 0, 0)"}
+    assert await visit.page.evaluate("getComputedStyle(document.body).color") == "rgb(31, 35, 40)"
+    await visit.page.emulate_media(media="screen")
+    await visit.page.route("**/main.js", lambda route: route.abort())
+    await visit.page.reload()  # nothing of the page's own has run, and the colours are there
+    assert await visit.page.evaluate(paper) == dark
+
+
 async def test_a_project_without_data_says_what_to_do(visit: Visit) -> None:
     await visit.page.select_option("#project", label="Another project …")
     await visit.page.fill("#other-project", "nothing-here")
@@ -196,7 +226,7 @@ async def test_what_is_not_found_shows_no_answer_but_what_stands_near(
     await visit.page.get_by_role("button", name=words["answer.copyMarkdown"]).click()
     copied = await visit.page.evaluate("navigator.clipboard.readText()")
     assert f"{said}\n\n" in copied
-    assert f"## {heading}\n\n[1] Document 1" in copied
+    assert f"## {heading}\n\n- Document 1\n  - " in copied
     assert words["references.title"] not in copied
 
 

@@ -184,7 +184,7 @@ async def test_threads_are_named_found_saved_and_forgotten(visit: Visit) -> None
     async with visit.page.expect_download() as saving:
         await does(visit, "Save as Markdown")
     text = (await (await saving.value).path()).read_text(encoding="utf-8")
-    assert text.startswith("# Plain.\n\nPlain [1].")
+    assert text.startswith("# Plain.\n\nPlain[^1].")
     async with visit.page.expect_download() as saving:
         await visit.page.get_by_role("button", name="Save as JSON").click()
     kept = json.loads((await (await saving.value).path()).read_text(encoding="utf-8"))
