@@ -5,6 +5,8 @@ import { lined } from "./elements.js";
 
 /** Shorter lines were ended by their author, unless their paragraph is as narrow. */
 const WRAPPED = 40, NARROW = 16;
+/** Letters are not equally wide. */
+const NEARLY = 0.9;
 /** A word goes on behind its hyphen, but for one that stands for more ("Vor- und Nachteile"). */
 const PARTED = /(?<=\p{Ll}{2})[-\u2010\u00ad][ \t]*\n\s*(?=\p{Ll}{2})(?!(?:and|bis|bzw|oder|or|ou|sowie|to|und)\b)/gu;
 /** A hyphen that is not shown, in a text that stays as long as it was. */
@@ -29,11 +31,17 @@ export function unwrapped(text) {
   return whole;
 }
 
-/** The longest line of the paragraph that begins at a line. @param {string[]} lines @param {number} at */
+/**
+ * How wide the paragraph is that begins at a line; endless where it is code, or no sentence goes on.
+ * @param {string[]} lines @param {number} at
+ */
 function widthFrom(lines, at) {
-  let width = 0;
-  for (; at < lines.length && lines[at].trim(); at += 1) width = Math.max(width, lines[at].length);
-  return width;
+  let width = 0, isProse = false;
+  for (at += lines[at].trim() ? 0 : 1; at < lines.length && lines[at].trim(); at += 1) {
+    isProse ||= width > 0 && /^\p{Ll}/u.test(lines[at]);
+    width = /[;{}=<>|]|\w\(/.test(lines[at]) ? Infinity : Math.max(width, lines[at].length);
+  }
+  return isProse ? width * NEARLY : Infinity;
 }
 
 /**
@@ -42,8 +50,7 @@ function widthFrom(lines, at) {
  */
 function goesOn(before, next, width) {
   if (before.length >= WRAPPED) return /^[\p{L}\p{Pi}("]/u.test(next);
-  if (before.length < NARROW || !/^[\p{Ll}\d]/u.test(next) || /[;{}()=:]\s*$/.test(before)) return false;
-  return before.length + 1 + next.split(" ", 1)[0].length > width;
+  return before.length >= NARROW && /^[\p{L}\p{Pi}\d("]/u.test(next) && before.length + 1 + next.split(" ", 1)[0].length > width;
 }
 
 /** What is seen of a text, or of a part of one, with its words whole. @param {string} text */

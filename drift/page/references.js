@@ -155,7 +155,7 @@ function fromCitation(one, number) {
   return {
     number, kind: "chunk", id: String(one.chunk_id), document: String(one.document_id ?? name),
     title: name === WHOLE ? word("passage.whole") : fileOf(one.document_id) || name,
-    quote: String(one.span ?? ""), heading: below(one), where: page, lines: lines(one), place: place(one.place), address: one.source_uri, match: share(one.match), confidence: share(one.confidence), signals: one.signals ?? {},
+    quote: String(one.span ?? ""), heading: below(one), where: page, lines: lines(one), place: one.place === "1 of 1" ? "" : place(one.place), address: one.source_uri, match: share(one.match), confidence: share(one.confidence), signals: one.signals ?? {},
   };
 }
 

@@ -153,6 +153,32 @@ export async function turnsOf(id, before = Infinity, most = Infinity) {
   return (found ?? []).filter(isKept);
 }
 
+/**
+ * The ids of threads in whose questions and answers words stand, whoever asked.
+ * @param {string} words small ones
+ * @returns {Promise<Set<string>>}
+ */
+export async function threadsWith(words) {
+  /** @type {Set<string>} */
+  const found = new Set();
+  if (words) {
+    await within("readonly", (_, turns) => new Promise((resolve, reject) => {
+      const request = turns.openCursor();
+      request.onerror = () => reject(request.error);
+      request.onsuccess = () => {
+        const at = request.result;
+        if (!at) return resolve(found);
+        const { thread, question, result } = at.value;
+        const fits = `${question}\n${result?.final_answer ?? result?.answer ?? ""}`.toLowerCase().includes(words);
+        if (!fits) return at.continue();
+        found.add(thread);
+        return at.continue([thread, []]); // none of its turns stands behind that
+      };
+    }));
+  }
+  return found;
+}
+
 /** Put a turn at the end of its thread, which begins with it, as soon as it is known who asks. @param {Kept} kept */
 export async function append(kept) {
   await known;
