@@ -76,7 +76,7 @@ function key(one) {
 }
 
 /** @param {string} text "3" or "3-5" */
-export function linesInWords(text) {
+function linesInWords(text) {
   return word(text.includes("-") ? "references.lines" : "references.line", { lines: text });
 }
 

@@ -10,22 +10,18 @@ const KEPT = "drift.settings";
 
 /** @returns {Chosen} "" for what was never chosen */
 export function lastTime() {
-  let kept = null;
   try {
-    kept = JSON.parse(localStorage.getItem(KEPT) ?? "{}");
+    const { depth, project, passages, theme } = JSON.parse(localStorage.getItem(KEPT) ?? "{}");
+    return { depth: String(depth ?? ""), project: String(project ?? ""), passages: String(passages ?? ""), theme: String(theme ?? "") };
   } catch {
-    // a browser that keeps nothing, or another page's words
+    return { depth: "", project: "", passages: "", theme: "" }; // a browser that keeps nothing, or another page's words
   }
-  const { depth, project, passages, theme } = kept ?? {};
-  return { depth: String(depth ?? ""), project: String(project ?? ""), passages: String(passages ?? ""), theme: String(theme ?? "") };
 }
 
 /** @param {Partial<Chosen>} chosen what is left out stays as it is */
-export function keepForNextTime({ depth, project, passages, theme }) {
-  const before = lastTime();
-  const kept = { depth: depth ?? before.depth, project: project ?? before.project, passages: passages ?? before.passages, theme: theme ?? before.theme };
+export function keepForNextTime(chosen) {
   try {
-    localStorage.setItem(KEPT, JSON.stringify(kept));
+    localStorage.setItem(KEPT, JSON.stringify({ ...lastTime(), ...chosen }));
     localStorage.removeItem("drift.history"); // questions of pages before there were threads
   } catch {
     // then it is chosen anew next time
@@ -51,7 +47,6 @@ export function prepareSettings() {
 
 /** @param {string} theme "" for that of the system */
 function showTheme(theme) {
-  if (theme) document.documentElement.dataset.theme = theme;
-  else delete document.documentElement.dataset.theme;
+  document.documentElement.dataset.theme = theme;
   document.dispatchEvent(new Event("recolour")); // drawings have colours of their own
 }
