@@ -4,14 +4,13 @@
 import { asked, goTo, keepProject, takeKey } from "./address.js";
 import { Problem, read } from "./api.js";
 import { focusQuestion, hint, prepareForm, setBusy, write, written } from "./ask_form.js";
-import { openCommunities } from "./communities.js";
 import { isShown, showAsLastTime, showConfidence } from "./confidence.js";
 import { begin, current, end, messages, openThread, prepareThread, projectOfThread } from "./conversation.js";
 import { canBeSent, key, useKey } from "./credential.js";
 import { TAKES, prepareDocuments } from "./documents.js";
 import { button, byId, element } from "./elements.js";
 import { openKeyDialog, prepareKeyDialog } from "./key_dialog.js";
-import { closePanel, preparePanel } from "./panel.js";
+import { closePanel, openPanel, preparePanel } from "./panel.js";
 import { problemView } from "./problems.js";
 import { chosen, listProjects, showProject } from "./project.js";
 import { keepForNextTime, lastTime, passages, prepareSettings } from "./settings.js";
@@ -161,7 +160,10 @@ function prepareTools() {
     await drawThreads();
     await projectChanged();
   });
-  byId("show-communities").addEventListener("click", () => void openCommunities(chosen()));
+  byId("show-communities").addEventListener("click", () => {
+    const project = chosen(); // what shows it is loaded only then
+    void openPanel({ title: project, load: async (signal) => (await import("./communities.js")).communitiesOf(project, signal) });
+  });
   const confidence = /** @type {HTMLInputElement} */ (byId("confidence"));
   confidence.checked = isShown();
   confidence.addEventListener("change", () => showConfidence(confidence.checked));
