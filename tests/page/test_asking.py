@@ -12,7 +12,7 @@ import pytest
 from tests.function.corpus import PROJECT, QUESTION, TEXTS
 from tests.function.test_answer_stream import TWO_SENTENCES
 from tests.model_server_fixture import ModelServerControl
-from tests.page.browser import Visit
+from tests.page.browser import PHONE, Visit
 from tests.page.conftest import Visits
 from tests.page.replies import answer, answering, citation, stream
 
@@ -42,7 +42,8 @@ async def test_the_empty_page_shows_the_projects_and_questions_to_begin_with(vis
     "depth",
     ["quick", *(pytest.param(deeper, marks=pytest.mark.deep) for deeper in ("auto", "drift"))],
 )
-async def test_an_answer_has_numbers_that_open_its_passages(visit: Visit, depth: str) -> None:
+async def test_an_answer_has_numbers_that_open_its_passages(visits: Visits, depth: str) -> None:
+    visit = await visits()
     await visit.ask(QUESTION, depth, project=PROJECT, until=".actions")
 
     numbers = await visit.page.locator(".answer .cite").all_inner_texts()
@@ -60,6 +61,19 @@ async def test_an_answer_has_numbers_that_open_its_passages(visit: Visit, depth:
     ) or "passage 2 of" in await visit.text("#panel .facts")
     source = await visit.page.locator("#panel a").first.get_attribute("href")
     assert (source or "").startswith("https://docs.example.com/harbour/")
+
+    # the pictures of docs/images
+    await visit.picture("page-desktop")
+    await visit.page.keyboard.press("Escape")
+    await visit.page.emulate_media(color_scheme="dark")
+    await visit.page.click(".work summary")
+    await visit.page.evaluate("scrollTo(0, 0)")
+    await visit.picture("page-dark")
+    await visit.page.click(".work summary")
+    await visit.page.emulate_media(color_scheme="light")
+    await visit.page.set_viewport_size(PHONE)
+    await visit.page.evaluate("scrollTo(0, 0)")
+    await visit.picture("page-phone")
 
 
 async def test_the_search_is_seen_and_heard_at_work_with_its_tree_tokens_and_time(
