@@ -78,7 +78,7 @@ export async function* ask(asked, signal, include = INCLUDE) {
   const of = { ...(asked.project ? { project_id: asked.project } : {}), ...(filter ? { filter } : {}) };
   const body = nodes
     ? { question: asked.question, ...of }
-    : { query: asked.question, depth: asked.depth, ...of, ...before(asked.history ?? [], include) };
+    : { query: asked.question, depth: asked.depth, top_k: asked.passages, ...of, ...before(asked.history ?? [], include) };
   const reply = await sent(addressOf(nodes ? "api/rag/query" : "retrieve"), {
     method: "POST", body: JSON.stringify(body), signal,
     headers: { "content-type": "application/json", accept: "text/event-stream" },

@@ -18,7 +18,7 @@ const MOST_LEVELS = 8;
 const MOST_DRAWN = 24;
 const MOST_FOUND = 30;
 
-/** @param {string} project @param {AbortSignal} signal */
+/** What the panel shows of a project. @param {string} project @param {AbortSignal} signal */
 export async function communitiesOf(project, signal) {
   return view(await all(project, signal));
 }

@@ -86,7 +86,7 @@ export async function openThread(wanted, question = "") {
 /** @param {import("./thread_store.js").Kept} kept */
 function turnOf(kept) {
   if (live && live.kept.thread === kept.thread && live.kept.at === kept.at) return live;
-  const turn = new Turn({ question: kept.question, project: kept.project, depth: kept.depth, history: kept.history, chips: chipsIn(kept.chips) }, ways);
+  const turn = new Turn({ question: kept.question, project: kept.project, depth: kept.depth, passages: kept.passages, history: kept.history, chips: chipsIn(kept.chips) }, ways);
   turn.restore(kept);
   return turn;
 }

@@ -3,7 +3,7 @@
  */
 import { asked, goTo, keepProject, takeKey } from "./address.js";
 import { Problem, read } from "./api.js";
-import { focusQuestion, prepareForm, setBusy, write, written } from "./ask_form.js";
+import { focusQuestion, hint, prepareForm, setBusy, write, written } from "./ask_form.js";
 import { isShown, showAsLastTime, showConfidence } from "./confidence.js";
 import { begin, chipsOfThread, current, end, messages, openThread, prepareThread, projectOfThread } from "./conversation.js";
 import { canBeSent, key, useKey } from "./credential.js";
@@ -13,7 +13,7 @@ import { openKeyDialog, prepareKeyDialog } from "./key_dialog.js";
 import { closePanel, openPanel, preparePanel } from "./panel.js";
 import { problemView } from "./problems.js";
 import { chosen, listProjects, showProject } from "./project.js";
-import { keepForNextTime, lastTime } from "./settings.js";
+import { keepForNextTime, lastTime, passages, prepareSettings } from "./settings.js";
 import { settle, useCaller } from "./thread_store.js";
 import { drawThreads, prepareThreads } from "./threads.js";
 import { Turn } from "./turn.js";
@@ -36,13 +36,13 @@ const ways = { again: askAgain, askKey: (isSameCaller) => openKeyDialog("", isSa
 async function ask(history) {
   running?.stop();
   closePanel();
-  const what = { ...written(), history: history ?? messages(chosen()) };
+  const what = { ...written(), passages: passages(), history: history ?? messages(chosen()) };
   const turn = new Turn(what, ways);
   running = turn;
   byId("notices").replaceChildren();
   byId("about-project").hidden = true;
   for (const one of byId("turns").querySelectorAll(".turn > details[open]")) one.removeAttribute("open");
-  keepForNextTime(what);
+  keepForNextTime({ depth: what.depth, project: what.project });
   write({ question: "" });
   const isKept = begin(turn);
   goTo(what.project, current(), asked().thread !== current());
@@ -210,6 +210,7 @@ await speak(language).catch(() => speak("en"));
 preparePanel();
 prepareKeyDialog();
 prepareTools();
+prepareSettings();
 prepareThread(ways);
 prepareThreads({
   open: (thread) => {

@@ -5,7 +5,7 @@ import { current } from "./conversation.js";
 import { isShown } from "./confidence.js";
 import { add, button, byId, element, foreign, plain, say } from "./elements.js";
 import { download, fileName, threadAsMarkdown } from "./export.js";
-import { listen, remove, rename, threads, turnsOf } from "./thread_store.js";
+import { listen, remove, rename, threads, threadsWith, turnsOf } from "./thread_store.js";
 import { dateTime, number, word } from "./words.js";
 
 /** @typedef {import("./thread_store.js").Thread} Thread */
@@ -32,8 +32,9 @@ export function prepareThreads(given) {
 
 /** Draw the list anew; a name that is being written is not disturbed. */
 export async function drawThreads() {
-  const found = await threads(), wanted = finder().value.trim().toLowerCase();
-  const fitting = found.filter((one) => one.name.toLowerCase().includes(wanted));
+  const wanted = finder().value.trim().toLowerCase(), [found, said] = await Promise.all([threads(), threadsWith(wanted)]);
+  if (wanted !== finder().value.trim().toLowerCase()) return; // more was written meanwhile
+  const fitting = found.filter((one) => one.name.toLowerCase().includes(wanted) || said.has(one.id));
   if (list().querySelector("form")) return;
   const at = document.activeElement, focused = list().contains(at) ? at?.closest("li")?.id : "";
   list().replaceChildren(...fitting.slice(0, MOST).map(row));
@@ -119,7 +120,7 @@ export function twice(key, act) {
     made.classList.remove("is-sure");
     made.textContent = word(key);
   };
-  const made = button(word(key), () => {
+  const made = element("button", { type: "button", class: "quiet", "data-word": key, onclick: () => {
     if (made.classList.contains("is-sure")) {
       calm();
       return act();
@@ -127,7 +128,7 @@ export function twice(key, act) {
     made.classList.add("is-sure");
     made.textContent = word("threads.sure");
     return say(plain(word("threads.sure")));
-  });
+  } }, word(key));
   made.addEventListener("blur", calm);
   return made;
 }

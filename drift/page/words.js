@@ -141,7 +141,8 @@ export function place(value) {
 
 /** @param {number} when milliseconds since 1970 */
 export function dateTime(when) {
-  return new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" }).format(when);
+  const local = navigator.languages.find((one) => one.startsWith(language)) ?? language;
+  return new Intl.DateTimeFormat(local, { dateStyle: "medium", timeStyle: "short" }).format(when);
 }
 
 /** @param {ParentNode} root */
