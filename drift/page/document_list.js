@@ -154,7 +154,7 @@ class DocumentList {
   async open(one) {
     const { chunks: [first] } = await this.held(one);
     if (!first) throw new Problem("no_passage");
-    await openPassage(first.id, this.project, "", one.name, one.source_uri);
+    await openPassage({ id: first.id, title: one.name, address: one.source_uri }, this.project);
   }
 
   /** Do something with a document, and say in its row why it failed; one that is not there goes. @param {HTMLElement} made @param {Listed} one @param {() => Promise<void>} work */

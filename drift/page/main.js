@@ -3,7 +3,7 @@
  */
 import { asked, goTo, keepProject, takeKey } from "./address.js";
 import { Problem, read } from "./api.js";
-import { focusQuestion, hint, prepareForm, setBusy, write, written } from "./ask_form.js";
+import { focusQuestion, prepareForm, setBusy, write, written } from "./ask_form.js";
 import { isShown, showAsLastTime, showConfidence } from "./confidence.js";
 import { begin, chipsOfThread, current, end, messages, openThread, prepareThread, projectOfThread } from "./conversation.js";
 import { canBeSent, key, useKey } from "./credential.js";

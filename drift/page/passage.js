@@ -30,7 +30,7 @@ export function openReference(reference, project, among = [], isInstead = false)
  * @param {Reference[]} [among]
  * @param {boolean} [isInstead]
  */
-function openPassage(cited, project, among = [], isInstead = false) {
+export function openPassage(cited, project, among = [], isInstead = false) {
   return openPanel({ title: cited.title || word("passage.title"), load: async (signal) => {
     const chunk = await read(`chunks/${encodeURIComponent(cited.id)}`, { project_id: project || null }, signal);
     const where = [chunk.heading, chunk.place && word("passage.place", { place: place(chunk.place) })].filter(Boolean);

@@ -44,7 +44,9 @@ LATER = (
     "picture.js",
     "source.js",
 )
-"""What is loaded when a picture, a passage, how it was found, or what a project holds, is opened."""
+"""What is loaded when something is opened."""
+AT_FIRST = "theme.js"
+"""What is run before anything is shown, so that no other colours are seen first."""
 PDF = {f"vendor/pdfjs-dist/{name}" for name in ("LICENSE", "pdf.min.mjs", "pdf.worker.min.mjs")}
 """What is loaded when a PDF is opened."""
 FORCES = ("d3-dispatch", "d3-force", "d3-quadtree", "d3-timer")
@@ -94,12 +96,12 @@ def test_the_page_knows_whether_documents_are_taken(monkeypatch: pytest.MonkeyPa
 
 def test_the_page_names_every_module_that_it_needs_once() -> None:
     named = [name.split("/", 2)[2] for name in addresses() if name.endswith(".js")]
-    assert sorted(named) == list(modules())
+    assert sorted(named) == sorted([*modules(), AT_FIRST])
 
 
 def test_no_file_of_the_page_is_left_over() -> None:
     told = {"index.html", "page.css", "threads.css", "icon.svg", "words/en.json", "words/de.json"}
-    told |= {one for start in ("main.js", *LATER) for one in modules(start)} | PDF
+    told |= {one for start in ("main.js", AT_FIRST, *LATER) for one in modules(start)} | PDF
     told |= {f"vendor/{name}/{name}.min.js" for name in FORCES}
     told |= {f"vendor/{name}/LICENSE" for name in ("marked", *FORCES)}
     files = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file()}

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from drift.model.attributes import NOTHING_SAID, Attributes
 from drift.model.graph import Vector
 
-IMPORTED = "graphrag:"
-"""What the name of a source begins with whose graph was imported with its documents."""
+IMPORTED = "graphrag:"  # of the name of a source whose graph was imported with its documents
 
 
 @dataclass(frozen=True, slots=True)
