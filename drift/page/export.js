@@ -153,8 +153,8 @@ function safe(text) {
  * @param {string | ArrayBuffer} text
  * @param {string} [type]
  */
-export function download(name, text, type = "text/markdown") {
-  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+export function download(name, text, type = "text/markdown;charset=utf-8") {
+  const address = URL.createObjectURL(new Blob([text], { type }));
   const way = document.createElement("a");
   way.href = address;
   way.download = name;

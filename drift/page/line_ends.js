@@ -14,7 +14,8 @@ const GONE = "\u00ad\n";
 
 /**
  * Prose whose lines were wrapped for a narrower page, as whole lines: letter for letter as long, so
- * that places in it stay. Code, lists, tables and headings keep their lines.
+ * that places in it stay. Code between fences, lists, tables and headings keep their
+ * lines.
  * @param {string} text
  */
 export function unwrapped(text) {

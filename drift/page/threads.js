@@ -104,7 +104,7 @@ function naming(thread, open) {
 async function save(thread, ending) {
   const turns = await turnsOf(thread.id), { name, project } = thread;
   const text = ending === "md" ? threadAsMarkdown(turns, isShown()) : JSON.stringify({ name, project, turns }, null, 1);
-  download(fileName(name, ending), text, ending === "md" ? "text/markdown" : "application/json");
+  download(fileName(name, ending), text, ending === "md" ? "text/markdown;charset=utf-8" : "application/json");
 }
 
 /** @param {Thread[]} gone */

@@ -84,6 +84,21 @@ def test_code_is_asked_for_its_public_names_and_tests_for_none(
 
 
 @pytest.mark.parametrize(
+    ("heading", "told"),
+    [
+        ("1.11 The AKS primality test", "The AKS primality test"),
+        ("What is new in Python 3.12 for users", "What is new in Python 3.12 for users"),
+        ("TLS 1.3 handshake", "TLS 1.3 handshake"),
+        ("Matrix (Unix) tools", "Matrix (Unix) tools"),
+        ("x" * 100_000, ""),
+    ],
+    ids=range(5),
+)
+def test_a_heading_loses_its_own_number_alone(heading: str, told: str) -> None:
+    assert telling(heading) == told
+
+
+@pytest.mark.parametrize(
     "heading",
     ["Menu", "Table of contents", "Sign in", "f(x) = y", "<b>Home</b>", "https://a.example", "■r"],
 )

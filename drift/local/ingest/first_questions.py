@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from drift.graph.writing.records import ChunkDefinitions, ChunkRecord, CommunityRecord, Definition
 from drift.indexing.chunking import PATH_SEPARATOR
 from drift.local.ingest.code.languages import LANGUAGES
-from drift.local.ingest.defined_entities import SYMBOL
+from drift.local.ingest.defined_entities import SYMBOL, own_name
 from drift.local.ingest.digests import CENTRAL_CHUNKS
 from drift.local.ingest.headings import telling
 from drift.local.ingest.prose import has_prose, sentences, words
@@ -101,7 +101,7 @@ def first_questions(
     Those of texts stand before those of code, and what is made of a title alone stands last.
     """
     defines = {one.chunk_id: one.defines for one in facts}
-    names = Counter(_last(d.title) for one in facts for d in one.defines if d.label == SYMBOL)
+    names = Counter(own_name(d.title) for one in facts for d in one.defines if d.label == SYMBOL)
     uses = Counter(name for one in facts for name in one.names)
     known = {name for name, number in names.items() if number == 1 and uses[name] >= _LEAST_USES}
     heads = {(_heading(one).lower(), one.document_id) for one in chunks.values()}
@@ -236,7 +236,3 @@ def _heading(chunk: ChunkRecord) -> str:
 
 def _is_code(chunk: ChunkRecord) -> bool:
     return PurePosixPath(chunk.document_id).suffix in LANGUAGES
-
-
-def _last(title: str) -> str:
-    return title.rsplit(".", 1)[-1]

@@ -8,8 +8,8 @@ import re
 from drift.local.ingest.formats.titles import own_title
 
 _NUMBER = re.compile(
-    r"(?:(?:chapter|part|section|appendix|kapitel|teil|abschnitt|anhang)\s+)?"
-    r"(?:\d+(?:\.\d+)*|[A-Z](?:\.\d+)+|[ivxIVX]+)[.:)]\s+|\d+(?:\.\d+)+\s+|§\s*\d+\s*",
+    r"\A(?:(?:(?:chapter|part|section|appendix|kapitel|teil|abschnitt|anhang)\s+)?"
+    r"(?:\d+(?:\.\d+)*|[A-Z](?:\.\d+)+|[ivxIVX]+)[.:)]\s+|\d+(?:\.\d+)+\s+|§\s*\d+\s*)",
     re.IGNORECASE,
 )
 _MARKS = re.compile(r"[*_`#]+(?=\W|$)|(?<!\w)[*_`#]+|\\(?=\W)")
@@ -17,7 +17,7 @@ _LINKED = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)")
 _IS_MARKUP = re.compile(r"\w:\w|[\"“”{}<>=|\\■^~$@]|::|->|://|&\w+;|\w\(|\.{3}|…$|[®™©]")
 _WORD = re.compile(r"[\w’'-]+")
 _LETTERS = re.compile(r"[^\W\d_]{3}|[\u3000-\u9fff\uac00-\ud7a3]")
-_MOST, _LEAST = 70, 2
+_MOST, _LEAST, _LONGEST = 70, 2, 1000
 _SAYS_NOTHING = frozenset(
     """
     a-z about account activity advertisement all alle allgemein anhang appendix archive archives
@@ -48,6 +48,8 @@ def telling(heading: str) -> str:
     Numbers and markup go. What is left with no other words than those of menus and parts of any
     document, or is itself code or a formula, is empty.
     """
+    if len(heading) > _LONGEST:
+        return ""
     text = " ".join(_MARKS.sub("", _LINKED.sub(r"\1", heading)).split())
     text = _NUMBER.sub("", text, count=1).strip(" :-–—|*,;.")
     own = [word for word in _WORD.findall(text.lower()) if word not in _FILLING]

@@ -176,9 +176,12 @@ class _Tables:
     def written(self, made: MadeChunks) -> Iterator[int]:
         """Write all documents, then their project; yield the number of each document."""
         with self._stack:
+            number = 0
             for number, one in enumerate(made.documents(made.project_id), start=1):
                 self._add_document(number, one, made.project_id)
                 yield number
+            if not number:
+                raise IngestError(f"{made.place} was cut while it was read: run this again.")
             now = round(1000 * time.time())
             told = {"id": made.project_id, "project_id": made.project_id, "fingerprint": ""}
             self._add("project", {":ID(p)": "0"}, told | {"behind": number, "written_at": now})

@@ -11,7 +11,7 @@ from dataclasses import InitVar, dataclass, field
 import numpy as np
 from neo4j import Record
 
-from drift.core.deadline import Deadline
+from drift.core.deadline import Deadline, task_group
 from drift.graph.connection import Connection
 from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
@@ -238,7 +238,9 @@ class Neo4jWriter:
                 found = await graph.followup(query, deadline)
             return [chunk.id for chunk in ranked(found, question).chunks]
 
-        return await asyncio.gather(*map(ids, asked, vectors))
+        async with task_group() as group:
+            found = [group.create_task(ids(*pair)) for pair in zip(asked, vectors, strict=True)]
+        return [one.result() for one in found]
 
     async def read_replies(self, project_id: str) -> tuple[ModelReply, ...]:
         """Return the replies of models, by key."""
