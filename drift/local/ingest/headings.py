@@ -56,6 +56,6 @@ def telling(heading: str) -> str:
     if not _LEAST <= len(text) <= _MOST or _IS_MARKUP.search(text) or not own_title(text):
         return ""
     # Of formulas and scans, pieces of one or two letters are left.
-    least = len(own) + any(sign.isdigit() for sign in text)
+    least = sum(not word.isdigit() for word in own) + any(sign.isdigit() for sign in text)
     is_language = 2 * sum(bool(_LETTERS.search(word)) for word in own) >= least
     return text if is_language and not _SAYS_NOTHING.issuperset(own) else ""
