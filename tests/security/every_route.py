@@ -31,6 +31,7 @@ ROUTES = (
     ("GET", "/health/live"),
     ("GET", "/health/ready"),
     ("GET", "/health/neo4j"),
+    ("GET", "/metrics"),
     ("GET", "/openapi.yaml"),
     ("POST", "/feedback"),
     ("GET", "/usage"),

@@ -73,8 +73,8 @@ async def serve(
     if port:
         check_port(port)
 
-    access = {} if auth is None else servers.WITHOUT_KEYS
-    async with servers.running(stack_options, access) as (stack, values):
+    opened = {"ENABLE_METRICS": "true"} | ({} if auth is None else servers.WITHOUT_KEYS)
+    async with servers.running(stack_options, opened) as (stack, values):
         await servers.take_documents(stack, values)
         keys: tuple[TrialKey, ...] = ()
         if auth == "keys":
