@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from itertools import combinations
 
 import yaml
 
@@ -14,7 +13,6 @@ from tests.infra.ways import ROOT
 FOLDER = ROOT / "infra/grafana"
 DASHBOARD = json.loads((FOLDER / "dashboards/drift.json").read_text())
 COMPOSE = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
-PROMETHEUS = "127.0.0.1:19090"
 SOURCE = {"type": "prometheus", "uid": "prometheus"}
 
 
@@ -25,56 +23,34 @@ def queries() -> Iterator[str]:
 
 
 def test_the_dashboard_has_what_grafanas_model_asks_for() -> None:
-    assert isinstance(DASHBOARD["schemaVersion"], int)
     assert DASHBOARD["schemaVersion"] >= 36
-    assert DASHBOARD["uid"]
-    assert DASHBOARD["title"]
-    assert set(DASHBOARD["time"]) == {"from", "to"}
+    assert {"uid", "title", "time", "refresh"} <= set(DASHBOARD)
     panels = DASHBOARD["panels"]
     assert len({panel["id"] for panel in panels}) == len(panels)
+    places = {(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in panels}
+    assert places == {(n % 3 * 8, n // 3 * 8) for n in range(len(panels))}
     for panel in panels:
+        assert (panel["gridPos"]["w"], panel["gridPos"]["h"]) == (8, 8)
         assert (panel["type"], panel["datasource"]) == ("timeseries", SOURCE)
         assert panel["title"]
         assert set(panel["fieldConfig"]) == {"defaults", "overrides"}
         assert len({target["refId"] for target in panel["targets"]}) == len(panel["targets"]) > 0
-        for target in panel["targets"]:
-            assert target["datasource"] == SOURCE
-            assert target["expr"]
-            assert target["legendFormat"]
+        assert all(target["datasource"] == SOURCE for target in panel["targets"])
+        assert all(target["expr"] and target["legendFormat"] for target in panel["targets"])
 
 
-def test_no_panel_covers_another_or_leaves_the_grid() -> None:
-    places = [panel["gridPos"] for panel in DASHBOARD["panels"]]
-    for place in places:
-        assert set(place) == {"h", "w", "x", "y"}
-        assert 0 <= place["x"] < place["x"] + place["w"] <= 24
-    for one, other in combinations(places, 2):
-        beside = one["x"] + one["w"] <= other["x"] or other["x"] + other["w"] <= one["x"]
-        assert beside or one["y"] + one["h"] <= other["y"] or other["y"] + other["h"] <= one["y"]
-
-
-def test_what_shows_it_listens_on_loopback_and_comes_only_when_asked_for() -> None:
+def test_what_shows_it_is_asked_for_and_stays_on_loopback() -> None:
     shared = {name: one for name, one in COMPOSE.items() if one.get("network_mode") == "host"}
-    assert set(shared) == {"prometheus", "grafana"}
-    assert all(one["profiles"] == ["monitoring"] for one in shared.values())
-    assert f"--web.listen-address={PROMETHEUS}" in shared["prometheus"]["command"]
+    assert {name: one["profiles"] for name, one in shared.items()} == {
+        "prometheus": ["monitoring"],
+        "grafana": ["monitoring"],
+    }
+    assert "--web.listen-address=127.0.0.1:19090" in shared["prometheus"]["command"]
     assert shared["grafana"]["environment"]["GF_SERVER_HTTP_ADDR"] == "127.0.0.1"
-    for service in shared.values():
-        for mounted in service["volumes"]:
-            path, _, access = mounted.rpartition(":")
-            assert access == "ro"
-            assert (ROOT / path.partition(":")[0]).exists()
-
-
-def test_grafana_reads_prometheus_and_prometheus_the_local_host() -> None:
+    mounts = [volume.split(":") for one in shared.values() for volume in one["volumes"]]
+    assert all((ROOT / path).exists() and access == "ro" for path, _, access in mounts)
     [job] = yaml.safe_load((FOLDER / "prometheus.yml").read_text())["scrape_configs"]
     assert job["static_configs"] == [{"targets": [f"127.0.0.1:{SERVE_PORT}"]}]
-    provisioned = FOLDER / "provisioning"
-    [source] = yaml.safe_load((provisioned / "datasources/prometheus.yml").read_text())[
-        "datasources"
-    ]
-    assert {"type": source["type"], "uid": source["uid"]} == SOURCE
-    assert source["url"] == f"http://{PROMETHEUS}"
-    [provider] = yaml.safe_load((provisioned / "dashboards/drift.yml").read_text())["providers"]
-    mounts = [volume.split(":")[:2] for volume in COMPOSE["grafana"]["volumes"]]
-    assert ["./infra/grafana/dashboards", provider["options"]["path"]] in mounts
+    said = yaml.safe_load((FOLDER / "provisioning/datasources/prometheus.yml").read_text())
+    [source] = said["datasources"]
+    assert source.items() >= {**SOURCE, "url": "http://127.0.0.1:19090"}.items()
