@@ -21,6 +21,7 @@ from drift.contracts.reading import (
     CommunityOut,
     DocumentOut,
     EntityRead,
+    HeldDocument,
     ProjectOut,
 )
 from drift.core.deadline import Deadline
@@ -138,7 +139,7 @@ class GraphReader(Protocol):
 
     async def document(
         self, project: Project, document_id: str, page: PageQuery, deadline: Deadline
-    ) -> tuple[DocumentOut, Page[ChunkItem]] | None:
+    ) -> tuple[HeldDocument, Page[ChunkItem]] | None:
         """Return a document with a page of its chunks, in their order."""
 
     async def chunk(self, project: Project, chunk_id: str, deadline: Deadline) -> ChunkRead | None:

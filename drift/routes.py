@@ -16,7 +16,7 @@ from drift.contracts.chat_completions import (
     CompletionRequest,
 )
 from drift.contracts.dify import DifyError, DifyRequest, DifyResponse
-from drift.contracts.documents import IndexedOut, NewDocument
+from drift.contracts.documents import DocumentChange, IndexedOut, NewDocument
 from drift.contracts.evidence import EvidenceAnswer
 from drift.contracts.feedback import Feedback, FeedbackPage
 from drift.contracts.nodes import NewNode, NodeChange, NodeOut
@@ -27,6 +27,7 @@ from drift.contracts.reading import QuotaRead
 from drift.contracts.request import MAX_QUESTION_BYTES, RetrieveRequest
 from drift.contracts.vector_stores import VectorStorePage, VectorStoreSearch
 from drift.http import documents, http, nodes, page, probes, protected_resource, questions, reading
+from drift.http.content import read_content
 from drift.http.feedback import OF_PROJECT, give_feedback, read_feedback
 from drift.http.route import Call, Route
 from drift.integrations import chat_completions as chat
@@ -173,6 +174,16 @@ ROUTES = (
         opens=lambda service: service.require_indexing(),
     ),
     Route(
+        "PATCH",
+        documents.DOCUMENT,
+        documents.change_document,
+        errors=(*_WITH_BODY, 404, 409),
+        query=ProjectParameters,
+        body=DocumentChange,
+        opens=lambda service: service.require_indexing(),
+        status=204,
+    ),
+    Route(
         "DELETE",
         documents.DOCUMENT,
         documents.remove_document,
@@ -190,7 +201,7 @@ ROUTES = (
             (*_ASKING, 404) if one.finds_by_id else _ASKING,
             query=one.parameters,
         )
-        for one in reading.ROUTES
+        for one in (read_content, *reading.ROUTES)
     ),
     Route("POST", "feedback", give_feedback, errors=(*_WITH_BODY, 404), body=Feedback, status=204),
     Route("GET", OF_PROJECT, read_feedback, FeedbackPage, (*_ASKING, 404), query=PageParameters),

@@ -120,6 +120,7 @@ class _Twin:
     feedback = _blocking(ServiceMethods.feedback)
     add = _blocking(ServiceMethods.add)
     remove = _blocking(ServiceMethods.remove)
+    content = _blocking(ServiceMethods.content)
     projects = _iterating(ServiceMethods.projects)
     documents = _iterating(ServiceMethods.documents)
 

@@ -1,6 +1,8 @@
 // DRIFT for Neo4j on Azure: a keyless function, its stores, models and wiring, in one resource group.
 targetScope = 'subscription'
 
+import { alertLimits, chatModel, embeddingModel, namesOfYours, principal } from 'types.bicep'
+
 // ---- what and where
 @description('Name of the environment: letters, digits and dashes. Every name is made of it, the subscription and the region.')
 @minLength(1)
@@ -19,35 +21,14 @@ param location string
 @description('Tags of every resource, besides azd-env-name.')
 param tags object = {}
 
-@description('Name of the resource group; empty: made from the environment and the region. What else is in it goes with it.')
-@maxLength(90)
-param resourceGroupName string = ''
+@description('Names of yours; each that is not given is made from environment, subscription and region. What else is in the resource group goes with it.')
+param ownNames namesOfYours = {}
 
-@description('Name of the function app; empty: made from the environment.')
-@maxLength(60)
-param functionAppName string = ''
+@description('A developer who may use the models and read the secret. Roles that were given stay.')
+param developer principal?
 
-@description('Name of the storage account, lower-case letters and digits; empty: made from the environment.')
-@maxLength(24)
-param storageAccountName string = ''
-
-@description('Name of the vault; empty: made from the environment.')
-@maxLength(24)
-param keyVaultName string = ''
-
-@description('Object id of a developer who may use the models and read the secret; empty: nobody new. Roles that were given stay.')
-@maxLength(36)
-param developerPrincipalId string = ''
-
-@description('What the developer principal is.')
-param developerPrincipalType 'User' | 'Group' | 'ServicePrincipal' = 'User'
-
-@description('Object id of an operator who may write the secrets, to rotate password and keys; empty: nobody new. Roles that were given stay.')
-@maxLength(36)
-param vaultOfficerPrincipalId string = ''
-
-@description('What the operator is.')
-param vaultOfficerPrincipalType 'User' | 'Group' | 'ServicePrincipal' = 'User'
+@description('An operator who may write the secrets, to rotate password and keys. Roles that were given stay.')
+param vaultOfficer principal?
 
 // ---- the application: settings and secrets by the names that the code reads, so that a new one changes no template
 @description('Settings of the application, such as MAX_PASSES: NEO4J_URI is needed; what is not given keeps the default of the code. docs/settings.md lists them.')
@@ -94,67 +75,27 @@ param openAiMode 'create' | 'existing' = 'create'
 @maxLength(512)
 param openAiExistingId string = ''
 
-@description('Name of the account that is created; empty: made from the environment.')
-@maxLength(64)
-param openAiName string = ''
+@description('Model that writes the replies; its deployment is OAI_MODEL. With Claude (CHAT_PROVIDER=anthropic) it is not created. Capacity: thousands of tokens a minute (standard) or units (provisioned, where the default is refused).')
+param chat chatModel = {
+  deployment: 'chat'
+  model: 'gpt-5.4'
+  version: '2026-03-05'
+  sku: 'GlobalStandard'
+  capacity: 520
+}
 
-@description('Name of the chat deployment: OAI_MODEL, unless Claude writes the replies (CHAT_PROVIDER=anthropic).')
-@minLength(1)
-@maxLength(64)
-param chatDeploymentName string = 'chat'
+@description('Model that the graph was embedded with: OAI_EMBED_MODEL_NAME, and its deployment OAI_EMBED_DEPLOYMENT_NAME. Capacity: thousands of tokens a minute.')
+param embedding embeddingModel = {
+  deployment: 'embedding'
+  model: 'text-embedding-3-large'
+  version: '1'
+  sku: 'GlobalStandard'
+  capacity: 30
+}
 
-@description('Model behind it.')
-@minLength(1)
-@maxLength(64)
-param chatModelName string = 'gpt-5.4'
-
-@description('Version of the model.')
-@minLength(1)
-@maxLength(32)
-param chatModelVersion string = '2026-03-05'
-
-@description('Where its requests are processed.')
-@allowed([
-  'GlobalStandard'
-  'DataZoneStandard'
-  'Standard'
-  'GlobalProvisionedManaged'
-  'DataZoneProvisionedManaged'
-  'ProvisionedManaged'
-])
-param chatSkuName string = 'GlobalStandard'
-
-@description('Capacity of the chat deployment, in thousands of tokens a minute (standard) or in units (provisioned, where the default is refused).')
-@minValue(1)
-@maxValue(10000)
-param chatCapacity int = 520
-
-@description('OAI_EMBED_DEPLOYMENT_NAME: name of the embedding deployment.')
-@minLength(1)
-@maxLength(64)
-param embeddingDeploymentName string = 'embedding'
-
-@description('OAI_EMBED_MODEL_NAME: the model that the graph was embedded with.')
-@minLength(1)
-@maxLength(64)
-param embeddingModelName string = 'text-embedding-3-large'
-
-@description('Version of the model.')
-@minLength(1)
-@maxLength(32)
-param embeddingModelVersion string = '1'
-
-@description('Where its requests are processed.')
-param embeddingSkuName 'GlobalStandard' | 'DataZoneStandard' | 'Standard' = 'GlobalStandard'
-
-@description('Capacity of the embedding deployment, in thousands of tokens a minute.')
-@minValue(1)
-@maxValue(10000)
-param embeddingCapacity int = 30
-
-@description('Resource id of the Foundry resource that RERANK_URL names, where the function signs in as itself; empty: RERANK_KEY, or no reranker.')
-@maxLength(512)
-param rerankExistingId string = ''
+@description('Resource ids of Foundry resources that RERANK_URL or ANTHROPIC_BASE_URL name, where the function signs in as itself.')
+@maxLength(2)
+param foundryExistingIds string[] = []
 
 // ---- progress and cache
 @description('Whether Azure Managed Redis is created here, there already, or not used: then nobody sees progress. One that was created stays, and is paid.')
@@ -163,10 +104,6 @@ param redisMode 'create' | 'existing' | 'off' = 'create'
 @description('Resource id of an Azure Managed Redis that is there; for redisMode existing.')
 @maxLength(512)
 param redisExistingId string = ''
-
-@description('Name of the cluster that is created; empty: made from the environment.')
-@maxLength(60)
-param redisName string = ''
 
 @description('Size of the cluster.')
 @allowed(['Balanced_B0', 'Balanced_B1', 'Balanced_B3', 'Balanced_B5', 'Balanced_B10', 'Balanced_B20'])
@@ -191,6 +128,9 @@ param maximumInstanceCount int = 40
 @minValue(0)
 @maxValue(100)
 param alwaysReadyInstances int = 0
+
+@description('How a new release takes the place of the old one: Recreate ends what runs; RollingUpdate (a preview of Azure) lets it end, and two releases answer for a while.')
+param siteUpdateStrategy 'Recreate' | 'RollingUpdate' = 'Recreate'
 
 @description('MAX_INFLIGHT, and the requests that the platform sends one instance at a time.')
 @minValue(1)
@@ -232,6 +172,10 @@ param existingAppSubnetId string = ''
 @maxLength(512)
 param existingEndpointSubnetId string = ''
 
+@description('Azure Monitor private link scope that the network has already: a network can have one. Workspace and telemetry join it; empty: one is created with vnetEnabled.')
+@maxLength(512)
+param existingMonitorScopeId string = ''
+
 @description('Whether private DNS zones are made here; false where a policy of yours does it.')
 param privateDnsZonesEnabled bool = true
 
@@ -255,24 +199,13 @@ param logRetentionDays int = 30
 @maxValue(1000)
 param logDailyQuotaGb int = 5
 
-@description('Who gets alerts by mail; empty: alerts are seen in the portal only.')
-@maxLength(254)
-param alertEmail string = ''
-
-@description('Percentage of failed retrievals that raises an alert.')
-@minValue(1)
-@maxValue(100)
-param alertFailurePercent int = 5
-
-@description('Seconds that 95 of 100 retrievals have to stay under.')
-@minValue(1)
-@maxValue(225)
-param alertRetrievalSeconds int = 60
-
-@description('Seconds that 95 of 100 embeddings of a question have to stay under.')
-@minValue(1)
-@maxValue(60)
-param alertEmbeddingSeconds int = 1
+@description('Who gets alerts by mail (nobody: they are seen in the portal only), the percentage of failed retrievals that raises one, and the seconds that 95 of 100 retrievals and embeddings of a question have to stay under.')
+param alerts alertLimits = {
+  email: ''
+  failurePercent: 5
+  retrievalSeconds: 60
+  embeddingSeconds: 1
+}
 
 // ---- names: the token is the same for the same subscription, environment and region, so a second run changes nothing
 var abbrs = loadJsonContent('abbreviations.json')
@@ -280,25 +213,29 @@ var token = uniqueString(subscription().id, environmentName, location)
 var allTags = union(tags, { 'azd-env-name': environmentName })
 var serviceName = 'api'
 var workload = 'drift'
+// an empty name is none: files of parameters read it from a variable
+func given(name string?, made string) string => empty(name) ? made : name!
+
 var names = {
   actionGroup: '${abbrs.actionGroup}${token}'
   applicationInsights: '${abbrs.applicationInsights}${token}'
-  functionApp: empty(functionAppName) ? '${abbrs.functionApp}${serviceName}-${token}' : functionAppName
+  functionApp: given(ownNames.?functionApp, '${abbrs.functionApp}${serviceName}-${token}')
   identity: '${abbrs.managedIdentity}${token}'
-  keyVault: empty(keyVaultName) ? '${abbrs.keyVault}${token}' : keyVaultName
+  keyVault: given(ownNames.?keyVault, '${abbrs.keyVault}${token}')
   logAnalytics: '${abbrs.logAnalytics}${token}'
   natGateway: '${abbrs.natGateway}${token}'
-  openAi: empty(openAiName) ? '${abbrs.openAi}${token}' : openAiName
+  openAi: given(ownNames.?openAi, '${abbrs.openAi}${token}')
   plan: '${abbrs.plan}${token}'
   privateEndpointPrefix: '${abbrs.privateEndpoint}${token}'
   privateLinkScope: '${abbrs.privateLinkScope}${token}'
   publicIp: '${abbrs.publicIp}${token}'
-  redis: empty(redisName) ? '${abbrs.managedRedis}${token}' : redisName
-  resourceGroup: empty(resourceGroupName)
-    ? take('${abbrs.resourceGroup}${workload}-${environmentName}-${location}', 90)
-    : resourceGroupName
+  redis: given(ownNames.?redis, '${abbrs.managedRedis}${token}')
+  resourceGroup: given(
+    ownNames.?resourceGroup,
+    take('${abbrs.resourceGroup}${workload}-${environmentName}-${location}', 90)
+  )
   securityGroupPrefix: '${abbrs.networkSecurityGroup}${token}'
-  storage: empty(storageAccountName) ? '${abbrs.storage}${token}' : storageAccountName
+  storage: given(ownNames.?storageAccount, '${abbrs.storage}${token}')
   virtualNetwork: '${abbrs.virtualNetwork}${token}'
 }
 
@@ -321,10 +258,12 @@ func isResource(id string, type string, segments int) bool =>
 
 func isSecret(id string) bool => isResource(id, 'microsoft.keyvault/vaults', 11) && contains(toLower(id), '/secrets/')
 
+func networkOf(subnetId string) string => toLower(join(take(split(subnetId, '/'), 9), '/'))
+
 func isSubnet(id string) bool => isResource(id, 'microsoft.network/virtualnetworks', 11)
 
 var openAiIsAccount = isResource(openAiExistingId, 'microsoft.cognitiveservices/accounts', 9)
-var rerankIsAccount = isResource(rerankExistingId, 'microsoft.cognitiveservices/accounts', 9)
+var wrongFoundry = filter(foundryExistingIds, id => !isResource(id, 'microsoft.cognitiveservices/accounts', 9))
 var redisIsCluster = isResource(redisExistingId, 'microsoft.cache/redisenterprise', 9)
 var givenSecrets = filter(items(credentialIds), secret => !empty(secret.value))
 var secretSettings = ['NEO4J_PASSWORD', 'PROJECT_KEYS', 'ANTHROPIC_KEY', 'MILVUS_TOKEN', 'RERANK_KEY']
@@ -358,9 +297,19 @@ var refusedSettings = [
 ]
 var misplacedSettings = filter(
   objectKeys(settings),
-  name => contains(refusedSettings, name) || (name == 'OAI_MODEL' && !claude && !empty(settings.OAI_MODEL))
+  name =>
+    contains(refusedSettings, name) || startsWith(name, 'AZUREWEBJOBSSTORAGE') || startsWith(
+      name,
+      'APPLICATIONINSIGHTS_'
+    ) || (name == 'OAI_MODEL' && !claude && !empty(settings.OAI_MODEL))
 )
-var provisioned = endsWith(chatSkuName, 'ProvisionedManaged')
+// signs of a key of a store, of a bus, or of an address that is signed
+var keyMarks = ['accountkey=', 'sharedaccesskey=', 'sig=', 'instrumentationkey=']
+var settingsWithKeys = filter(
+  objectKeys(settings),
+  name => !empty(filter(keyMarks, mark => contains(toLower(settings[name]), mark)))
+)
+var provisioned = endsWith(chat.sku, 'ProvisionedManaged')
 var addressParts = split(vnetAddressPrefix, '/')
 var addressLengths = map(range(8, 18), length => string(length))
 var addressIsRange = length(addressParts) == 2 && contains(addressLengths, last(addressParts))
@@ -414,11 +363,37 @@ var findings = [
     : ''
   rerank && !startsWith(settings.RERANK_URL, 'https://') ? 'appSettings.RERANK_URL must begin with https://.' : ''
   rerank && empty(settings.?RERANK_MODEL) ? 'appSettings.RERANK_MODEL must name the model for RERANK_URL.' : ''
-  !rerank && (!empty(settings.?RERANK_MODEL) || contains(secretNames, 'RERANK_KEY') || !empty(rerankExistingId))
-    ? 'appSettings.RERANK_MODEL, credentialIds.RERANK_KEY and rerankExistingId are for appSettings.RERANK_URL.'
+  !rerank && (!empty(settings.?RERANK_MODEL) || contains(secretNames, 'RERANK_KEY'))
+    ? 'appSettings.RERANK_MODEL and credentialIds.RERANK_KEY are for appSettings.RERANK_URL.'
     : ''
-  !empty(rerankExistingId) && !rerankIsAccount
-    ? 'rerankExistingId must be the resource id of a Microsoft.CognitiveServices/accounts.'
+  !rerank && !claude && !empty(foundryExistingIds)
+    ? 'foundryExistingIds are for appSettings.RERANK_URL, or for CHAT_PROVIDER anthropic.'
+    : ''
+  empty(wrongFoundry)
+    ? ''
+    : 'foundryExistingIds must be resource ids of Microsoft.CognitiveServices/accounts: \'${join(wrongFoundry, '\', \'')}\' is none.'
+  openAiMode == 'create' && !empty(openAiExistingId)
+    ? 'openAiExistingId is for openAiMode existing: another account would be created beside it, and paid.'
+    : ''
+  redisMode != 'existing' && !empty(redisExistingId)
+    ? 'redisExistingId is for redisMode existing: the cluster that it names would not be used.'
+    : ''
+  openAiMode == 'create' && !claude && toLower(chat.deployment) == toLower(embedding.deployment)
+    ? 'chat.deployment and embedding.deployment must be two names.'
+    : ''
+  empty(settingsWithKeys)
+    ? ''
+    : 'appSettings.${join(settingsWithKeys, ' and ')} must hold no key: give a secret of yours in credentialIds, or a role.'
+  alwaysReadyInstances > maximumInstanceCount ? 'alwaysReadyInstances must not be more than maximumInstanceCount.' : ''
+  empty(existingMonitorScopeId) || isResource(existingMonitorScopeId, 'microsoft.insights/privatelinkscopes', 9)
+    ? ''
+    : 'existingMonitorScopeId must be the resource id of a Microsoft.Insights/privateLinkScopes.'
+  !vnetEnabled && !empty(existingMonitorScopeId) ? 'existingMonitorScopeId is for vnetEnabled.' : ''
+  !vnetEnabled && !(empty(existingAppSubnetId) && empty(existingEndpointSubnetId))
+    ? 'existingAppSubnetId and existingEndpointSubnetId are for vnetEnabled: without it everything would be reached from the internet.'
+    : ''
+  !empty(existingAppSubnetId) && !empty(existingEndpointSubnetId) && networkOf(existingAppSubnetId) != networkOf(existingEndpointSubnetId)
+    ? 'existingAppSubnetId and existingEndpointSubnetId must lie in one network.'
     : ''
   empty(existingAppSubnetId) == empty(existingEndpointSubnetId)
     ? ''
@@ -448,8 +423,8 @@ var findings = [
     ? 'entraClientId, authTenantId and appSettings.PROJECT_CLAIM are for authMode easyauth: no other mode asks callers to sign in.'
     : ''
   empty(authTenantId) || length(authTenantId) == 36 ? '' : 'authTenantId must be the id of a tenant.'
-  openAiMode == 'create' && provisioned && chatCapacity == 520
-    ? 'chatCapacity must be given with a provisioned chatSkuName: the default of 520 would be as many units, paid by the hour.'
+  openAiMode == 'create' && provisioned && chat.capacity == 520
+    ? 'chat.capacity must be given with a provisioned chat.sku: the default of 520 would be as many units, paid by the hour.'
     : ''
   addressIsRange ? '' : 'vnetAddressPrefix must be a range of addresses from /8 to /25, such as 10.60.0.0/24.'
   empty(misplacedSettings)
@@ -480,6 +455,13 @@ var redisId = redisMode == 'existing' && redisIsCluster
   ? redisExistingId
   : '${groupId}/providers/Microsoft.Cache/redisEnterprise/${names.redis}'
 var redisParts = split(redisId, '/')
+var createMonitorScope = vnetEnabled && empty(existingMonitorScopeId)
+var monitorScopeId = isResource(existingMonitorScopeId, 'microsoft.insights/privatelinkscopes', 9)
+  ? existingMonitorScopeId
+  : '${groupId}/providers/Microsoft.Insights/privateLinkScopes/${names.privateLinkScope}'
+var monitorScopeParts = split(monitorScopeId, '/')
+// an id that is wrong is refused above; until then it must not stop the sentence that says so
+var foundry = filter(foundryExistingIds, id => isResource(id, 'microsoft.cognitiveservices/accounts', 9))
 // what the function may read: each secret, which private endpoint its vault gets, and who else has a role on it
 var vaultOfGroup = '${groupId}/providers/Microsoft.KeyVault/vaults/${names.keyVault}'
 var allSecrets = [
@@ -488,15 +470,15 @@ var allSecrets = [
     endpoint: 'vault'
     wanted: true
     id: createVault ? '${vaultOfGroup}/secrets/neo4j-password' : credentialIds.NEO4J_PASSWORD
-    developer: developerPrincipalId
-    officer: vaultOfficerPrincipalId
+    developer: developer
+    officer: vaultOfficer
   }
   {
     setting: 'PROJECT_KEYS'
     endpoint: 'keys'
     wanted: authMode == 'keys'
     id: createKeys ? '${vaultOfGroup}/secrets/project-keys' : (credentialIds.?PROJECT_KEYS ?? '')
-    officer: vaultOfficerPrincipalId
+    officer: vaultOfficer
   }
   {
     setting: 'ANTHROPIC_KEY'
@@ -550,21 +532,31 @@ module monitoring 'modules/monitoring.bicep' = {
   name: 'monitoring'
   scope: group
   params: {
-    actionGroupName: names.actionGroup
-    alertEmail: alertEmail
-    alertEmbeddingSeconds: alertEmbeddingSeconds
-    alertFailurePercent: alertFailurePercent
-    alertRetrievalSeconds: alertRetrievalSeconds
     applicationInsightsName: names.applicationInsights
     dailyQuotaGb: logDailyQuotaGb
     location: location
-    privateLinkScopeName: names.privateLinkScope
+    privateLinkScopeName: createMonitorScope ? names.privateLinkScope : ''
     publicAccess: !vnetEnabled
     publicQueries: access != 'private'
     retentionDays: logRetentionDays
     tags: allTags
     workspaceName: names.logAnalytics
   }
+}
+
+module monitorScope 'modules/monitor-scope.bicep' = if (vnetEnabled) {
+  name: 'monitor-scope-${token}'
+  scope: resourceGroup(monitorScopeParts[2], monitorScopeParts[4])
+  params: {
+    componentName: names.applicationInsights
+    groupName: group.name
+    namePrefix: token
+    scopeName: monitorScopeParts[8]
+    workspaceName: names.logAnalytics
+  }
+  dependsOn: [
+    monitoring
+  ]
 }
 
 module network 'modules/network.bicep' = if (createNetwork) {
@@ -638,22 +630,8 @@ module openAi 'modules/openai.bicep' = if (openAiMode == 'create') {
   name: 'openai'
   scope: group
   params: {
-    deployments: [
-      {
-        name: chatDeploymentName
-        model: chatModelName
-        version: chatModelVersion
-        skuName: chatSkuName
-        capacity: chatCapacity
-      }
-      {
-        name: embeddingDeploymentName
-        model: embeddingModelName
-        version: embeddingModelVersion
-        skuName: embeddingSkuName
-        capacity: embeddingCapacity
-      }
-    ]
+    // Claude's replies come from elsewhere, and a deployment that nobody asks holds quota
+    deployments: claude ? [embedding] : [chat, embedding]
     location: location
     name: names.openAi
     publicAccess: !vnetEnabled
@@ -663,9 +641,11 @@ module openAi 'modules/openai.bicep' = if (openAiMode == 'create') {
 }
 
 // An account of kind AIServices answers under three domains, one of kind OpenAI, which is created here, under one.
-var openAiZones = openAiMode == 'create'
-  ? ['privatelink.openai.azure.com']
-  : ['privatelink.cognitiveservices.azure.com', 'privatelink.openai.azure.com', 'privatelink.services.ai.azure.com']
+var accountZones = [
+  'privatelink.cognitiveservices.azure.com'
+  'privatelink.openai.azure.com'
+  'privatelink.services.ai.azure.com'
+]
 // as the other zones, that of public Azure
 #disable-next-line no-hardcoded-env-urls
 var blobZone = 'privatelink.blob.core.windows.net'
@@ -675,6 +655,14 @@ var vaultEndpoints = map(filter(secrets, (secret, i) => indexOf(vaultIds, vaultI
   groupId: 'vault'
   zones: ['privatelink.vaultcore.azure.net']
   wanted: startsWith(secret.id, vaultOfGroup) || existingEndpointsEnabled
+})
+// models and rerankers may be one resource
+var foundryEndpoints = map(filter(foundry, id => toLower(id) != toLower(openAiId)), (id, i) => {
+  name: 'foundry-${i}'
+  resourceId: id
+  groupId: 'account'
+  zones: accountZones
+  wanted: existingEndpointsEnabled
 })
 var storeEndpoints = [
   {
@@ -688,7 +676,7 @@ var storeEndpoints = [
     name: 'openai'
     resourceId: openAiId
     groupId: 'account'
-    zones: openAiZones
+    zones: openAiMode == 'create' ? ['privatelink.openai.azure.com'] : accountZones
     wanted: openAiMode == 'create' || existingEndpointsEnabled
   }
   {
@@ -700,7 +688,7 @@ var storeEndpoints = [
   }
   {
     name: 'logs'
-    resourceId: monitoring.outputs.privateLinkScopeId
+    resourceId: monitorScopeId
     groupId: 'azuremonitor'
     // telemetry is sent to the first; the service asks that all five are there
     zones: [
@@ -710,7 +698,8 @@ var storeEndpoints = [
       'privatelink.agentsvc.azure-automation.net'
       blobZone
     ]
-    wanted: true
+    // a scope that is there has its endpoint in the network
+    wanted: createMonitorScope
   }
 ]
 
@@ -719,7 +708,7 @@ module endpoints 'modules/endpoints.bicep' = if (vnetEnabled) {
   scope: group
   params: {
     dnsZonesEnabled: privateDnsZonesEnabled
-    endpoints: filter(concat(storeEndpoints, vaultEndpoints), endpoint => endpoint.wanted)
+    endpoints: filter(concat(storeEndpoints, foundryEndpoints, vaultEndpoints), endpoint => endpoint.wanted)
     location: location
     namePrefix: names.privateEndpointPrefix
     subnetId: endpointSubnetId
@@ -727,6 +716,7 @@ module endpoints 'modules/endpoints.bicep' = if (vnetEnabled) {
   }
   dependsOn: [
     keyVault
+    monitorScope
     openAi
     redis
   ]
@@ -751,11 +741,9 @@ module secretAccess 'modules/secret-access.bicep' = [
     name: 'secret-access-${secret.endpoint}-${token}'
     scope: resourceGroup(secret.parts[2], secret.parts[4])
     params: {
-      developerPrincipalId: secret.?developer ?? ''
-      developerPrincipalType: developerPrincipalType
+      developer: secret.?developer
       keyVaultName: secret.parts[8]
-      officerPrincipalId: secret.?officer ?? ''
-      officerPrincipalType: vaultOfficerPrincipalType
+      officer: secret.?officer
       principalId: identity.outputs.principalId
       secretName: secret.parts[10]
     }
@@ -770,8 +758,7 @@ module openAiAccess 'modules/openai-access.bicep' = {
   scope: resourceGroup(openAiParts[2], openAiParts[4])
   params: {
     accountName: openAiParts[8]
-    developerPrincipalId: developerPrincipalId
-    developerPrincipalType: developerPrincipalType
+    developer: developer
     principalId: identity.outputs.principalId
   }
   dependsOn: [
@@ -779,20 +766,16 @@ module openAiAccess 'modules/openai-access.bicep' = {
   ]
 }
 
-var rerankParts = split(rerankExistingId, '/')
-
-module rerankAccess 'modules/rerank-access.bicep' = if (rerankIsAccount) {
-  name: 'rerank-access-${token}'
-  // an id that is wrong is refused above; until then it must not stop the sentence that says so
-  scope: resourceGroup(
-    rerankIsAccount ? rerankParts[2] : openAiParts[2],
-    rerankIsAccount ? rerankParts[4] : openAiParts[4]
-  )
-  params: {
-    accountName: rerankParts[?8] ?? ''
-    principalId: identity.outputs.principalId
+module foundryAccess 'modules/foundry-access.bicep' = [
+  for (id, i) in foundry: {
+    name: 'foundry-access-${i}-${token}'
+    scope: resourceGroup(split(id, '/')[2], split(id, '/')[4])
+    params: {
+      accountName: split(id, '/')[8]
+      principalId: identity.outputs.principalId
+    }
   }
-}
+]
 
 module redisAccess 'modules/redis-access.bicep' = if (redisMode != 'off') {
   name: 'redis-access-${token}'
@@ -813,9 +796,9 @@ var wiredSettings = {
   AZURE_CLIENT_ID: identity.outputs.clientId
   MAX_INFLIGHT: string(httpConcurrency)
   OAI_BASE_URL: openAiAccess.outputs.endpoint
-  OAI_EMBED_DEPLOYMENT_NAME: embeddingDeploymentName
-  OAI_EMBED_MODEL_NAME: embeddingModelName
-  OAI_MODEL: claude ? settings.?OAI_MODEL : chatDeploymentName
+  OAI_EMBED_DEPLOYMENT_NAME: embedding.deployment
+  OAI_EMBED_MODEL_NAME: embedding.model
+  OAI_MODEL: claude ? settings.?OAI_MODEL : chat.deployment
   REDIS_AUTH: redisMode == 'off' ? 'url' : 'entra'
   REDIS_URL: redisMode == 'off' ? '' : (redisAccess.?outputs.url ?? '')
 }
@@ -859,6 +842,7 @@ module functionApp 'modules/function.bicep' = {
     planName: names.plan
     pythonVersion: pythonVersion
     serviceName: serviceName
+    siteUpdateStrategy: siteUpdateStrategy
     settings: union(settings, wiredSettings, secretSettingsGiven)
     subnetId: vnetEnabled ? appSubnetId : ''
     tags: allTags
@@ -889,6 +873,21 @@ module functionEndpoint 'modules/endpoints.bicep' = if (vnetEnabled) {
     namePrefix: names.privateEndpointPrefix
     subnetId: endpointSubnetId
     tags: allTags
+  }
+}
+
+module watching 'modules/watching.bicep' = {
+  name: 'watching'
+  scope: group
+  params: {
+    actionGroupName: names.actionGroup
+    applicationInsightsName: monitoring.outputs.applicationInsightsName
+    limits: alerts
+    location: location
+    // a probe comes from the internet
+    probedUrl: access == 'public' ? '${functionApp.outputs.url}/health/live' : ''
+    tags: allTags
+    workspaceId: monitoring.outputs.workspaceId
   }
 }
 

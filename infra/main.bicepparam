@@ -51,16 +51,24 @@ param authTenantId = readEnvironmentVariable('AUTH_TENANT_ID', '')
 
 param openAiMode = any(readEnvironmentVariable('OPENAI_MODE', 'create'))
 param openAiExistingId = readEnvironmentVariable('OPENAI_EXISTING_ID', '')
-param chatDeploymentName = readEnvironmentVariable('CHAT_DEPLOYMENT_NAME', 'chat')
-param chatModelName = readEnvironmentVariable('CHAT_MODEL_NAME', 'gpt-5.4')
-param chatModelVersion = readEnvironmentVariable('CHAT_MODEL_VERSION', '2026-03-05')
-param chatSkuName = any(readEnvironmentVariable('CHAT_SKU_NAME', 'GlobalStandard'))
-param chatCapacity = int(readEnvironmentVariable('CHAT_CAPACITY', '520'))
-param embeddingDeploymentName = readEnvironmentVariable('EMBEDDING_DEPLOYMENT_NAME', 'embedding')
-param embeddingModelName = readEnvironmentVariable('EMBEDDING_MODEL_NAME', 'text-embedding-3-large')
-param embeddingModelVersion = readEnvironmentVariable('EMBEDDING_MODEL_VERSION', '1')
-param embeddingCapacity = int(readEnvironmentVariable('EMBEDDING_CAPACITY', '30'))
-param rerankExistingId = readEnvironmentVariable('RERANK_EXISTING_ID', '')
+param chat = {
+  deployment: readEnvironmentVariable('CHAT_DEPLOYMENT_NAME', 'chat')
+  model: readEnvironmentVariable('CHAT_MODEL_NAME', 'gpt-5.4')
+  version: readEnvironmentVariable('CHAT_MODEL_VERSION', '2026-03-05')
+  sku: any(readEnvironmentVariable('CHAT_SKU_NAME', 'GlobalStandard'))
+  capacity: int(readEnvironmentVariable('CHAT_CAPACITY', '520'))
+}
+param embedding = {
+  deployment: readEnvironmentVariable('EMBEDDING_DEPLOYMENT_NAME', 'embedding')
+  model: readEnvironmentVariable('EMBEDDING_MODEL_NAME', 'text-embedding-3-large')
+  version: readEnvironmentVariable('EMBEDDING_MODEL_VERSION', '1')
+  sku: any(readEnvironmentVariable('EMBEDDING_SKU_NAME', 'GlobalStandard'))
+  capacity: int(readEnvironmentVariable('EMBEDDING_CAPACITY', '30'))
+}
+param foundryExistingIds = filter(
+  [readEnvironmentVariable('ANTHROPIC_EXISTING_ID', ''), readEnvironmentVariable('RERANK_EXISTING_ID', '')],
+  id => !empty(id)
+)
 
 param redisMode = any(readEnvironmentVariable('REDIS_MODE', 'create'))
 param redisExistingId = readEnvironmentVariable('REDIS_EXISTING_ID', '')
@@ -69,17 +77,28 @@ param vnetEnabled = bool(readEnvironmentVariable('VNET_ENABLED', 'false'))
 param functionAccess = any(readEnvironmentVariable('FUNCTION_ACCESS', 'auto'))
 param existingAppSubnetId = readEnvironmentVariable('EXISTING_APP_SUBNET_ID', '')
 param existingEndpointSubnetId = readEnvironmentVariable('EXISTING_ENDPOINT_SUBNET_ID', '')
+param existingMonitorScopeId = readEnvironmentVariable('EXISTING_MONITOR_SCOPE_ID', '')
 param existingEndpointsEnabled = bool(readEnvironmentVariable('EXISTING_ENDPOINTS_ENABLED', 'true'))
 param privateDnsZonesEnabled = bool(readEnvironmentVariable('PRIVATE_DNS_ZONES_ENABLED', 'true'))
 
-param developerPrincipalId = readEnvironmentVariable('DEVELOPER_PRINCIPAL_ID', '')
-param vaultOfficerPrincipalId = readEnvironmentVariable('VAULT_OFFICER_PRINCIPAL_ID', '')
+var developerId = readEnvironmentVariable('DEVELOPER_PRINCIPAL_ID', '')
+var vaultOfficerId = readEnvironmentVariable('VAULT_OFFICER_PRINCIPAL_ID', '')
+param developer = empty(developerId) ? null : { id: developerId, type: 'User' }
+param vaultOfficer = empty(vaultOfficerId) ? null : { id: vaultOfficerId, type: 'User' }
 
 param maximumInstanceCount = int(readEnvironmentVariable('MAXIMUM_INSTANCE_COUNT', '40'))
 param alwaysReadyInstances = int(readEnvironmentVariable('ALWAYS_READY_INSTANCES', '0'))
+param siteUpdateStrategy = any(readEnvironmentVariable('SITE_UPDATE_STRATEGY', 'Recreate'))
 param httpConcurrency = int(readEnvironmentVariable('HTTP_CONCURRENCY', '8'))
 
-param resourceGroupName = readEnvironmentVariable('RESOURCE_GROUP_NAME', '')
-param keyVaultName = readEnvironmentVariable('KEY_VAULT_NAME', '')
+param ownNames = {
+  resourceGroup: readEnvironmentVariable('RESOURCE_GROUP_NAME', '')
+  keyVault: readEnvironmentVariable('KEY_VAULT_NAME', '')
+}
 param keyVaultPurgeProtection = bool(readEnvironmentVariable('KEY_VAULT_PURGE_PROTECTION', 'true'))
-param alertEmail = readEnvironmentVariable('ALERT_EMAIL', '')
+param alerts = {
+  email: readEnvironmentVariable('ALERT_EMAIL', '')
+  failurePercent: 5
+  retrievalSeconds: 60
+  embeddingSeconds: 1
+}

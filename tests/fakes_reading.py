@@ -15,6 +15,7 @@ from drift.contracts.reading import (
     CommunityOut,
     DocumentOut,
     EntityRead,
+    HeldDocument,
     ProjectOut,
 )
 from drift.core.deadline import Deadline
@@ -91,7 +92,7 @@ class FakeReader:
 
     async def document(
         self, project: Project, document_id: str, page: PageQuery, deadline: Deadline
-    ) -> tuple[DocumentOut, Page[ChunkItem]] | None:
+    ) -> tuple[HeldDocument, Page[ChunkItem]] | None:
         held = self._of(project, deadline)
         if document_id not in held.documents:
             return None
@@ -101,7 +102,7 @@ class FakeReader:
         items = tuple(ChunkItem(id=c.id, heading=c.heading, place=c.place) for c in shown)
         end = begin + len(shown)
         last = (end - 1, shown[-1].id) if end < len(own) else None
-        return held.documents[document_id], Page(items, last)
+        return HeldDocument(**dict(held.documents[document_id])), Page(items, last)
 
     async def chunk(self, project: Project, chunk_id: str, deadline: Deadline) -> ChunkRead | None:
         return self._of(project, deadline).chunks.get(chunk_id)

@@ -88,8 +88,13 @@ FilterText = Annotated[
 
 
 class DocumentsParameters(PageParameters):
-    """Which page of documents, of those that fit a filter."""
+    """Which page of documents, of those that fit a filter and are called so."""
 
+    q: Annotated[
+        str,
+        Field(max_length=200, description="What the name or the id holds, large or small."),
+        AfterValidator(plain_text),
+    ] = ""
     filter: FilterText = None
 
 
@@ -120,6 +125,12 @@ class ProjectParameters(Parameters):
 
 class DocumentParameters(ProjectParameters, PageParameters):
     """Which project a document is of, and which page of its chunks."""
+
+
+class ContentParameters(ProjectParameters):
+    """Which project a file is of, and whether a browser is to save it."""
+
+    download: Annotated[bool, Field(description="Whether it is to be saved, not shown.")] = False
 
 
 class EntityParameters(ProjectParameters):

@@ -1,7 +1,7 @@
 """Every error of ours, in families by what the caller does about it.
 
 - RequestError (400 to 415): the caller changes the request.
-- BusyError (429): the caller waits; StoppingError (503): it asks again.
+- BusyError (429): the caller waits; StoppingError, DocumentStoreError (503): it asks again.
 - NotConfiguredError (503): the operator sets what `problems` names.
 - UpstreamError (500): a server behind us failed after its retries.
 - UnusableReplyError: the model answered, but not usably: the step is dropped.
@@ -113,6 +113,12 @@ class NotFoundError(RequestError):
     status = 404
 
 
+class ContentNotKeptError(NotFoundError):
+    """The document is there, and the file that it was read from is not."""
+
+    code = "content_not_kept"
+
+
 class ConflictError(RequestError):
     """What is asked for does not fit what is there."""
 
@@ -163,11 +169,16 @@ class StoppingError(DriftError):
         super().__init__(detail)
 
 
-class NotConfiguredError(DriftError):
-    """Settings are missing or wrong.
+class DocumentStoreError(DriftError):
+    """The store of original files does not answer; come back after `retry_after_s` seconds."""
 
-    `problems` holds one sentence a setting, each beginning with its name.
-    """
+    code = "document_store_unavailable"
+    status = 503
+    retry_after_s = 10
+
+
+class NotConfiguredError(DriftError):
+    """Settings are missing or wrong; `problems` has a sentence for each, its name first."""
 
     code = "not_configured"
     status = 503
@@ -216,10 +227,7 @@ class ModelUnavailableError(UpstreamError):
 
 
 class ModelMisconfiguredError(UpstreamError):
-    """The model server refuses the key, the deployment or the model name.
-
-    Retrying does not help.
-    """
+    """The model server refuses key, deployment or name of the model; retrying does not help."""
 
     code = "model_misconfigured"
 

@@ -17,6 +17,7 @@ from drift.contracts.reading import (
     DocumentOut,
     EntityMentioned,
     EntityRead,
+    HeldDocument,
     MentionOut,
     ProjectOut,
     RelationOut,
@@ -48,6 +49,7 @@ def project(project_id: str, row: Row) -> ProjectOut:
         **_counts(row),
         embedding_models=tuple(name for name in models if isinstance(name, str)),
         written_at=row["written_at"],
+        questions=tuple(row["questions"]),
     )
 
 
@@ -87,6 +89,8 @@ def _said(row: Row) -> dict[str, Any]:
         "created_at": moment(row.get("created_at")),
         "updated_at": moment(row.get("updated_at")),
         "media_type": text_of(row.get("media_type")) or None,
+        "source": text_of(row.get("source")) or None,
+        "off": row.get("is_off") is True,
     }
 
 
@@ -98,9 +102,11 @@ def community(row: Row) -> CommunityOut:
     )
 
 
-def document_read(row: Row, limit: int) -> tuple[DocumentOut, Page[ChunkItem]]:
+def document_read(row: Row, limit: int) -> tuple[HeldDocument, Page[ChunkItem]]:
     """Return a document with a page of its chunks."""
+    key, content_hash = map(text_of, row["document"]["original"] or ("", ""))
     read = document(row["document"])
+    read = HeldDocument(**dict(read), key=key or read.id, content_hash=content_hash)
     return read, page(
         row["chunks"], limit, lambda ch: ChunkItem(**_where(ch, read.chunk_count)), "at", "key"
     )

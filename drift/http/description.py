@@ -38,21 +38,22 @@ _ERRORS = {
     "the platform answers instead.",
     403: "The project is not among those of the caller (`forbidden`), whether it exists or not.",
     404: "The project holds nothing under this id, whoever else does, or a setting hides the route "
-    "(`not_found`).",
+    "(`not_found`); the file of the document is not kept (`content_not_kept`).",
     409: "This `retrieval_id` stands for another request or is another caller's, or the node's id "
     "is known, is one of ingestion's own, or is being changed by others, or the document is of "
     "another source (`conflict`); or an ingest holds the project (`project_held`, with "
     "Retry-After).",
-    413: "The body is over 64 KiB, 128 KiB of a question to `/retrieve`, 1 MiB of a document or "
-    "8 MiB of a chat (`too_large`).",
+    413: "The body is over 64 KiB, 128 KiB of a question to `/retrieve`, 1 MiB of a document "
+    "(`MAX_DOCUMENT_MB`) or 8 MiB of a chat (`too_large`).",
     415: "The content type is not one that the route reads (`unsupported_media_type`).",
     429: "Too many requests are in flight (`busy`), or the key has used what it may "
     "(`quota_exceeded`, with the `limit`); see Retry-After.",
     500: "A server behind this one failed (`graph_unavailable`, `graph_misconfigured`, "
     "`model_unavailable`, `model_misconfigured`, `feedback_unavailable`, `deadline`), or "
     "this one has a bug (`internal`).",
-    503: "Settings are missing or wrong (`not_configured`), or the process is being stopped "
-    "(`stopping`); see Retry-After.",
+    503: "Settings are missing or wrong (`not_configured`), the process is being stopped "
+    "(`stopping`), or the store of original files does not answer (`document_store_unavailable`); "
+    "see Retry-After.",
 }
 _STREAMED: Mapping[Event, str] = {
     Event.PROGRESS: "for each progress message (ProgressMessage)",
@@ -194,6 +195,8 @@ def _complete(operation: dict[str, Any]) -> None:
             content[PROBLEM_JSON] = content.pop(JSON)
         if EVENT_STREAM in answer["description"]:
             content[EVENT_STREAM] = {"schema": {"type": "string"}}
+        if content.get(JSON, {}).get("schema") == {}:  # of a file
+            answer["content"] = {"*/*": {"schema": {"type": "string", "format": "binary"}}}
         if status < "400" and "answer" in shown:
             content[JSON]["example"] = shown["answer"]
 

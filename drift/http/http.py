@@ -18,6 +18,7 @@ from drift.contracts.rag import RagResponse
 from drift.contracts.request import MAX_BODY_BYTES
 from drift.core.errors import (
     BusyError,
+    DocumentStoreError,
     DriftError,
     FieldProblem,
     ForbiddenError,
@@ -43,6 +44,8 @@ BEAT = b": beat\n\n"
 MAX_PROBLEMS = 32
 """Broken fields that are named: an error must not be many times the body that it is about."""
 MAX_NAME_CHARACTERS = 100
+_RETRIED = BusyError | DocumentStoreError | NotConfiguredError | ProjectHeldError | StoppingError
+"""Errors that say when to come again."""
 _SAID = {
     "missing": "is required",
     "string_type": "must be text",
@@ -231,7 +234,7 @@ def problem_body(error: DriftError, retrieval_id: str) -> bytes:
 def problem(error: DriftError, retrieval_id: str, body: BaseModel | None = None) -> Response:
     """Return an error as HTTP; a `body` is that of another program's contract."""
     headers = {"x-retrieval-id": retrieval_id}
-    if isinstance(error, BusyError | NotConfiguredError | ProjectHeldError | StoppingError):
+    if isinstance(error, _RETRIED):
         headers["retry-after"] = str(error.retry_after_s)
     if isinstance(error, UnauthenticatedError):
         headers["www-authenticate"] = "Bearer"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
+from drift.contracts.documents import MEGABYTE
 from drift.core.errors import NotFoundError
 from drift.http.http import JSON
 from drift.http.route import Call
@@ -33,6 +34,7 @@ _TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
+    ".mjs": "text/javascript; charset=utf-8",
     ".json": "application/json",
     ".svg": "image/svg+xml",
 }
@@ -41,9 +43,12 @@ _TYPES = {
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'; trusted-types 'none'"
+    "require-trusted-types-for 'script'; trusted-types drift-source"
 )
-"""Nothing of elsewhere, nothing inline, and no text that becomes markup or a script."""
+"""Nothing of elsewhere, nothing inline, and no text that becomes markup or a script.
+
+The one policy is of page/trusted.js: a tree apart from the page, and one worker.
+"""
 
 _GUARDS = {
     "content-security-policy": CONTENT_SECURITY_POLICY,
@@ -96,7 +101,8 @@ def response(path: bytes, headers: Mapping[str, str], reads_files: bool = False)
         return Response(None, HTTPStatus.PERMANENT_REDIRECT, moved, JSON)
     if not rest:
         takes = ("files" if reads_files else "text") if shown.takes_documents else "nothing"
-        index = _index(shown.auth_mode, shown.oai_model == STAND_IN, takes)
+        is_stand_in, most = shown.oai_model == STAND_IN, shown.max_document_mb * MEGABYTE
+        index = _index(shown.auth_mode, is_stand_in, takes, most)
         return _sent(index, headers, _ASK_AGAIN)
 
     version, _, name = rest.removeprefix("/").partition("/")
@@ -148,12 +154,12 @@ def _version() -> str:
 
 
 @cache
-def _index(auth_mode: AuthMode, is_stand_in: bool, takes_documents: str) -> _File:
+def _index(auth_mode: AuthMode, is_stand_in: bool, takes_documents: str, most: int) -> _File:
     """Return the page itself: its files, the mode, whether a model answers, and what it takes."""
     text = (_FOLDER / _INDEX).read_text(encoding="utf-8")
     text = text.replace("{version}", _version()).replace("{auth_mode}", auth_mode)
     text = text.replace("{stand_in}", str(is_stand_in).lower())
-    text = text.replace("{takes_documents}", takes_documents)
+    text = text.replace("{takes_documents}", takes_documents).replace("{most_bytes}", str(most))
     return _file(".html", text.encode())
 
 

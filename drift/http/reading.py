@@ -6,6 +6,7 @@ project is read.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -20,12 +21,19 @@ from drift.contracts import parameters
 from drift.contracts import reading as out
 from drift.contracts.request import project_id_problem
 from drift.core.deadline import Deadline
-from drift.core.errors import FieldProblem, InvalidRequestError, NotFoundError
+from drift.core.errors import (
+    DocumentStoreError,
+    FieldProblem,
+    InvalidRequestError,
+    NotFoundError,
+)
+from drift.core.logs import chain, log
 from drift.http import http
 from drift.http.cursors import KEY, NUMBER, TEXT, Kinds, ListName, cursor, position
 from drift.http.route import Call, Handler
 from drift.http.time_limits import READING_S
 from drift.model.reading import Page, PageQuery
+from drift.originals.names import original_name
 from drift.ports import GraphReader
 
 if TYPE_CHECKING:  # it loads what only a first request shall
@@ -44,12 +52,13 @@ class ReadRequest:
     `id` is that of the path; `query` holds the parameters, and `page` says which part of the list.
     """
 
-    caller: Caller
+    call: Call
     of: Project | None
     id: str
     query: parameters.Parameters
     listed: ListName
     page: PageQuery
+    service: Service
 
     @property
     def project(self) -> Project:
@@ -63,7 +72,7 @@ class ReadRequest:
         return cursor(self.listed, page.last)
 
 
-Answer = Callable[[ReadRequest, GraphReader, Deadline], Awaitable[BaseModel]]
+Answer = Callable[[ReadRequest, GraphReader, Deadline], Awaitable[BaseModel | Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +81,7 @@ class ReadRoute:
 
     path: str
     parameters: type[parameters.Parameters]
-    shape: type[BaseModel]
+    shape: type[BaseModel] | None
     kinds: tuple[Kinds, ...]
     answer: Answer
 
@@ -102,9 +111,9 @@ class ReadRoute:
         listed = ListName(self.path, owner, self.kinds, id_ if level is None else str(level))
         given = getattr(query, "cursor", None)
         after = None if given is None else position(listed, given)
-        page = PageQuery(getattr(query, "limit", 0), after)
+        page = PageQuery(getattr(query, "limit", 0), after, getattr(query, "q", ""))
 
-        return ReadRequest(call.caller, project, id_, query, listed, page)
+        return ReadRequest(call, project, id_, query, listed, page, service)
 
     def handler(self) -> Handler:
         """Return what reads for a call; the caller's right on the project is known before."""
@@ -118,7 +127,7 @@ class ReadRoute:
             if asked.of is not None:
                 reader = (await service.seen(asked.of, wanted, deadline)).graph.reader
             found = await self.answer(asked, reader, deadline)
-            return http.read(found)
+            return found if isinstance(found, Response) else http.read(found)
 
         read.__name__, read.__doc__ = self.answer.__name__, self.answer.__doc__
         return read
@@ -135,20 +144,20 @@ async def project_ids(caller: Caller, reader: GraphReader) -> list[str]:
         page = PageQuery(_PAGE, part.last)
 
 
-def _route(
-    path: str, parameters: type[parameters.Parameters], shape: type[BaseModel], *kinds: Kinds
+def route(
+    path: str, parameters: type[parameters.Parameters], shape: type[BaseModel] | None, *kinds: Kinds
 ) -> Callable[[Answer], ReadRoute]:
     """Make a route of the function that answers it, with its name, and its text as a summary."""
     return lambda answer: ReadRoute(path, parameters, shape, kinds, answer)
 
 
-@_route("projects", parameters.PageParameters, out.ProjectsPage, TEXT)
+@route("projects", parameters.PageParameters, out.ProjectsPage, TEXT)
 async def read_projects(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.ProjectsPage:
     """The projects that the caller may read."""
-    found = await reader.projects(asked.caller, asked.page, deadline)
-    whole = [id_ for id_ in found.rows if _reads_whole(asked.caller, id_)]
+    found = await reader.projects(asked.call.caller, asked.page, deadline)
+    whole = [id_ for id_ in found.rows if _reads_whole(asked.call.caller, id_)]
     sizes = await reader.sizes(whole, deadline)
     items = []
     for id_ in found.rows:
@@ -162,7 +171,7 @@ def _reads_whole(caller: Caller, project_id: str) -> bool:
     return caller.filter_of(project_id, "read") is None
 
 
-@_route("projects/{id}", parameters.Parameters, out.ProjectRead)
+@route("projects/{id}", parameters.Parameters, out.ProjectRead)
 async def read_project(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.ProjectRead:
@@ -174,7 +183,7 @@ async def read_project(
     return out.ProjectRead(**dict(held), rights=rights, filter_keys=keys)
 
 
-@_route("projects/{id}/documents", parameters.DocumentsParameters, out.DocumentsPage, KEY)
+@route("projects/{id}/documents", parameters.DocumentsParameters, out.DocumentsPage, KEY)
 async def read_documents(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.DocumentsPage:
@@ -183,7 +192,7 @@ async def read_documents(
     return out.DocumentsPage(documents=found.rows, next=asked.following(found))
 
 
-@_route("projects/{id}/communities", parameters.CommunityParameters, out.CommunitiesPage, KEY)
+@route("projects/{id}/communities", parameters.CommunityParameters, out.CommunitiesPage, KEY)
 async def read_communities(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.CommunitiesPage:
@@ -193,30 +202,51 @@ async def read_communities(
     return out.CommunitiesPage(communities=found.rows, next=asked.following(found))
 
 
-@_route("documents/{*id}", parameters.DocumentParameters, out.DocumentRead, NUMBER, TEXT)
+@route("documents/{*id}", parameters.DocumentParameters, out.DocumentRead, NUMBER, TEXT)
 async def read_document(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.DocumentRead:
     """A document, with its chunks in their order."""
-    document, chunks = _held(await reader.document(asked.project, asked.id, asked.page, deadline))
-    return out.DocumentRead(**dict(document), chunks=chunks.rows, next=asked.following(chunks))
+    document, chunks = held(await reader.document(asked.project, asked.id, asked.page, deadline))
+    content = await _content(asked, document)
+    following = asked.following(chunks)
+    return out.DocumentRead(**dict(document), content=content, chunks=chunks.rows, next=following)
 
 
-@_route("chunks/{*id}", parameters.ProjectParameters, out.ChunkRead)
+async def _content(asked: ReadRequest, document: out.HeldDocument) -> out.ContentOut | None:
+    """Return what is kept of a document; a store that does not answer costs no more than that."""
+    name = original_name(asked.project.id, document.key, document.content_hash)
+    store = asked.service.graph.originals
+    try:
+        size = await store.size(name) if store else None
+    except DocumentStoreError as error:
+        log.warning("document_store_failed", extra={"cause": chain(error)})
+        return None
+    return None if size is None else out.ContentOut(type=content_type(document), size=size)
+
+
+def content_type(document: out.HeldDocument) -> str:
+    """Return the media type of a document's file."""
+    told = (document.media_type or "").lower()
+    return told if re.fullmatch(r"[a-z0-9.+-]+/[a-z0-9.+-]+", told) else "application/octet-stream"
+
+
+@route("chunks/{*id}", parameters.ProjectParameters, out.ChunkRead)
 async def read_chunk(asked: ReadRequest, reader: GraphReader, deadline: Deadline) -> out.ChunkRead:
     """A chunk, with its text, its document and what stands before and after it."""
-    return _held(await reader.chunk(asked.project, asked.id, deadline))
+    return held(await reader.chunk(asked.project, asked.id, deadline))
 
 
-@_route("entities/{*id}", parameters.EntityParameters, out.EntityRead)
+@route("entities/{*id}", parameters.EntityParameters, out.EntityRead)
 async def read_entity(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.EntityRead:
     """An entity, with its relations and the chunks that mention it."""
-    return _held(await reader.entity(asked.project, asked.id, asked.page.limit, deadline))
+    return held(await reader.entity(asked.project, asked.id, asked.page.limit, deadline))
 
 
-def _held(found: _Found | None) -> _Found:
+def held(found: _Found | None) -> _Found:
+    """Return what a project holds under an id; NotFoundError for nothing."""
     if found is None:
         raise NotFoundError("The project holds nothing under this id.")
     return found

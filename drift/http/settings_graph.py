@@ -54,6 +54,15 @@ def _of_server_alone(value: str) -> None:
         raise ValueError("has a query, which neo4j:// alone takes: end it behind the port")
 
 
+def _place(value: str) -> None:
+    at = r"https://|http://(?=(?:127\.0\.0\.1|localhost)[:/])"
+    if not re.fullmatch(rf"off|/[^\0]+|(?:{at})[^\s/?#@]+(?:/[^\s/?#@]+){{1,2}}/?", value):
+        raise ValueError(
+            "must be a folder's whole path, https://ACCOUNT.blob.core.windows.net/CONTAINER "
+            "without a signature, or off"
+        )
+
+
 class GraphSettings(Addresses):
     """The database, and how it is searched."""
 
@@ -158,6 +167,11 @@ class RedisSettings(Addresses):
     feedback_days: Annotated[int, Field(ge=0, le=3650)] = 90
     """days that [feedback](http.md#feedback) is kept in Redis with its question, and unscored
     answers a week of them; `0`: none is taken and no question kept"""
+
+    document_store: Annotated[str, checked_by(_place)] = "off"
+    """where [original files](reading.md#original-files) of documents are kept: a folder by its
+    whole path, or `https://ACCOUNT.blob.core.windows.net/CONTAINER`, signed in with Entra ID;
+    `off`: nowhere"""
 
     @field_validator("redis_url")
     @classmethod

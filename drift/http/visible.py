@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from drift.contracts.filter import Filter
 from drift.core.deadline import Deadline
 from drift.nodes.ports import LabelledNodes, NodeFinder, NodeStore
+from drift.originals.store import DocumentStore
 from drift.ports import GraphReader, Ports
+from drift.telemetry import arrivals
 
 if TYPE_CHECKING:  # it loads what reads documents
     from drift.indexing.indexer import Indexer
@@ -20,6 +22,7 @@ class WholeGraph:
     """What is done with a graph besides searching it; one of v1 has nothing to write.
 
     `index` makes what writes the documents of a project, and tells the tokens that this takes.
+    `originals` keeps the files that documents were read from.
     """
 
     reader: GraphReader
@@ -27,6 +30,7 @@ class WholeGraph:
     store: NodeStore | None = None
     labelled: LabelledNodes | None = None
     index: Callable[[str], Indexer] | None = None
+    originals: DocumentStore | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class Visible:
         """
         if allowed is None:
             return self
+        arrivals.tell(filtered=True)
         ports, graph = self.ports, self.graph
         left = await graph.reader.allowed(project_id, allowed, deadline)
         return Visible(

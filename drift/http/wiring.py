@@ -31,6 +31,9 @@ from drift.http.shared_runs import SharedRuns
 from drift.http.visible import WholeGraph
 from drift.llm.options import ChatOptions
 from drift.llm.retry import RetryPolicy
+from drift.originals.container import STORAGE_SCOPE, ContainerStore
+from drift.originals.folder import FolderStore
+from drift.originals.store import DocumentStore
 from drift.ports import Embedder, Ports, VectorStore
 from drift.redis import seal
 from drift.redis.answer_cache import LOCAL_BYTES, CachedAnswer
@@ -81,11 +84,12 @@ def build_service(
         model.client.close,
         *(one.close for one in (reranker, entries, sink) if one),
     )
-    answers = shared = own = index = None
+    answers = shared = own = index = originals = None
     if settings.graph_schema == "default":
-        own = graph.node_store()
-        index = partial(build_indexer, settings, graph, model.of_passages)
-    whole = WholeGraph(graph.reader(), graph.finder(), own, own, index)
+        own, originals = graph.node_store(), build_originals(settings)
+        index = partial(build_indexer, settings, graph, model.of_passages, originals)
+        closers = (originals.close, *closers) if originals else closers
+    whole = WholeGraph(graph.reader(), graph.finder(), own, own, index, originals)
     if settings.cache == "on" and settings.cache_answers:
         shared = RedisEntries(redis, secret, "answer") if redis else None
         kept = CacheEntries(shared, LOCAL_BYTES)
@@ -232,10 +236,22 @@ def build_store(settings: Settings) -> VectorStore | None:
     )
 
 
+def build_originals(settings: Settings) -> DocumentStore | None:
+    """Return where original files of documents are kept; None for nowhere. It opens nothing."""
+    place = settings.document_store
+    if place == "off":
+        return None
+    if "://" not in place:
+        return FolderStore(Path(place))
+    make_credential = partial(identity, settings.azure_client_id)
+    return ContainerStore(place, TokenSource(STORAGE_SCOPE, make_credential))
+
+
 def build_indexer(
     settings: Settings,
     graph: Neo4jGraph,
     embedder: Embedder,
+    originals: DocumentStore | None,
     project_id: str,
 ) -> Indexer:
     """Return what writes a project's documents, one by one; it opens nothing."""
@@ -249,6 +265,7 @@ def build_indexer(
         settings.vector_index_dimensions,
         index_names(settings),
         copy=graph.copy,
+        originals=originals,
     )
 
 

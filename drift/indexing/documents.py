@@ -77,7 +77,8 @@ class SourceDocument:
     what a reader of the report should know of how it was read. `pieces` are its chunks, where
     whoever read it knows better than the rules of its format. `links` are those of which the text
     has the words alone. `own` is what it says of itself beside its text, and `given` what others
-    say of it, which counts for more. Without a `media_type` it has that of its format.
+    say of it, which counts for more. Without a `media_type` it has that of its format. The text of
+    one that `is_shown_whole` lacks no secret of the file.
     """
 
     id: str
@@ -95,6 +96,7 @@ class SourceDocument:
     own: Attributes = NOTHING_SAID
     given: Attributes = NOTHING_SAID
     media_type: str = ""
+    is_shown_whole: bool = True
 
     def __post_init__(self) -> None:
         """Hash the text where nothing else is hashed."""

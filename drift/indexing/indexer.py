@@ -38,11 +38,13 @@ from drift.graph.writing.documents import (
     read_standing,
 )
 from drift.graph.writing.lease import Lease, holding
-from drift.graph.writing.records import DocumentBatch, DocumentRecord
+from drift.graph.writing.records import IMPORTED, DocumentBatch, DocumentRecord
 from drift.graph.writing.rows import stored_document
 from drift.indexing.batch_embedder import BatchEmbedder
-from drift.indexing.documents import Skipped, SourceDocument, document_of
+from drift.indexing.documents import Skipped, SourceDocument, document_of, sha256
 from drift.indexing.records import chunk_records, cut_up, document_record, embedding_of
+from drift.originals.names import original_name
+from drift.originals.store import DocumentStore
 from drift.ports import Embedder
 
 SOURCE = "api"
@@ -64,7 +66,7 @@ class Indexer:
     """Writes documents of one project, each under the project's lease; building it opens nothing.
 
     `model` makes vectors of so many `dimensions`, and `names` are those of the indexes. A project
-    that is held is waited for up to `wait_s` seconds.
+    that is held is waited for up to `wait_s` seconds. `originals` keep the files of documents.
     """
 
     connection: Connection
@@ -75,6 +77,7 @@ class Indexer:
     names: IndexNames = field(default_factory=IndexNames)
     wait_s: float = 0.0
     copy: VectorCopy | None = None
+    originals: DocumentStore | None = None
     _own: OwnVectors = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -93,9 +96,9 @@ class Indexer:
     ) -> Indexed:
         """Have the project hold a document in this state; the same state again writes nothing.
 
-        It is a document that was read, or an id with its content: Markdown, reStructuredText or
-        text, as the id's ending says. The next question sees it. `attributes` are what is said of
-        it beside its text.
+        It is a document that was read from this content, or an id with its content: Markdown,
+        reStructuredText or text, as the id's ending says. The next question sees it. `attributes`
+        are what is said of it beside its text.
 
         Raises:
             IngestError: the ids or the content cannot be used.
@@ -103,10 +106,13 @@ class Indexer:
             TooLargeError: it makes more than 2,000 chunks.
             ProjectBusyError, LeaseLostError: the project cannot be held, or no longer.
             GraphMisconfiguredError: also when indexes are missing or of other vectors.
-            GraphUnavailableError, ModelUnavailableError, ModelMisconfiguredError: as the ports do.
+            GraphUnavailableError, ModelUnavailableError, ModelMisconfiguredError,
+            DocumentStoreError: as the ports do.
         """
+        # What is no text becomes bytes that are refused like those of a file.
+        file = content.encode(errors="surrogatepass") if isinstance(content, str) else content
         if isinstance(document, str):
-            document = await asyncio.to_thread(_read, document, content, title, source_uri)
+            document = await asyncio.to_thread(_read, document, file, title, source_uri)
         document = replace(document, given=attributes.said()) if attributes else document
         self._check_ids(document.id)
         inventory = await Probe(self._own, self.connection, self.names, DEFAULT).look()
@@ -114,12 +120,19 @@ class Indexer:
         inventory.require_dimensions(self.dimensions)
 
         record = self._record(document)
+        is_own = document.is_shown_whole and document.content_hash == sha256(file)
+        original = file if is_own else None
         known, chunks, _ = await self._held_document(document.id)
-        if not (known and known.is_made_of(record.version, record.title)):
+        is_same = known is not None and known.is_made_of(record.version, record.title)
+        if not (known and is_same and await self._keeps(known, original)):
             async with self._holding(document.id) as project:
                 known, chunks, namespace = await self._held_document(document.id)
+                record = replace(record, key=known.key, is_off=known.is_off) if known else record
                 if not (known and known.is_made_of(record.version, record.title)):
-                    return await self._write(project, namespace, record, document, known)
+                    done = await self._write(project, namespace, record, document, known)
+                    await self._keep(record, original)
+                    return done
+                await self._keep(record, original)
 
         return Indexed(record.id, record.title, "unchanged", chunks)
 
@@ -130,7 +143,26 @@ class Indexer:
             known, *_ = await self._held_document(document_id)
             if known is None:
                 raise NotFoundError("The project holds nothing under this id.")
+            await self._keep(known, None)
             await project.remove_documents([document_id])
+
+    async def switch(self, document_id: str, *, on: bool) -> None:
+        """Have questions see a document of any source, or no more; errors as for `remove`.
+
+        ConflictError for one of an imported graph, whose topics are not ours to make.
+        """
+        self._check_ids(document_id)
+        async with self._holding(document_id) as project:
+            row = await read_standing(self.connection, await self._named(document_id))
+            if row["document"] is None:
+                raise NotFoundError("The project holds nothing under this id.")
+            document = stored_document(row["document"])
+            if document.source.startswith(IMPORTED):
+                raise ConflictError("A document of an imported graph is not switched off or on.")
+            if document.is_off == on:
+                await project.switch([document_id], on=on)
+                if on:
+                    await project.join_topics(document_id, self.model, self.dimensions)
 
     # ------------------------------------------------------------------------------------- writing
     async def _write(
@@ -141,9 +173,6 @@ class Indexer:
         document: SourceDocument,
         known: DocumentRecord | None,
     ) -> Indexed:
-        if known is not None:
-            record = replace(record, key=known.key, is_off=known.is_off)
-
         # In a thread, so that the loop goes on with other requests.
         document = await asyncio.to_thread(cut_up, document)
         if not document.pieces:
@@ -161,6 +190,8 @@ class Indexer:
         embedder = BatchEmbedder(self.embedder, self.dimensions)
         batch = await embedder.embed_chunks(DocumentBatch((record,), chunks).keeping(headings))
 
+        if known is not None:
+            await self._keep(known, None)
         await project.write_documents(batch)
         await project.join_topics(record.id, self.model, self.dimensions)
         outcome: Literal["added", "changed"] = "added" if known is None else "changed"
@@ -191,6 +222,22 @@ class Indexer:
             ids |= await self.copy.chunks_of(self.project_id, document_id)
             after = await self.copy.state(self.project_id)
             await self.copy.changed(self.project_id, ids, before["at"], after["at"])
+
+    async def _keep(self, record: DocumentRecord, original: bytes | None) -> None:
+        """Keep the file of a document; without one take away what was kept."""
+        if self.originals is not None and original is not None:
+            await self.originals.put(self._original(record), original)
+        elif self.originals is not None:
+            await self.originals.remove(self._original(record))
+
+    async def _keeps(self, record: DocumentRecord, original: bytes | None) -> bool:
+        """Tell whether the file of a document, if it has one, need not be kept any more."""
+        if self.originals is None or original is None:
+            return True
+        return await self.originals.size(self._original(record)) is not None
+
+    def _original(self, record: DocumentRecord) -> str:
+        return original_name(self.project_id, record.key, record.version.content_hash)
 
     # ------------------------------------------------------------------------------------- reading
     async def _held_document(self, document_id: str) -> tuple[DocumentRecord | None, int, str]:
@@ -232,10 +279,8 @@ class Indexer:
                 raise IngestError(f"The {name} cannot be used: {problem}.")
 
 
-def _read(name: str, content: str | bytes, title: str, source_uri: str) -> SourceDocument:
-    # What is no text becomes bytes that are refused like those of a file.
-    read = content.encode(errors="surrogatepass") if isinstance(content, str) else content
-    document = document_of(name, read, title=title, source_uri=source_uri)
+def _read(name: str, content: bytes, title: str, source_uri: str) -> SourceDocument:
+    document = document_of(name, content, title=title, source_uri=source_uri)
     if isinstance(document, Skipped):
         raise IngestError(f"The document {name!r} cannot be read: it {document.reason}.")
     return document

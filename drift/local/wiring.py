@@ -12,7 +12,7 @@ from typing import TypeVar
 from drift.graph.connection import Connection
 from drift.graph.graph import Neo4jGraph
 from drift.http.settings import Settings
-from drift.http.wiring import build_store, database, index_names
+from drift.http.wiring import build_originals, build_store, database, index_names
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.prepare.preparer import Neo4jPreparer
 
@@ -42,6 +42,7 @@ def writer_over(connection: Connection, settings: Settings) -> Neo4jWriter:
         model=model,
         dimensions=dimensions,
         store=build_store(settings),
+        originals=build_originals(settings),
     )
 
 

@@ -88,10 +88,13 @@ class Drawn {
 
   /** @param {Reference[]} cited @param {any[]} chunks */
   passages(cited, chunks) {
-    cited.forEach((one, at) => this.things.set(`p ${one.id}`, {
-      id: `p ${one.id}`, kind: "passage", name: one.title || chunks[at]?.document?.name || one.id, mark: String(one.number), size: 11,
-      open: () => void openReference(one, this.project),
-    }));
+    cited.forEach((one, at) => {
+      const names = [one.title || chunks[at]?.document?.name || one.id, String(chunks[at]?.heading ?? "").split(" > ").at(-1)];
+      this.things.set(`p ${one.id}`, {
+        id: `p ${one.id}`, kind: "passage", name: [...new Set(names)].filter(Boolean).join(" · "), mark: String(one.number), size: 11,
+        open: () => void openReference(one, this.project),
+      });
+    });
   }
 
   /** @param {ReturnType<typeof ranked>} mentioned @param {any[]} chunks @param {Reference[]} cited */
@@ -139,7 +142,7 @@ class Drawn {
 
   /** @param {Community} one */
   community(one) {
-    const id = String(one.id), title = String(one.title || one.id);
+    const id = String(one.id), title = String(one.title || String(one.summary ?? "").slice(0, 60) || `${word("picture.community")} ${id}`);
     this.things.set(`c ${id}`, {
       id: `c ${id}`, kind: "community", name: title, size: 9 + 2 * Math.min(3, Number(one.level) || 0), isUsed: this.used.has(id),
       open: () => void openPanel({ title, load: async () => element("div", { class: "passage" },

@@ -12,6 +12,8 @@ import { hasWord, word } from "./words.js";
 
 const REASONS = ["wrong", "missing", "unsupported", "old", "other"];
 const LONGEST = 90;
+/** As long as the service takes a comment. */
+const LONGEST_COMMENT = 2000;
 
 /**
  * Ways to mark an answer; null where there is nothing that could be marked.
@@ -25,11 +27,14 @@ export function feedbackView(kept, isNew, keep) {
   const facts = (kept.result?.key_facts ?? []).map((/** @type {any} */ one) => plain(one.fact).slice(0, LONGEST));
   const sentence = element("select", {}, element("option", { value: "" }, word("feedback.whole")),
     ...facts.map((/** @type {string} */ one, /** @type {number} */ at) => element("option", { value: at + 1 }, one)));
+  const comment = element("textarea", { rows: 2, maxlength: LONGEST_COMMENT, dir: "auto" });
+  const said = () => comment.value.replace(/\0|\p{Surrogate}/gu, "").trim(); // what no request may carry
   const reasons = REASONS.map((reason) => button(word(`feedback.${reason}`), () => void send({
-    score: -1, reason, ...(sentence.value ? { fact: Number(sentence.value) } : {}),
+    score: -1, reason, ...(sentence.value ? { fact: Number(sentence.value) } : {}), ...(said() ? { comment: said() } : {}),
   })));
   const why = element("div", { class: "why", hidden: true },
     facts.length > 0 && element("label", {}, word("feedback.sentence"), " ", sentence),
+    element("label", {}, word("feedback.comment"), comment),
     element("p", { class: "buttons", role: "group", "aria-label": word("feedback.why") }, ...reasons));
   const ways = /** @type {const} */ ([[1, "feedback.right"], [-1, "feedback.isWrong"]]).map(([score, text]) => /** @type {const} */ (
     [score, button(word(text), () => void send({ score }))]));
@@ -40,7 +45,7 @@ export function feedbackView(kept, isNew, keep) {
   /** @param {Mark} mark */
   async function send(mark) {
     try {
-      await give("feedback", { retrieval_id: kept.id, ...mark });
+      await give("POST", "feedback", { retrieval_id: kept.id, ...mark });
       kept.mark = mark;
       keep();
       show();

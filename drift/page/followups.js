@@ -11,6 +11,7 @@
  * @property {string | null} verdict
  * @property {number | null} confidence
  * @property {number} seconds
+ * @property {string[]} read ids of the passages that were read for it
  *
  * @typedef {{ followup: Followup, below: Branch[] }} Branch
  */
@@ -28,6 +29,7 @@ export function fromTrace(node) {
     parent: node.parent === null || node.parent === undefined ? null : String(node.parent),
     question: String(node.question), state: String(node.state),
     verdict: node.verdict ?? null, confidence: node.confidence ?? null, seconds: node.seconds ?? 0,
+    read: (node.chunk_ids ?? []).map(String),
   };
 }
 
@@ -41,7 +43,7 @@ export function fromMessage(message) {
   const state = said.startsWith(ASKED) ? "asked" : said.startsWith(ANSWERED) ? "answered" : "";
   if (message.phase !== "executing_followup" || !state) return null;
   const question = said.slice(state === "asked" ? ASKED.length : ANSWERED.length);
-  return { name: `words:${question}`, parent: null, question, state, verdict: null, confidence: null, seconds: 0 };
+  return { name: `words:${question}`, parent: null, question, state, verdict: null, confidence: null, seconds: 0, read: [] };
 }
 
 /**
@@ -76,7 +78,8 @@ function isBelow(name, from, branches) {
   return false;
 }
 
-/** @param {string} state */
+/** The kind of a state, and why it is one: `skipped: budget`. @param {string} state */
 export function kindOf(state) {
-  return state.split(":")[0].trim();
+  const [kind, reason = ""] = state.split(":", 2).map((one) => one.trim());
+  return { kind, reason };
 }

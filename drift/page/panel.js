@@ -42,14 +42,16 @@ function closed() {
 /**
  * Open the panel with something, or go on to it from what is open.
  * @param {Shown} shown
+ * @param {boolean} [isInstead] whether it takes the place of what is open
  */
-export async function openPanel(shown) {
+export async function openPanel(shown, isInstead = false) {
   // not every browser gives the focus to a button that is clicked
   const pressed = window.event?.currentTarget, at = pressed instanceof HTMLButtonElement ? pressed : document.activeElement;
   if (!panel().contains(at)) {
     opened = [];
     cameFrom = at instanceof HTMLElement ? at : null;
   }
+  if (isInstead) opened.pop();
   opened.push(shown);
   if (!panel().open) {
     // on a narrow screen it covers the page, so nothing behind it can be reached

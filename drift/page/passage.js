@@ -4,6 +4,7 @@
  */
 import { read } from "./api.js";
 import { add, button, element, foreign, link, seen, webAddress } from "./elements.js";
+import { shown, unwrapped } from "./line_ends.js";
 import { openPanel } from "./panel.js";
 import { place, word } from "./words.js";
 
@@ -12,9 +13,11 @@ import { place, word } from "./words.js";
 /**
  * @param {Reference} reference
  * @param {string} project
+ * @param {Reference[]} [among] the references of its answer
+ * @param {boolean} [isInstead]
  */
-export function openReference(reference, project) {
-  if (reference.kind === "chunk") return openPassage(reference.id, project, reference.quote, reference.title, reference.address);
+export function openReference(reference, project, among = [], isInstead = false) {
+  if (reference.kind === "chunk") return openPassage(reference, project, among, isInstead);
   if (reference.kind === "entity") return openEntity(reference.id, project, reference.title);
   return openPanel({ title: reference.title, load: async () => element("div", { class: "passage" },
     element("p", { class: "facts" }, foreign(reference.where)),
@@ -22,27 +25,27 @@ export function openReference(reference, project) {
 }
 
 /**
- * @param {string} id
+ * @param {Partial<Reference> & { id: string }} cited
  * @param {string} project
- * @param {string} [quote] the words to mark
- * @param {string} [title]
- * @param {unknown} [address]
+ * @param {Reference[]} [among]
+ * @param {boolean} [isInstead]
  */
-export function openPassage(id, project, quote = "", title = "", address = null) {
-  return openPanel({ title: title || word("passage.title"), load: async (signal) => {
-    const chunk = await read(`chunks/${encodeURIComponent(id)}`, { project_id: project || null }, signal);
-    return passage(chunk, project, quote, address);
-  } });
+export function openPassage(cited, project, among = [], isInstead = false) {
+  return openPanel({ title: cited.title || word("passage.title"), load: async (signal) => {
+    const chunk = await read(`chunks/${encodeURIComponent(cited.id)}`, { project_id: project || null }, signal);
+    const where = [chunk.heading, chunk.place && word("passage.place", { place: place(chunk.place) })].filter(Boolean);
+    const made = element("div", { class: "passage" }, element("p", { class: "facts" }, ...where.flatMap((one, index) => [index ? " · " : "", foreign(one)])),
+      webAddress(cited.address) && element("p", { class: "facts" }, link(cited.address, document.createTextNode(word("passage.source")))));
+    const asRead = passage(chunk, project, cited.quote ?? ""), goOn = (/** @type {Reference} */ other) => void openReference(other, project, among, true);
+    add(made, chunk.document ? await (await import("./source.js")).sourceView({ chunk, project, cited, among, goOn }, asRead, signal) : asRead);
+    return made;
+  } }, isInstead);
 }
 
-/** @param {any} chunk @param {string} project @param {string} quote @param {unknown} address */
-function passage(chunk, project, quote, address) {
-  const made = element("div", { class: "passage" });
-  const where = [chunk.heading, chunk.place && word("passage.place", { place: place(chunk.place) })].filter(Boolean);
-  add(made, element("p", { class: "facts" }, ...where.flatMap((one, index) => [index ? " · " : "", foreign(one)])));
-  if (webAddress(address)) add(made, element("p", { class: "facts" }, link(address, document.createTextNode(word("passage.source")))));
+/** @param {any} chunk @param {string} project @param {string} quote */
+function passage(chunk, project, quote) {
+  const made = element("div", { class: "passage" }), marked = markedText(String(chunk.text), quote);
   add(made, neighbour(chunk.before, project, "passage.before"));
-  const marked = markedText(String(chunk.text), quote);
   if (quote && !marked.found) add(made, element("p", { class: "note" }, word("passage.changed")));
   add(made, element("div", { class: "text here", dir: "auto" }, marked.nodes));
   add(made, neighbour(chunk.after, project, "passage.after"));
@@ -52,8 +55,8 @@ function passage(chunk, project, quote, address) {
 /** @param {any} chunk @param {string} project @param {string} key */
 function neighbour(chunk, project, key) {
   if (!chunk) return null;
-  const open = button(word(key), () => void openPassage(chunk.id, project, "", chunk.heading ?? ""));
-  return element("section", { class: "beside" }, open, element("div", { class: "text", dir: "auto", tabindex: "0" }, seen(unwrapped(String(chunk.text)))));
+  const open = button(word(key), () => void openPassage({ id: chunk.id, title: chunk.heading ?? "" }, project));
+  return element("section", { class: "beside" }, open, element("div", { class: "text", dir: "auto", tabindex: "0" }, seen(shown(unwrapped(String(chunk.text))))));
 }
 
 /**
@@ -65,29 +68,10 @@ export function markedText(text, quote) {
   const nodes = document.createDocumentFragment();
   const [from, to] = placeOf(text, quote);
   text = unwrapped(text);
-  add(nodes, seen(text.slice(0, from)));
-  if (to > from) add(nodes, element("mark", {}, seen(text.slice(from, to))));
-  add(nodes, seen(text.slice(to)));
+  add(nodes, seen(shown(text.slice(0, from))));
+  if (to > from) add(nodes, element("mark", {}, seen(shown(text.slice(from, to)))));
+  add(nodes, seen(shown(text.slice(to))));
   return { nodes, found: to > from };
-}
-
-/** Shorter lines were ended by their author. */
-const WRAPPED = 40;
-
-/**
- * Prose whose lines were wrapped for a narrower page, as whole lines: letter for letter as long, so
- * that places in it stay. Code, lists, tables and headings keep their lines.
- * @param {string} text
- */
-export function unwrapped(text) {
-  const lines = text.split("\n");
-  let isCode = false, whole = lines[0];
-  for (let at = 1; at < lines.length; at += 1) {
-    if (/^\s*(```|~~~)/.test(lines[at - 1])) isCode = !isCode;
-    const goesOn = !isCode && lines[at - 1].length >= WRAPPED && /^[\p{L}\p{Pi}("]/u.test(lines[at]);
-    whole += (goesOn ? " " : "\n") + lines[at];
-  }
-  return whole;
 }
 
 /** @param {string} text @param {string} quote @returns {[number, number]} */
@@ -119,7 +103,7 @@ function entity(found, project) {
   }
   if (found.more_relations) add(made, element("p", { class: "facts" }, word("entity.more")));
   add(made, element("h3", {}, word("entity.passages")), element("ul", { class: "rows" }, ...found.chunks.map((/** @type {any} */ one) =>
-    element("li", {}, element("button", { type: "button", class: "row", onclick: () => void openPassage(one.id, project, "", one.document_name) },
+    element("li", {}, element("button", { type: "button", class: "row", onclick: () => void openPassage({ id: one.id, title: one.document_name }, project) },
       foreign(one.document_name), one.place && ` · ${word("passage.place", { place: place(one.place) })}`),
     element("p", { class: "facts", dir: "auto" }, seen(one.beginning))))));
   return made;

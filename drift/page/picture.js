@@ -66,7 +66,7 @@ class Picture {
     const made = element("div", { class: "picture-list" });
     for (const kind of kinds) {
       const things = this.layout.things.filter((one) => one.kind === kind);
-      add(made, element("h4", {}, element("i", { class: `shape is-${kind}`, "aria-hidden": "true" }), word(`picture.kind.${kind}`)),
+      add(made, element("h3", {}, element("i", { class: `shape is-${kind}`, "aria-hidden": "true" }), word(`picture.kind.${kind}`)),
         element("ul", {}, ...things.map((one) => element("li", {}, this.row(one)))));
     }
     return made;
@@ -95,11 +95,13 @@ class Picture {
       this.ask();
     }).observe(this.canvas);
     const gone = new AbortController();
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-      if (!this.canvas.isConnected) return gone.abort();
-      this.drawing.recolour();
-      return this.ask();
-    }, { signal: gone.signal });
+    for (const teller of [matchMedia("(prefers-color-scheme: dark)"), document]) {
+      teller.addEventListener(teller === document ? "recolour" : "change", () => {
+        if (!this.canvas.isConnected) return gone.abort();
+        this.drawing.recolour();
+        return this.ask();
+      }, { signal: gone.signal });
+    }
   }
 
   /** @param {() => void} change */

@@ -1,19 +1,22 @@
 /**
- * A search at work: its phases with their time, and the follow-ups as they grow.
+ * A search at work: its phases with their time, its follow-ups as they grow; at its end how it was found.
  */
-import { add, element, foreign, forReaders, say } from "./elements.js";
+import { add, button, element, foreign, forReaders, say } from "./elements.js";
 import { meter } from "./confidence.js";
 import { fromMessage, fromTrace, kindOf, tree } from "./followups.js";
+import { problemView } from "./problems.js";
 import { counted, duration, hasWord, number, word } from "./words.js";
 
 /** @typedef {import("./followups.js").Branch} Branch */
 
 const LAST = ["completed", "error"];
+/** So many follow-ups are drawn at once. */
+const MOST_AT_ONCE = 60;
 
 export class Work {
   constructor() {
     this.began = performance.now();
-    /** @type {Map<string, { from: number, to: number | null, row: HTMLElement, thought: string }>} */
+    /** @type {Map<string, { from: number, to: number | null, row: HTMLElement }>} */
     this.phases = new Map();
     /** @type {Map<string, import("./followups.js").Followup>} */
     this.followups = new Map();
@@ -24,11 +27,16 @@ export class Work {
     this.clock = element("span", { class: "clock", "aria-hidden": "true" });
     this.list = element("ol", { class: "phases" });
     this.branches = element("ul", { class: "tree" });
-    this.grown = element("div", { class: "followups", hidden: true }, element("h3", {}, word("work.followups")), this.branches);
+    this.grown = element("div", { class: "followups", hidden: true }, element("h3", { tabindex: "-1" }, word("work.followups")), this.branches);
     this.costs = element("p", { class: "facts" });
-    this.view = element("details", { class: "work", open: true },
+    this.more = element("div", { class: "more" });
+    /** Names of documents by the passages of theirs that are cited. @type {Map<string, string>} */
+    this.names = new Map();
+    /** What is loaded when it is opened behind the end. @type {(() => Promise<Node[]>) | null} */
+    this.load = null;
+    this.view = element("details", { class: "work", open: true, ontoggle: () => void this.unfold() },
       element("summary", {}, this.now, this.clock), this.bar,
-      element("div", { class: "inside" }, this.list, this.grown, this.costs));
+      element("div", { class: "inside" }, this.list, this.grown, this.costs, this.more));
     this.timer = setInterval(() => this.tick(), 200);
   }
 
@@ -65,12 +73,18 @@ export class Work {
       one.row.classList.add("done");
       this.time(one.row, one.from, now);
     }
-    const name = hasWord(`phase.${phase}`) ? word(`phase.${phase}`) : phase;
-    const row = element("li", {}, element("span", { class: "name" }, foreign(name)), element("span", { class: "time" }), element("p", { class: "facts thought" }));
-    this.phases.set(phase, { from: now, to: null, row, thought: "" });
-    this.list.append(row);
+    const name = this.row(phase);
     this.now.replaceChildren(foreign(name));
     say(name);
+  }
+
+  /** @param {string} phase @returns its name */
+  row(phase) {
+    const name = hasWord(`phase.${phase}`) ? word(`phase.${phase}`) : phase;
+    const row = element("li", {}, element("span", { class: "name" }, foreign(name)), element("span", { class: "time" }), element("p", { class: "facts thought" }));
+    this.phases.set(phase, { from: performance.now(), to: null, row });
+    this.list.append(row);
+    return name;
   }
 
   /** @param {string} phase @param {any} message what it says beside its name */
@@ -95,35 +109,68 @@ export class Work {
     this.frame ||= requestAnimationFrame(() => this.draw());
   }
 
-  draw() {
+  draw(most = MOST_AT_ONCE) {
     this.frame = 0;
-    const roots = tree(this.followups.values());
+    const all = [...this.followups.values()], roots = tree(all.slice(0, most));
     this.grown.hidden = !roots.length;
-    this.branches.replaceChildren(...roots.map(branchView));
+    this.branches.replaceChildren(...roots.map((one) => branchView(one, this.names)));
+    if (all.length <= most) return;
+    const rest = button(word("references.all", { count: number(all.length) }), () => {
+      this.draw(Infinity);
+      this.grown.querySelector("h3")?.focus();
+    });
+    this.branches.append(element("li", {}, rest));
+  }
+
+  /** Load what belongs to it, once, when it is opened behind the end. */
+  async unfold() {
+    const { load } = this;
+    if (!load || !this.view.open) return;
+    this.load = null;
+    try {
+      this.more.replaceChildren(...await load());
+    } catch (error) {
+      this.more.replaceChildren(problemView(error, { again: () => { this.load = load; void this.unfold(); } }));
+    }
+  }
+
+  /** Each phase with its seconds, as the service measured them, and a bar. @param {Record<string, { seconds: number }>} told */
+  steps(told) {
+    for (const phase of Object.keys(told)) if (!this.phases.has(phase)) this.row(phase);
+    const steps = [...this.phases].map(([phase, { from, to, row }]) =>
+      ({ row, seconds: Number(told[phase]?.seconds ?? ((to ?? performance.now()) - from) / 1000) }));
+    const most = Math.max(...steps.map((one) => one.seconds), 0.001);
+    for (const { row, seconds } of steps) {
+      const bar = element("i", { class: "size" });
+      bar.style.width = `${Math.max(1, Math.round(seconds / most * 100))}%`;
+      this.time(row, 0, seconds * 1000);
+      add(row, element("span", { class: "bar", "aria-hidden": "true" }, bar));
+      row.classList.add("done");
+    }
   }
 
   /**
    * Show how the search ended; `result` is the document of the answer, or null.
    * @param {any} result
+   * @param {() => Promise<Node[]>} [more] what is loaded when it is opened
    */
-  end(result) {
+  end(result, more) {
     clearInterval(this.timer);
-    for (const one of this.phases.values()) {
-      this.time(one.row, one.from, (one.to ??= performance.now()));
-      one.row.classList.add("done");
-    }
+    this.steps(result?.usage?.phases ?? {});
     const seconds = (performance.now() - this.began) / 1000;
     this.bar.hidden = true;
     if (!result) return;
     const nodes = result.trace?.followups ?? [];
+    for (const fact of result.key_facts ?? []) for (const one of fact.citations ?? []) this.names.set(String(one.chunk_id), String(one.document_name ?? ""));
     this.followups = new Map(nodes.map((/** @type {any} */ node) => [String(node.id), fromTrace(node)]));
     this.draw();
     this.clock.textContent = "";
-    const facts = [word("work.took", { time: duration(seconds) })];
+    const facts = [word("explain.title"), word("work.took", { time: duration(seconds) })];
     if (nodes.length) facts.push(counted("work.asked", nodes.length));
     this.now.replaceChildren([...facts, ...spent(result.usage, false)].join(" · "));
     this.costs.textContent = spent(result.usage, true).join(" · ");
     this.view.open = false;
+    this.load = more ?? null;
   }
 }
 
@@ -147,16 +194,21 @@ function money(cost, dated) {
   return dated ? word("work.cost", { amount, date: cost.prices }) : amount;
 }
 
-/** @param {Branch} branch @returns {HTMLElement} */
-function branchView(branch) {
-  const { state, verdict, question, confidence } = branch.followup, kind = kindOf(state);
+/** @param {Branch} branch @param {Map<string, string>} names @returns {HTMLElement} */
+function branchView(branch, names) {
+  const { state, verdict, question, confidence, read, seconds } = branch.followup, { kind, reason } = kindOf(state);
   const shown = kind === "answered" && verdict && verdict !== "answered" ? verdict : kind;
-  const name = hasWord(`state.${shown}`) ? word(`state.${shown}`) : state;
+  const why = [`reason.${reason}`, `problem.${reason}`].find(hasWord), cited = new Set(read.map((id) => names.get(id)).filter(Boolean));
+  const name = [
+    hasWord(`state.${shown}`) ? word(`state.${shown}`) + (reason && `: ${why ? word(why) : reason}`) : state,
+    read.length && counted("work.read", read.length) + (cited.size ? ` (${[...cited].slice(0, 3).join(", ")})` : ""),
+    seconds > 0 && duration(seconds),
+  ].filter(Boolean).join(" · ");
   const line = element("div", { class: `followup is-${/^[a-z_]+$/.test(shown) ? shown : "other"}` },
     element("span", { class: "dot", "aria-hidden": "true" }),
     element("span", { class: "question", dir: "auto" }, foreign(question)),
     element("span", { class: "facts" }, forReaders(": "), foreign(name)), meter(confidence));
   const made = element("li", {}, line);
-  if (branch.below.length) add(made, element("ul", {}, ...branch.below.map(branchView)));
+  if (branch.below.length) add(made, element("ul", {}, ...branch.below.map((one) => branchView(one, names))));
   return made;
 }

@@ -53,6 +53,9 @@ param alwaysReadyInstances int
 @description('Requests that one instance answers at a time.')
 param httpConcurrency int
 
+@description('How a new release takes the place of the old one.')
+param siteUpdateStrategy 'Recreate' | 'RollingUpdate'
+
 @description('Lowest TLS version that callers may use.')
 param minTlsVersion '1.2' | '1.3'
 
@@ -155,7 +158,15 @@ resource site 'Microsoft.Web/sites@2025-03-01' = {
           }
         }
       }
+      // the platform takes it, and the published types do not know it
+      #disable-next-line BCP037
+      siteUpdateStrategy: {
+        type: siteUpdateStrategy
+      }
     }
+    // no master key opens /admin; as above
+    #disable-next-line BCP037
+    functionsRuntimeAdminIsolationEnabled: true
     httpsOnly: true
     keyVaultReferenceIdentity: identityId
     publicNetworkAccess: access == 'private' ? 'Disabled' : 'Enabled'

@@ -52,7 +52,8 @@ resource vault 'Microsoft.KeyVault/vaults@2026-05-15' = {
     enableRbacAuthorization: true
     enableSoftDelete: true
     networkAcls: {
-      bypass: 'AzureServices'
+      // in a private way no service of Azure is let past the endpoint either
+      bypass: publicAccess ? 'AzureServices' : 'None'
       defaultAction: publicAccess ? 'Allow' : 'Deny'
     }
     publicNetworkAccess: publicAccess ? 'Enabled' : 'Disabled'

@@ -1,17 +1,16 @@
 // Lets identities use the models of an Azure OpenAI account that is there, made by this template or by others.
 targetScope = 'resourceGroup'
 
+import { principal } from '../types.bicep'
+
 @description('Name of the account.')
 param accountName string
 
 @description('Object id of the function identity.')
 param principalId string
 
-@description('Object id of a developer who may use the models as well; empty: nobody.')
-param developerPrincipalId string = ''
-
-@description('What the developer principal is.')
-param developerPrincipalType 'User' | 'Group' | 'ServicePrincipal' = 'User'
+@description('A developer who may use the models as well; nobody where it is not given.')
+param developer principal?
 
 var openAiUser = '5e0bd9bd-7b93-4f28-af87-19fc36ad61bd' // Cognitive Services OpenAI User
 
@@ -29,12 +28,12 @@ resource functionUsesModels 'Microsoft.Authorization/roleAssignments@2022-04-01'
   }
 }
 
-resource developerUsesModels 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (!empty(developerPrincipalId)) {
+resource developerUsesModels 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (developer != null) {
   scope: account
-  name: guid(account.id, developerPrincipalId, openAiUser)
+  name: guid(account.id, developer!.id, openAiUser)
   properties: {
-    principalId: developerPrincipalId
-    principalType: developerPrincipalType
+    principalId: developer!.id
+    principalType: developer!.type
     roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', openAiUser)
   }
 }

@@ -10,7 +10,7 @@ param location string
 @description('Tags of every resource.')
 param tags object
 
-@description('Deployments to make, each {name, model, version, skuName, capacity}.')
+@description('Deployments to make, each {deployment, model, version, sku, capacity}.')
 param deployments array
 
 @description('Whether the account can be reached from the internet, with a token.')
@@ -42,9 +42,9 @@ resource account 'Microsoft.CognitiveServices/accounts@2025-06-01' = {
 resource models 'Microsoft.CognitiveServices/accounts/deployments@2025-06-01' = [
   for item in deployments: {
     parent: account
-    name: item.name
+    name: item.deployment
     sku: {
-      name: item.skuName
+      name: item.sku
       capacity: item.capacity
     }
     properties: {

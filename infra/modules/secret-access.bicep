@@ -1,6 +1,8 @@
 // Lets identities use the one secret, in a vault made by this template or by others; never the rest of the vault.
 targetScope = 'resourceGroup'
 
+import { principal } from '../types.bicep'
+
 @description('Name of the vault.')
 param keyVaultName string
 
@@ -10,17 +12,11 @@ param secretName string
 @description('Object id of the function identity.')
 param principalId string
 
-@description('Object id of a developer who may read the secret as well; empty: nobody.')
-param developerPrincipalId string = ''
+@description('A developer who may read the secret as well; nobody where it is not given.')
+param developer principal?
 
-@description('What the developer principal is.')
-param developerPrincipalType 'User' | 'Group' | 'ServicePrincipal' = 'User'
-
-@description('Object id of an operator who may write the secret; empty: nobody.')
-param officerPrincipalId string = ''
-
-@description('What the operator is.')
-param officerPrincipalType 'User' | 'Group' | 'ServicePrincipal' = 'User'
+@description('An operator who may write the secret; nobody where it is not given.')
+param officer principal?
 
 var secretsUser = '4633458b-17de-408a-b874-0445c86b69e6' // Key Vault Secrets User
 var secretsOfficer = 'b86a8fe4-44ce-4948-aee5-eccb2c155cd7' // Key Vault Secrets Officer
@@ -44,22 +40,22 @@ resource functionReadsSecret 'Microsoft.Authorization/roleAssignments@2022-04-01
   }
 }
 
-resource developerReadsSecret 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (!empty(developerPrincipalId)) {
+resource developerReadsSecret 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (developer != null) {
   scope: secret
-  name: guid(secret.id, developerPrincipalId, secretsUser)
+  name: guid(secret.id, developer!.id, secretsUser)
   properties: {
-    principalId: developerPrincipalId
-    principalType: developerPrincipalType
+    principalId: developer!.id
+    principalType: developer!.type
     roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', secretsUser)
   }
 }
 
-resource officerWritesSecret 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (!empty(officerPrincipalId)) {
+resource officerWritesSecret 'Microsoft.Authorization/roleAssignments@2022-04-01' = if (officer != null) {
   scope: secret
-  name: guid(secret.id, officerPrincipalId, secretsOfficer)
+  name: guid(secret.id, officer!.id, secretsOfficer)
   properties: {
-    principalId: officerPrincipalId
-    principalType: officerPrincipalType
+    principalId: officer!.id
+    principalType: officer!.type
     roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', secretsOfficer)
   }
 }

@@ -9,7 +9,18 @@ param appSettings = {
 }
 param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD')
 
-param developerPrincipalId = '44444444-4444-4444-4444-444444444444'
-param vaultOfficerPrincipalId = '55555555-5555-5555-5555-555555555555'
+param developer = {
+  id: '44444444-4444-4444-4444-444444444444'
+  type: 'User'
+}
+param vaultOfficer = {
+  id: '55555555-5555-5555-5555-555555555555'
+  type: 'User'
+}
 param keyVaultPurgeProtection = false
-param alertEmail = 'operators@example.com'
+param alerts = {
+  email: 'operators@example.com'
+  failurePercent: 5
+  retrievalSeconds: 60
+  embeddingSeconds: 1
+}

@@ -10,4 +10,7 @@ param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD')
 
 param authMode = 'keys'
 param projectKeys = readEnvironmentVariable('PROJECT_KEYS')
-param vaultOfficerPrincipalId = '55555555-5555-5555-5555-555555555555'
+param vaultOfficer = {
+  id: '55555555-5555-5555-5555-555555555555'
+  type: 'User'
+}

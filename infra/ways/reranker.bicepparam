@@ -8,5 +8,7 @@ param appSettings = {
   RERANK_URL: 'https://name.services.ai.azure.com'
   RERANK_MODEL: 'cohere-rerank'
 }
-param rerankExistingId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.CognitiveServices/accounts/name'
+param foundryExistingIds = [
+  '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.CognitiveServices/accounts/name'
+]
 param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD')

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from drift.auth.entra import TokenSource
 from drift.contracts.progress import Phase
+from drift.core.circuit_breaker import CircuitBreaker
 from drift.core.errors import DriftError
 from drift.local.hosts.local_host import serving
 from drift.local.stack.loopback import free_port
@@ -24,15 +27,18 @@ from tests.function.calling import calling
 from tests.function.corpus import PROJECT, QUESTION, Corpus
 from tests.model_server_fixture import ModelServerControl
 from tests.queries.fields import Line, wrong
-from tests.queries.kusto import of_alerts, of_documents
+from tests.queries.kusto import of_alerts, of_documents, of_workbook
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300, func_only=True)]
 
 QUERIES = {
-    name: query for name, query in (of_documents() | of_alerts()).items() if "parse_json" in query
+    name: query
+    for name, query in (of_documents() | of_alerts() | of_workbook()).items()
+    if "parse_json" in query
 }
 PATIENCE_S = 120.0
 """A first call builds the service, which takes long on a busy machine."""
+MODEL, EMBEDDING_MODEL = "drift-extractive", "wordllama-256"
 FOR_EVERY_REQUEST = "observability.md 1"
 
 
@@ -71,6 +77,27 @@ async def ask(**headers: str) -> int:
         return (await caller.ask()).status_code
 
 
+async def ask_with_all_that_is_counted(environment: pytest.MonkeyPatch) -> None:
+    """Ask at a price with a filter, score the answer, and ask once more than the quota allows."""
+    price = {"prompt": 1, "cached": 1, "cache_write": 1, "completion": 1}
+    models = dict.fromkeys((MODEL, EMBEDDING_MODEL), price)
+    key, opens = entry("counted", [PROJECT], requests_per_minute=2)
+    with environment.context() as here:
+        here.setenv(
+            "PRICES", json.dumps({"currency": "EUR", "date": "2026-08-21", "models": models})
+        )
+        use_keys(here, opens)
+        async with serving() as url, calling(url) as caller:
+            caller.client.headers["x-api-key"] = key
+            caller.client.timeout = PATIENCE_S
+            id_ = str(uuid4())
+            tide = {"type": "eq", "key": "document_id", "value": "Tide Table.md"}
+            assert (await caller.ask(retrieval_id=id_, filter=tide)).status_code == 200
+            marked = await caller.client.post("/feedback", json={"retrieval_id": id_, "score": 1})
+            assert marked.status_code == 204
+            assert (await caller.ask()).status_code == 429
+
+
 async def ask_nodes() -> int:
     """Send one question to the nodes, as `ask` does."""
     async with serving() as url, calling(url) as caller:
@@ -94,11 +121,12 @@ async def log(
     environment.setenv("MAX_FOLLOWUPS", "2")
     environment.setenv("MAX_FOLLOWUPS_PER_PROMPT", "1")
     model_server.fail(
-        {"fault": "status", "status": 503, "kind": "primer_reply", "times": 1},
+        {"fault": "status", "status": 429, "kind": "primer_reply", "times": 1},
         {"fault": "status", "status": 403, "kind": "local_reply", "times": 1},
     )
     assert await ask() == 200
     assert await ask_nodes() == 200
+    await ask_with_all_that_is_counted(environment)
     environment.setenv("CACHE", "off")
     model_server.fail({"fault": "status", "status": 401, "kind": "embedding", "times": 1})
     assert await ask_nodes() == 500
@@ -108,7 +136,11 @@ async def log(
     use_keys(environment, opens)
     assert await ask(authorization="Bearer wrong") == 401
     assert await ask(authorization=f"Bearer {key}") == 403
+    environment.setenv("NEO4J_PASSWORD", "@Microsoft.KeyVault(SecretUri=https://v.example/s)")
+    assert await ask() == 500
 
+    for server in ("vector_store", "quota_counting", "embedding_cache", "answer_cache"):
+        CircuitBreaker(server, time.monotonic).fail("it does not answer")
     with pytest.raises(OSError, match="no identity"):
         await TokenSource("https://one.example/.default", NoIdentity).get()
     sink = RedisProgress(RedisServer(f"redis://127.0.0.1:{nowhere}/0"))

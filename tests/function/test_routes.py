@@ -20,6 +20,7 @@ create_node POST api/nodes
 replace_node PUT api/nodes/{*id}
 remove_node DELETE api/nodes/{*id}
 add_document POST documents
+change_document PATCH documents/{*id}
 remove_document DELETE documents/{*id}
 read_projects GET projects
 read_project GET projects/{id}

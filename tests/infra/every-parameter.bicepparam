@@ -9,14 +9,16 @@ param tags = {
   'azd-env-name': 'another'
   'azd-service-name': 'another'
 }
-param resourceGroupName = 'rg-given'
-param functionAppName = 'func-given'
-param storageAccountName = 'stgiven'
-param keyVaultName = 'kv-given'
-param developerPrincipalId = '44444444-4444-4444-4444-444444444444'
-param developerPrincipalType = 'Group'
-param vaultOfficerPrincipalId = '55555555-5555-5555-5555-555555555555'
-param vaultOfficerPrincipalType = 'ServicePrincipal'
+param ownNames = {
+  resourceGroup: 'rg-given'
+  functionApp: 'func-given'
+  storageAccount: 'stgiven'
+  keyVault: 'kv-given'
+  openAi: 'oai-given'
+  redis: 'amr-given'
+}
+param developer = { id: '44444444-4444-4444-4444-444444444444', type: 'Group' }
+param vaultOfficer = { id: '55555555-5555-5555-5555-555555555555', type: 'ServicePrincipal' }
 param appSettings = {
   NEO4J_URI: 'bolt+s://graph.example.com:7687'
   NEO4J_USERNAME: 'reader'
@@ -76,24 +78,23 @@ param neo4jPasswordReplace = true
 param authMode = 'keys'
 param projectKeys = readEnvironmentVariable('PROJECT_KEYS')
 param projectKeysReplace = true
-param openAiName = 'oai-given'
-param chatDeploymentName = 'answers'
-param chatModelName = 'gpt-5.5'
-param chatModelVersion = '2026-06-01'
-param chatSkuName = 'DataZoneStandard'
-param chatCapacity = 901
-param embeddingDeploymentName = 'vectors'
-param embeddingModelName = 'text-embedding-3-small'
-param embeddingModelVersion = '2'
-param embeddingSkuName = 'Standard'
-param embeddingCapacity = 77
-param rerankExistingId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.CognitiveServices/accounts/given'
-param redisName = 'amr-given'
+param chat = { deployment: 'answers', model: 'gpt-5.5', version: '2026-06-01', sku: 'DataZoneStandard', capacity: 901 }
+param embedding = {
+  deployment: 'vectors'
+  model: 'text-embedding-3-small'
+  version: '2'
+  sku: 'Standard'
+  capacity: 77
+}
+param foundryExistingIds = [
+  '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.CognitiveServices/accounts/given'
+]
 param redisSkuName = 'Balanced_B5'
 param redisHighAvailability = false
 param instanceMemoryMB = 4096
 param maximumInstanceCount = 60
 param alwaysReadyInstances = 3
+param siteUpdateStrategy = 'RollingUpdate'
 param httpConcurrency = 16
 param minTlsVersion = '1.3'
 param corsOrigins = ['https://portal.example.com', 'https://other.example.com']
@@ -106,7 +107,4 @@ param natGatewayEnabled = false
 param functionAccess = 'public'
 param logRetentionDays = 120
 param logDailyQuotaGb = 9
-param alertEmail = 'operators@example.com'
-param alertFailurePercent = 11
-param alertRetrievalSeconds = 75
-param alertEmbeddingSeconds = 7
+param alerts = { email: 'operators@example.com', failurePercent: 11, retrievalSeconds: 75, embeddingSeconds: 7 }

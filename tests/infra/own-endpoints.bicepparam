@@ -4,8 +4,14 @@ using '../../infra/main.bicep'
 
 param environmentName = 'eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee'
 param location = 'germanywestcentral'
-param developerPrincipalId = '44444444-4444-4444-4444-444444444444'
-param vaultOfficerPrincipalId = '55555555-5555-5555-5555-555555555555'
+param developer = {
+  id: '44444444-4444-4444-4444-444444444444'
+  type: 'User'
+}
+param vaultOfficer = {
+  id: '55555555-5555-5555-5555-555555555555'
+  type: 'User'
+}
 param appSettings = {
   NEO4J_URI: 'neo4j+s://0a1b2c3d.databases.neo4j.io'
 }

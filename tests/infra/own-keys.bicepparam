@@ -13,6 +13,12 @@ param credentialIds = {
 param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD')
 
 param authMode = 'keys'
-param developerPrincipalId = '44444444-4444-4444-4444-444444444444'
-param vaultOfficerPrincipalId = '55555555-5555-5555-5555-555555555555'
+param developer = {
+  id: '44444444-4444-4444-4444-444444444444'
+  type: 'User'
+}
+param vaultOfficer = {
+  id: '55555555-5555-5555-5555-555555555555'
+  type: 'User'
+}
 param vnetEnabled = true

@@ -22,3 +22,4 @@ param redisMode = 'off'
 param vnetEnabled = true
 param privateDnsZonesEnabled = false
 param functionAccess = 'deployOnly'
+param existingMonitorScopeId = '/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.Insights/privateLinkScopes/hub'

@@ -5,15 +5,20 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.infra.rules.files import READ
+from tests.infra.rules.files import given, variables
 from tests.infra.ways import ROOT, ways_of_people
 
 DOCS = (ROOT / "docs/deploy.md").read_text()
 FILE = (ROOT / "infra/main.bicepparam").read_text()
-VARIABLE = {**dict(READ.findall(FILE)), "NEO4J_PASSWORD": "NEO4J_CREDENTIAL_ID"}
+VARIABLE = {
+    **variables(FILE),
+    "NEO4J_PASSWORD": "NEO4J_CREDENTIAL_ID",
+    "developer.id": "DEVELOPER_PRINCIPAL_ID",
+    "foundryExistingIds": "RERANK_EXISTING_ID",
+    "vaultOfficer.id": "VAULT_OFFICER_PRINCIPAL_ID",
+}
 """The variable behind each parameter, setting and id of a secret."""
 
-GIVEN = re.compile(r"^(?:param |  )(\w+)(?: =|:) '?([^'{\n]+)'?$", re.MULTILINE)
 BESIDES = {"AZURE_ENV_NAME", "AZURE_LOCATION", "NEO4J_URI"} | {
     "ALERT_EMAIL",
     "KEY_VAULT_PURGE_PROTECTION",
@@ -23,14 +28,16 @@ BESIDES = {"AZURE_ENV_NAME", "AZURE_LOCATION", "NEO4J_URI"} | {
 
 def test_the_variables_that_are_given_for_a_way_make_the_same_parameters() -> None:
     for file in ways_of_people():
-        given = {
-            VARIABLE[name]: value
-            for name, value in GIVEN.findall(file.read_text())
-            if "readEnvironmentVariable(" not in value and VARIABLE[name] not in BESIDES
+        chosen = {
+            VARIABLE[name]: value.strip("'")
+            for name, value in given(file.read_text())
+            if name in VARIABLE
+            and "readEnvironmentVariable(" not in value
+            and VARIABLE[name] not in BESIDES
         }
         told = _variables(file)
-        assert told.keys() - BESIDES == given.keys(), file.stem
-        assert all(value in {"…", given.get(name)} for name, value in told.items()), file.stem
+        assert told.keys() - BESIDES == chosen.keys(), file.stem
+        assert all(value in {"…", chosen.get(name)} for name, value in told.items()), file.stem
 
 
 def _variables(file: Path) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """Planted faults: a deployment would swallow each, and one of the rules has to notice.
 
-What a committed snapshot shows, or the compiler refuses, needs no rule and is not planted.
+What the compiler refuses needs no rule and is not planted.
 """
 
 from __future__ import annotations
@@ -87,6 +87,32 @@ FAULTS = [
     ),
     ("local.settings.json.example", '"ALLOW_PLAINTEXT": "false"', '"ALLOW_PLAINTEXT": "true"'),
     ("infra/modules/endpoints.bicep", "union(allZones, allZones)", "concat(allZones, [])"),
+    ("infra/modules/storage.bicep", "'TLS1_2'", "'TLS1_0'"),
+    ("infra/modules/storage.bicep", "allowSharedKeyAccess: false", "allowSharedKeyAccess: true"),
+    ("infra/modules/redis.bicep", "clientProtocol: 'Encrypted'", "clientProtocol: 'Plaintext'"),
+    ("infra/modules/redis.bicep", "port: 10000", "port: 10001"),
+    ("infra/modules/keyvault.bicep", "name: 'standard'", "name: 'premium'"),
+    ("infra/modules/keyvault.bicep", "'AzureServices' : 'None'", "'None' : 'AzureServices'"),
+    (
+        "infra/modules/network.bicep",
+        "cidrSubnet(addressPrefix, 26,",
+        "cidrSubnet(addressPrefix, 27,",
+    ),
+    (
+        "infra/modules/network.bicep",
+        "'Microsoft.App/environments'",
+        "'Microsoft.Web/serverFarms'",
+    ),
+    ("infra/modules/watching.bicep", "'PT5M'", "'PT1H'"),
+    ("infra/modules/watching.bicep", "Frequency: 900", "Frequency: 300"),
+    ("infra/modules/monitoring.bicep", "DisableLocalAuth: true", "DisableLocalAuth: false"),
+    ("infra/modules/function.bicep", "AdminIsolationEnabled: true", "AdminIsolationEnabled: false"),
+    ("infra/modules/function.bicep", "minTlsVersion: minTlsVersion", "minTlsVersion: '1.0'"),
+    ("infra/main.bicep", "claude ? [embedding] : [chat, embedding]", "[embedding]"),
+    ("infra/main.bicep", "deployments: claude ?", "deployments: !claude ?"),
+    ("infra/modules/openai.bicep", "capacity: item.capacity", "capacity: 1"),
+    ("azure.yaml", "host: function", "host: appservice"),
+    (".funcignore", "local.settings.json\n", ""),
 ]
 """A file, what stands there, and what it becomes."""
 

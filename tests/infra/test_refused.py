@@ -22,6 +22,13 @@ CLIENT = "66666666-6666-6666-6666-666666666666"
 SECRET = f"{SHARED}/Microsoft.KeyVault/vaults/team/secrets/one"
 NETWORK = f"{SHARED}/Microsoft.Network/virtualNetworks/hub"
 
+CHAT = {
+    "deployment": "chat",
+    "model": "gpt-5.4",
+    "version": "1",
+    "sku": "GlobalStandard",
+    "capacity": 520,
+}
 RIGHT: dict[str, Any] = {
     "environmentName": "dev",
     "location": "westeurope",
@@ -29,6 +36,8 @@ RIGHT: dict[str, Any] = {
     "neo4jPassword": "canary-password",
 }
 REFUSED_SETTINGS = [
+    "APPLICATIONINSIGHTS_CONNECTION_STRING",
+    "AzureWebJobsStorage",
     "ALLOW_PLAINTEXT",
     "ANTHROPIC_KEY",
     "AUTH_MODE",
@@ -56,7 +65,7 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
         {
             "environmentName": "my_env",
             "appSettings": {
-                "MAX_PASSES": "3",
+                "MAX_PASSES": "DefaultEndpointsProtocol=https;AccountKey=abc",
                 "NEO4J_URI": "bolt://neo4j:pw@graph.example.com",
                 "CHAT_PROVIDER": "claude",
                 "VECTOR_STORE": "pinecone",
@@ -79,7 +88,9 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
             "authTenantId": "contoso",
             "vnetAddressPrefix": "10.60.0.0/26",
             "functionAccess": "deployOnly",
-            "rerankExistingId": REDIS,
+            "alwaysReadyInstances": 41,
+            "existingMonitorScopeId": REDIS,
+            "foundryExistingIds": [REDIS],
         },
         [
             "letters, digits and dashes only",
@@ -103,7 +114,13 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
             "are for CHAT_PROVIDER anthropic",
             "are for VECTOR_STORE milvus",
             "are for appSettings.RERANK_URL",
-            "rerankExistingId must be",
+            "foundryExistingIds must be resource ids",
+            "foundryExistingIds are for",
+            "existingAppSubnetId and existingEndpointSubnetId are for vnetEnabled",
+            "must hold no key",
+            "alwaysReadyInstances must not be",
+            "existingMonitorScopeId must be",
+            "existingMonitorScopeId is for vnetEnabled",
         ],
     ),
     (
@@ -118,7 +135,8 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
             "credentialIds": {"PROJECT_KEYS": REDIS},
             "existingAppSubnetId": f"{NETWORK}/subnets/a",
             "existingEndpointSubnetId": NETWORK,
-            "chatSkuName": "DataZoneProvisionedManaged",
+            "vnetEnabled": True,
+            "chat": {**CHAT, "sku": "DataZoneProvisionedManaged"},
             "authMode": "easyauth",
         },
         [
@@ -131,7 +149,7 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
             "are for authMode keys",
             "credentialIds.PROJECT_KEYS must be the resource id of a secret",
             "existingEndpointSubnetId must be the resource id of a subnet",
-            "chatCapacity must be given with a provisioned chatSkuName",
+            "chat.capacity must be given with a provisioned chat.sku",
             "authMode easyauth needs entraClientId",
         ],
     ),
@@ -139,10 +157,31 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
         {
             "openAiMode": "existing",
             "openAiExistingId": REDIS,
+            "redisExistingId": REDIS,
+            "vnetEnabled": True,
             "existingAppSubnetId": NETWORK,
             "existingEndpointSubnetId": f"{NETWORK}/subnets/a",
         },
-        ["openAiExistingId must be", "existingAppSubnetId must be the resource id of a subnet"],
+        [
+            "openAiExistingId must be",
+            "redisExistingId is for redisMode existing",
+            "existingAppSubnetId must be the resource id of a subnet",
+        ],
+    ),
+    (
+        {
+            "openAiExistingId": OPENAI,
+            "chat": {**CHAT, "deployment": "One"},
+            "embedding": {**CHAT, "deployment": "one"},
+            "vnetEnabled": True,
+            "existingAppSubnetId": f"{NETWORK}/subnets/a",
+            "existingEndpointSubnetId": f"{NETWORK}-of-others/subnets/a",
+        },
+        [
+            "openAiExistingId is for openAiMode existing",
+            "must be two names",
+            "must lie in one network",
+        ],
     ),
 ]
 SENTENCES = {sentence for _, said in WRONG for sentence in said}
@@ -155,7 +194,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy
 
 
-@pytest.mark.parametrize(("changes", "said"), WRONG, ids=["many", "sign-in", "two"])
+@pytest.mark.parametrize(("changes", "said"), WRONG, ids=["many", "sign-in", "three", "unused"])
 def test_wrong_parameters_are_refused_with_all_that_is_wrong(
     changes: dict[str, Any], said: list[str], folder: Path, compiler: Compiler
 ) -> None:
@@ -204,4 +243,6 @@ def _literal(value: Any) -> str:
         return "\n".join(["{", *lines, "}"])
     if isinstance(value, list):
         return "[" + ", ".join(map(_literal, value)) + "]"
+    if isinstance(value, bool):
+        return str(value).lower()
     return f"'{value}'" if isinstance(value, str) else str(value)

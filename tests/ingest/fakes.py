@@ -34,6 +34,7 @@ from drift.local.ingest.stamps import Comparison, Stamps, stamps_of
 from drift.local.ingest.topics import Points
 from drift.model.calls import Embeddings
 from drift.model.graph import Vector
+from drift.originals.store import DocumentStore
 
 DIMENSIONS = 8
 NOTHING = KnowledgeBatch((), (), (), "")
@@ -89,6 +90,8 @@ class KeptReplies:
 
 class MemoryWriter(KeptReplies):
     """GraphWriter in memory, which remembers its `writes`."""
+
+    originals: DocumentStore | None = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -226,6 +229,12 @@ class MemoryWriter(KeptReplies):
             )
             for one in members
         }
+
+    async def first_found(
+        self, project_id: str, asked: Sequence[str], vectors: Sequence[Vector]
+    ) -> list[list[str]]:
+        assert len(vectors) == len(asked)
+        return [[*self.project(project_id).seen()]] * len(asked)
 
     async def read_topics(self, project_id: str, embedding_model: str) -> KeptTopics | None:
         project = self.project(project_id)

@@ -28,11 +28,16 @@ RIGHT: dict[str, Any] = {
     "neo4jPassword": CANARY,
     "authMode": "function",
     "openAiMode": "create",
-    "chatModelName": "gpt-5.4",
-    "chatSkuName": "GlobalStandard",
-    "chatCapacity": 520,
-    "embeddingModelName": "text-embedding-3-large",
+    "chat": {"model": "gpt-5.4", "sku": "GlobalStandard", "capacity": 520},
+    "embedding": {"model": "text-embedding-3-large"},
 }
+
+
+def chat(**said: Any) -> dict[str, Any]:
+    """Return the right parameters of the chat model, with these in their place."""
+    return {"chat": RIGHT["chat"] | said}
+
+
 KEYS = {"authMode": "keys", "projectKeys": ENTRY}
 
 
@@ -53,9 +58,15 @@ def found(
         ({}, {}),
         (KEYS, {"PROGRESS_CHANNEL": "progress:{retrieval_id}"}),
         ({}, {"PROGRESS_CHANNEL": "progress", "max_passes": 3}),
-        ({"chatCapacity": 300}, {"MAX_FOLLOWUPS": "4", "MAX_CHUNKS_FOR_PROMPT": "3"}),
-        ({"chatCapacity": 1, "openAiMode": "existing", "chatModelName": "gpt-4o"}, {}),
-        ({"chatCapacity": 15, "chatSkuName": "GlobalProvisionedManaged"}, {}),
+        (chat(capacity=300), {"MAX_FOLLOWUPS": "4", "MAX_CHUNKS_FOR_PROMPT": "3"}),
+        (
+            {
+                "openAiMode": "existing",
+                "chat": {"model": "gpt-4o", "sku": "GlobalStandard", "capacity": 1},
+            },
+            {},
+        ),
+        (chat(capacity=15, sku="GlobalProvisionedManaged"), {}),
     ],
 )
 def test_what_is_right_is_left_alone(values: dict[str, Any], settings: dict[str, object]) -> None:
@@ -67,20 +78,20 @@ WRONG: list[tuple[dict[str, Any], dict[str, object], str, str]] = [
     ({"location": "West Europe"}, {}, "location", "'westeurope' is"),
     ({"neo4jPassword": "akvs://s/vault/secret"}, {}, "neo4jPassword", "export the value itself"),
     ({"tags": {"a": f"https://me:{CANARY}@example.com"}}, {}, "tags", "holds a password"),
-    ({"chatModelName": "gpt-4o"}, {}, "chatModelName", "is retired"),
-    ({"chatModelName": "gpt-35-turbo"}, {}, "chatModelName", "is retired"),
+    (chat(model="gpt-4o"), {}, "chat.model", "is retired"),
+    (chat(model="gpt-35-turbo"), {}, "chat.model", "is retired"),
     (
-        {"embeddingModelName": "text-embedding-3-small"},
+        {"embedding": {"model": "text-embedding-3-small"}},
         {},
         "VECTOR_INDEX_DIMENSIONS",
         "gives 1536 floats",
     ),
-    ({"chatCapacity": 30}, {}, "chatCapacity", "up to 130,000: that is 0.2 requests a minute"),
-    ({"chatCapacity": 129}, {}, "chatCapacity", "set CHAT_CAPACITY=520 for 4"),
+    (chat(capacity=30), {}, "chat.capacity", "up to 130,000: that is 0.2 requests a minute"),
+    (chat(capacity=129), {}, "chat.capacity", "set CHAT_CAPACITY=520 for 4"),
     (
-        {"chatSkuName": "DataZoneStandard", "location": "japaneast"},
+        chat(sku="DataZoneStandard") | {"location": "japaneast"},
         {},
-        "chatSkuName",
+        "chat.sku",
         "use GlobalStandard",
     ),
     (
@@ -146,9 +157,10 @@ def test_a_secret_is_seen_behind_escapes_and_as_a_default(
 
 NOTED: list[tuple[dict[str, Any], dict[str, object], str, str]] = [
     ({"location": "moonbase"}, {}, "location", "az account list-locations"),
-    ({"chatModelName": "gpt-5.1"}, {}, "chatModelName", "2027-04-01"),
-    ({"chatCapacity": 300}, {}, "chatCapacity", "2.3 requests a minute"),
-    ({}, {"MAX_FOLLOWUPS": "20"}, "chatCapacity", "set CHAT_CAPACITY=920 for 4"),
+    ({"alwaysReadyInstances": 1}, {}, "alwaysReadyInstances", "0 or at least 2"),
+    (chat(model="gpt-5.1"), {}, "chat.model", "2027-04-01"),
+    (chat(capacity=300), {}, "chat.capacity", "2.3 requests a minute"),
+    ({}, {"MAX_FOLLOWUPS": "20"}, "chat.capacity", "set CHAT_CAPACITY=920 for 4"),
     (KEYS, {"PROGRESS_CHANNEL": "progress"}, "PROGRESS_CHANNEL", "of every project"),
 ]
 

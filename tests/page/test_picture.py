@@ -71,14 +71,20 @@ async def harbour(visit: Visit, **first: Any) -> None:
     await visit.ask(QUESTION, project=PROJECT, until=".actions")
 
 
+async def unfolded(visit: Visit) -> None:
+    await visit.page.click(".turn:last-child .work > summary")
+    await visit.page.wait_for_selector(PICTURE)
+
+
 async def opened(visit: Visit) -> None:
+    await unfolded(visit)
     await visit.page.click(f"{PICTURE} > summary")
     await visit.page.wait_for_selector(f"{PICTURE} {SETTLED}")
 
 
 async def names(visit: Visit, kind: str) -> list[str]:
     """Return the names in the list under the heading of a kind."""
-    rows = visit.page.locator(f"{PICTURE} h4:has(.is-{kind}) + ul .row bdi")
+    rows = visit.page.locator(f"{PICTURE} h3:has(.is-{kind}) + ul .row bdi")
     return await rows.all_inner_texts()
 
 
@@ -86,6 +92,7 @@ async def test_a_picture_shows_the_topics_of_the_cited_passages(visit: Visit) ->
     await visit.ask(QUESTION, project=PROJECT, until=".actions")
     cited = visit.page.locator(".references .open")
     assert await visit.page.evaluate("typeof globalThis.d3") == "undefined"
+    await unfolded(visit)
     async with visit.page.expect_response(lambda reply: "/chunks/" in reply.url) as reply:
         await visit.page.click(f"{PICTURE} > summary")
     told = await (await reply.value).json()
@@ -100,7 +107,7 @@ async def test_a_picture_shows_the_topics_of_the_cited_passages(visit: Visit) ->
 async def test_entities_of_most_passages_come_first_with_what_is_around_them(visit: Visit) -> None:
     await harbour(visit)
     await opened(visit)
-    assert await names(visit, "passage") == ["Document 1", "Document 2"]
+    assert await names(visit, "passage") == ["Document 1 · Rules", "Document 2 · Rules"]
     assert (await names(visit, "entity"))[0] == "HARBOUR OFFICE"
     assert set(await names(visit, "entity")) == {"HARBOUR OFFICE", "TIDE TABLE", "NORTH QUAY"}
     assert set(await names(visit, "around")) == {"PILOT"}
@@ -111,6 +118,7 @@ async def test_entities_of_most_passages_come_first_with_what_is_around_them(vis
 
 async def test_everything_in_it_is_read_by_keyboard(visit: Visit) -> None:
     await harbour(visit)
+    await unfolded(visit)
     await visit.page.focus(f"{PICTURE} > summary")
     await visit.page.keyboard.press("Enter")
     await visit.page.wait_for_selector(f"{PICTURE} {SETTLED}")
@@ -188,6 +196,7 @@ async def test_nothing_that_can_be_read_is_said_in_its_place(visits: Visits) -> 
     await reading(visit.page, "/chunks/", problem(500, "graph_unavailable"))
     await telling(visit.page, FACT)
     await visit.ask(QUESTION, project=PROJECT, until=".actions")
+    await unfolded(visit)
     await visit.page.click(f"{PICTURE} > summary")
     await visit.page.wait_for_selector(f"{PICTURE} .picture-inside .facts")
     assert "could not be read" in await visit.text(f"{PICTURE} .picture-inside")
@@ -230,11 +239,11 @@ async def test_hostile_names_in_it_are_text(visit: Visit) -> None:
         of_first = chunk(1, *hostile, title=next(iter(part.values())))
         await harbour(visit, chunk_1=of_first)
         await opened(visit)
-        rows = visit.page.locator(f"{PICTURE} h4:has(.is-entity) + ul .row bdi")
+        rows = visit.page.locator(f"{PICTURE} h3:has(.is-entity) + ul .row bdi")
         told = await rows.evaluate_all("(all) => all.map((one) => one.textContent)")
         assert {shown(text) for text in part.values() if text.strip()} <= set(told)
         for kind in ("entity", "community"):
-            await visit.page.locator(f"{PICTURE} h4:has(.is-{kind}) + ul .row").first.focus()
+            await visit.page.locator(f"{PICTURE} h3:has(.is-{kind}) + ul .row").first.focus()
         inside = visit.page.locator(f"{PICTURE} .picture-inside")
         assert await inside.locator("script, img, svg, iframe, a, [onerror], [style]").count() == 0
         await assert_is_text_alone(visit, ".answer", f"from {at}")

@@ -179,12 +179,14 @@ async def test_threads_are_named_found_saved_and_forgotten(visit: Visit) -> None
     await visit.page.keyboard.type("<b>Berths</b>")
     await visit.page.keyboard.press("Enter")
     await visit.page.wait_for_selector("#thread-list >> text=<b>Berths</b>")
-    await visit.page.fill("#find-thread", "berths")
-    await visit.page.wait_for_function("() => document.querySelectorAll('.entry').length === 1")
+    for words, count in (("nowhere", 0), ("PLAIN.", 1), ("berths", 1)):  # said in it, or its name
+        await visit.page.fill("#find-thread", words)
+        entries = f"() => document.querySelectorAll('.entry').length === {count}"
+        await visit.page.wait_for_function(entries)
     async with visit.page.expect_download() as saving:
         await does(visit, "Save as Markdown")
     text = (await (await saving.value).path()).read_text(encoding="utf-8")
-    assert text.startswith("# Plain.\n\nPlain [1].")
+    assert text.startswith("# Plain.\n\nPlain[^1].")
     async with visit.page.expect_download() as saving:
         await visit.page.get_by_role("button", name="Save as JSON").click()
     kept = json.loads((await (await saving.value).path()).read_text(encoding="utf-8"))
@@ -246,12 +248,21 @@ async def test_an_answer_is_marked_with_its_sentence_and_why(visit: Visit) -> No
     await visit.ask(QUESTION, project=PROJECT, until=DONE)
     await visit.page.get_by_role("button", name="Wrong", exact=True).click()
     await visit.page.select_option(".why select", "1")
+    comment = r"document.querySelector('.why textarea').value = ' Since 2026.\ud800\0 <b> '"
+    await visit.page.evaluate(comment)
     await visit.page.get_by_role("button", name="It is out of date").click()
     await visit.page.wait_for_selector(".why", state="hidden")
     given = [{**one, "retrieval_id": ""} for one in sent[1:]]
     about = {"retrieval_id": "", "score": -1}
-    assert given == [about, {**about, "fact": 1, "reason": "old"}]
+    assert given == [about, {**about, "fact": 1, "reason": "old", "comment": "Since 2026. <b>"}]
     assert replies == [204, 204]
+    await visit.page.click("#new-thread")
+    await visit.page.click("#show-marks")
+    row = await visit.text("#panel-body li")
+    assert f"{QUESTION}\n" in row
+    assert "Wrong · It is out of date · " in row
+    assert row.endswith("Since 2026. <b>")
+    await visit.page.go_back()
     await reopened(visit)
     pressed = visit.page.locator(".marks [aria-pressed=true]")
     assert await pressed.all_inner_texts() == ["Wrong"]

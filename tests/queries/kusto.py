@@ -32,6 +32,10 @@ TABLES = {
     "requests": "id: string, source: string, name: string, url: string, success: string, "
     f"resultCode: string, duration: real, performanceBucket: string, {_COMMON}",
     "traces": f"message: string, severityLevel: int, {_COMMON}",
+    "availabilityResults": f"id: string, name: string, location: string, success: string, message: "
+    f"string, size: real, duration: real, performanceBucket: string, {_COMMON}",
+    "AzureDiagnostics": "TimeGenerated: datetime, ResourceProvider: string, Resource: string, "
+    "OperationName: string, Category: string, ResultType: string, id_s: string",
     "_LogOperation": "TimeGenerated: datetime, Level: string, Operation: string, Category: string, "
     "Detail: string, Computer: string, Type: string, _ResourceId: string",
 }
@@ -83,6 +87,17 @@ def of_documents() -> dict[str, str]:
         for path in DOCUMENTS
         for number, query in enumerate(of_document(path.read_text(encoding="utf-8")), 1)
     }
+
+
+def of_workbook() -> dict[str, str]:
+    """Return the queries of the workbook, named by their titles."""
+    workbook = json.loads((ROOT / "infra/workbook.json").read_text(encoding="utf-8"))
+    asked = (item["content"] for item in workbook["items"] if item["type"] == KUSTO_ITEM)
+    return {one["title"]: one["query"].strip() for one in asked}
+
+
+KUSTO_ITEM = 3
+"""The type of an item of a workbook that shows what a query finds."""
 
 
 def of_alerts() -> dict[str, str]:

@@ -10,7 +10,16 @@ import re
 
 import pytest
 
-from tests.queries.kusto import LOCK, ROOT, Bound, bind, of_alerts, of_document, of_documents
+from tests.queries.kusto import (
+    LOCK,
+    ROOT,
+    Bound,
+    bind,
+    of_alerts,
+    of_document,
+    of_documents,
+    of_workbook,
+)
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300, func_only=True)]
 
@@ -30,17 +39,18 @@ NUMBERS = {"int", "long", "real", "decimal"}
 def bound() -> dict[str, Bound]:
     """What is said about every query, and about the planted ones."""
     planted = {f"planted {name}": text for name, (text, _) in PLANTED.items()}
-    return bind(of_documents() | of_alerts() | planted)
+    return bind(of_documents() | of_alerts() | of_workbook() | planted)
 
 
-def test_every_query_of_documents_and_alerts_binds(bound: dict[str, Bound]) -> None:
+def test_every_query_binds(bound: dict[str, Bound]) -> None:
     own = {name: one.errors for name, one in bound.items() if not name.startswith("planted")}
     assert {name: errors for name, errors in own.items() if errors} == {}
 
 
 def test_every_query_gives_columns(bound: dict[str, Bound]) -> None:
     """A text that is no query at all binds without a word."""
-    assert [name for name in (*of_documents(), *of_alerts()) if not bound[name].columns] == []
+    names = (*of_documents(), *of_alerts(), *of_workbook())
+    assert [name for name in names if not bound[name].columns] == []
 
 
 def test_every_alert_measures_a_number_in_the_column_that_its_rule_reads(

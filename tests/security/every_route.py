@@ -25,6 +25,7 @@ ROUTES = (
     ("PUT", "/api/nodes/nothing"),
     ("DELETE", "/api/nodes/nothing"),
     ("POST", "/documents"),
+    ("PATCH", "/documents/nothing"),
     ("DELETE", "/documents/nothing"),
     ("GET", "/rag"),
     ("GET", "/rag/version/main.js"),

@@ -15,7 +15,8 @@ from drift.routes import ROUTES, document
 DOCUMENT = document()
 SCHEMAS = DOCUMENT["components"]["schemas"]
 OF_OTHERS = {"ingest", "local_stack", "foreign_host", "not_found", "project_held"}
-OF_OTHERS |= {"vectors_unavailable", "feedback_unavailable"}
+OF_OTHERS |= {"vectors_unavailable", "feedback_unavailable", "content_not_kept"}
+OF_OTHERS |= {"document_store_unavailable"}
 """Codes that no question gets."""
 THE_PAGE = {"rag", "rag/{*file}"}
 """It is for people, and calls what is described."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -43,7 +44,9 @@ def caller(*patterns: str) -> Caller:
 
 
 class Service:
-    """Finds no project that is not named."""
+    """Finds no project that is not named, and keeps no file."""
+
+    graph = SimpleNamespace(originals=None)
 
     async def project(self, who: Caller, named: str | None) -> Project:
         return who.project(named)

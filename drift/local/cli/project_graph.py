@@ -67,7 +67,10 @@ async def projects_of_graph(options: StackOptions, what: str) -> AsyncIterator[P
     async with running(options) as (stack, values):
         require_default_schema(values, what)
         async with Connection(*wiring.database(values)) as connection:
-            yield ProjectGraph(values, connection, writer_over(connection, values))
+            writer = writer_over(connection, values)
+            yield ProjectGraph(values, connection, writer)
+            if writer.originals is not None:
+                await writer.originals.close()
         recommend_up(stack)
 
 

@@ -35,6 +35,7 @@ from drift.local.exchange.rules import (
     require_project,
 )
 from drift.local.exchange.values import encode_all
+from drift.local.ingest import originals
 from drift.local.ingest.neo4j.project import Neo4jProject
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.say import Say
@@ -289,7 +290,8 @@ async def delete_project(project_id: str, writer: Neo4jWriter, say: Say) -> None
 
     Raises:
         ProjectBusyError, LeaseLostError, GraphUnavailableError: as for any write.
-        VectorStoreError: what it holds of the project could not be removed; do it again.
+        VectorStoreError, DocumentStoreError: what they hold of the project could not be removed;
+            do it again.
     """
     about = {"project_id": project_id, "most": AT_ONCE}
 
@@ -301,6 +303,7 @@ async def delete_project(project_id: str, writer: Neo4jWriter, say: Say) -> None
     async with writer.writing(project_id, say=say, half_done=True) as project:
         while await project.transaction(hide, REVEAL_TIMEOUT_S):
             pass
+        await originals.retain(writer.originals, project_id)
         await _drop_members(project)
         for kind in ("__Entity__", "__Community__"):  # those of others may have no edge to it
             await project.until_none(statements.drop(kind), about)

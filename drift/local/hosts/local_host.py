@@ -74,9 +74,11 @@ def build_app(
         path = "/" + re.sub(r"{\*(\w+)}", r"{\1:path}", route.path)
         by_path.setdefault(path, {}).update(dict.fromkeys(route.methods.split(), route))
 
+    # A path that takes what is left comes last, as on the platform.
+    ordered = sorted(by_path.items(), key=lambda one: ":path}" in one[0])
     listed = [
         routing.Route(path, _endpoint(dispatcher, of_path), methods=_METHODS)
-        for path, of_path in by_path.items()
+        for path, of_path in ordered
     ]
     return Starlette(
         routes=listed, middleware=[Middleware(AsWritten)], exception_handlers={404: _nothing_here}

@@ -78,7 +78,9 @@ def work_out(compiler: str, file: Path, variables: Mapping[str, str]) -> Deploym
     given = json.loads(output["parametersJson"])["parameters"]
     defaults = {name: one.get("defaultValue") for name, one in declared.items()}
     values = {**defaults, **{name: one.get("value") for name, one in given.items()}}
-    secure = frozenset(name for name, one in declared.items() if one["type"].startswith("secure"))
+    # an object of a shape of its own has a reference to it instead of a type
+    types = {name: one.get("type", "") for name, one in declared.items()}
+    secure = frozenset(name for name, kind in types.items() if kind.startswith("secure"))
     return Deployment(values, secure, _preview(compiler, file, variables))
 
 

@@ -36,18 +36,18 @@ ENOUGH_REQUESTS = 4
 
 def models(values: Mapping[str, Any], settings: Mapping[str, str]) -> Iterator[Finding]:
     """Models that can still be deployed, and vectors that the embedding model can give."""
-    chat = str(values.get("chatModelName", ""))
+    chat = str(_of(values, "chat").get("model", ""))
     if values.get("openAiMode") == "create" and RETIRED.match(chat):
         text = (
             f"{chat} is retired and cannot be deployed any more: choose a newer one, such as "
             "gpt-5.4"
         )
-        yield Finding("chatModelName", "problem", text)
+        yield Finding("chat.model", "problem", text)
     elif chat in ENDING:
         text = f"OpenAI ends {chat} on {ENDING[chat]}; look up Azure's date and plan a newer one"
-        yield Finding("chatModelName", "note", text)
+        yield Finding("chat.model", "note", text)
 
-    embedding = str(values.get("embeddingModelName", ""))
+    embedding = str(_of(values, "embedding").get("model", ""))
     most = KNOWN_EMBEDDING_DIMENSIONS.get(embedding)
     dimensions = _number(settings, "VECTOR_INDEX_DIMENSIONS")
     if most and dimensions > most:
@@ -60,8 +60,8 @@ def models(values: Mapping[str, Any], settings: Mapping[str, str]) -> Iterator[F
 
 def capacity(values: Mapping[str, Any], settings: Mapping[str, str]) -> Iterator[Finding]:
     """A chat deployment that carries a few requests a minute; provisioned units are not counted."""
-    thousands = values.get("chatCapacity")
-    standard = str(values.get("chatSkuName", "")).endswith("Standard")
+    thousands = _of(values, "chat").get("capacity", "")
+    standard = str(_of(values, "chat").get("sku", "")).endswith("Standard")
     if values.get("openAiMode") != "create" or not standard or not isinstance(thousands, int):
         return
 
@@ -75,24 +75,29 @@ def capacity(values: Mapping[str, Any], settings: Mapping[str, str]) -> Iterator
             f"{requests:.1f} requests a minute; set CHAT_CAPACITY={enough} for {ENOUGH_REQUESTS}, "
             "or lower MAX_FOLLOWUPS"
         )
-        yield Finding("chatCapacity", "problem" if requests < 1 else "note", text)
+        yield Finding("chat.capacity", "problem" if requests < 1 else "note", text)
 
 
 def place(values: Mapping[str, Any]) -> Iterator[Finding]:
     """Whether the region has the data zone that requests are to be processed in."""
-    sku, location = str(values.get("chatSkuName")), values.get("location")
+    sku, location = str(_of(values, "chat").get("sku", "")), values.get("location")
     created = values.get("openAiMode") == "create"
     if created and sku.startswith("DataZone") and location in REGIONS - DATA_ZONES:
         text = (
             f"{sku} is for regions of the EU and the US, and {location} is none: use GlobalStandard"
         )
-        yield Finding("chatSkuName", "problem", text)
+        yield Finding("chat.sku", "problem", text)
 
 
 def tokens_a_request(followups: int, chunks: int) -> int:
     """Return the most tokens of a request with so many follow-ups, and chunks in each."""
     shown = min(chunks * TOKENS_A_CHUNK, TOKENS_OF_CHUNKS)
     return followups * (shown + TOKENS_A_FOLLOWUP) + TOKENS_BESIDES
+
+
+def _of(values: Mapping[str, Any], model: str) -> Mapping[str, Any]:
+    """Return what is said of a model; nothing where it is not given."""
+    return values.get(model) or {}
 
 
 def _number(settings: Mapping[str, str], name: str) -> int:

@@ -105,6 +105,16 @@ def channel(values: Values) -> Iterator[Finding]:
         yield Finding("PROGRESS_CHANNEL", "note", text)
 
 
+def instances(values: Values) -> Iterator[Finding]:
+    """Warm instances of which one can be drained while another answers."""
+    if values.get("alwaysReadyInstances") == 1:
+        text = (
+            "is 1: one instance alone is drained every 30 to 60 minutes, and drops what it "
+            "answers; set ALWAYS_READY_INSTANCES to 0 or at least 2 (azure-functions-host#11632)"
+        )
+        yield Finding("alwaysReadyInstances", "note", text)
+
+
 def of_models(values: Values) -> Iterator[Finding]:
     """Models that can be deployed in this place, with room for a few requests a minute."""
     given = settings_in(values)
@@ -127,5 +137,6 @@ RULES: tuple[Callable[[Values], Iterator[Finding]], ...] = (
     settings,
     keys,
     channel,
+    instances,
     of_models,
 )

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 ENDPOINT = "AZURE_STORAGE_BLOB_ENDPOINT"
 """The account's address, where it is not at blob.core.windows.net."""
+ETAG = "etag "
+"""What stands before the ETag by which a blob is known."""
 
 _PLACE = re.compile(r"az://([a-z0-9]{3,24})/(\$root|\$web|[a-z0-9](?:-?[a-z0-9]){2,62})(?:/(.*))?")
 _LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -84,7 +86,7 @@ class Blob(SourceFile):
         try:
             stream = _client(self.place).download_blob(
                 self.blob,
-                etag=f'"{self.content_hash.removeprefix("etag ")}"',
+                etag=f'"{self.content_hash.removeprefix(ETAG)}"',
                 match_condition=MatchConditions.IfNotModified,
                 decompress=False,
             )
@@ -193,7 +195,7 @@ def _sorted_in(
         elif reason := _why_skipped(blob):
             found.append(Skipped(name, reason, unreadable=blob.blob_tier == "Archive"))
         else:
-            etag = "etag " + blob.etag.strip('"')
+            etag = ETAG + blob.etag.strip('"')
             changed = int(blob.last_modified.timestamp() * 1000)
             uri = source_uri.below(uri_prefix or at, name)
             found.append(Blob(Path(name), name, etag, changed, uri, place=place, blob=blob.name))

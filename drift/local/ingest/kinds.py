@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import PurePosixPath
 
-from drift.indexing.documents import FORMATS, ending_of
+from drift.indexing.documents import FORMATS, Skipped, ending_of, text_of
 from drift.local.ingest import formats
 from drift.local.ingest.code.languages import LANGUAGES, NEEDS, is_installed
-from drift.local.ingest.formats.secrets import may_be_secret
+from drift.local.ingest.formats.secrets import may_be_secret, without_secrets
 from drift.local.ingest.formats.tool_configurations import NAMES as TOOLS
 
 READ = FORMATS.keys() | formats.ENDINGS
@@ -27,6 +27,9 @@ MEDIA_TYPES = {
 """The media types of files; others have that of their text."""
 
 ENDINGS = ", ".join(sorted({*READ, *LANGUAGES} - {""}))
+
+_WITHOUT_SECRETS = {"head_lines", "json_yaml", "xml_files"}
+"""Modules that read files without what looks like a secret."""
 
 _PACKAGES = {"node_modules", "bower_components", "site-packages", "dist-packages", "__pycache__"}
 _OF_OTHERS = {"vendor", "third_party", "third-party", "thirdparty"}
@@ -71,6 +74,17 @@ class Ignored:
     kind: str
     count: int
     reason: str
+
+
+def hides_secrets(name: str, content: bytes) -> bool:
+    """Tell whether a file's document lacks secrets that the file itself has."""
+    if PurePosixPath(name).name in TOOLS:
+        return True
+    ending = formats.canonical_ending(name)
+    if formats.module_of(ending) not in _WITHOUT_SECRETS:
+        return False
+    found = text_of(content, name)
+    return isinstance(found, Skipped) or without_secrets(found[0]) != found[0]
 
 
 def is_passed_over(name: str) -> bool:

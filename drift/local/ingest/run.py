@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection
 from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 
 from drift.core.errors import IngestError
 from drift.graph.vector_models import other_models
 from drift.graph.writing.records import DocumentBatch, ProjectState
 from drift.graph.writing.rows import skipped_line
 from drift.indexing.records import batches
+from drift.local.ingest import originals
 from drift.local.ingest.derivation import Derivation
 from drift.local.ingest.identity import Identity
 from drift.local.ingest.report import STAGES, IngestReport
@@ -28,6 +31,9 @@ class IngestRun(Derivation):
         others = {one for claimed in identity.others.values() for one in claimed}
         written = {*identity.names.values(), *identity.gone, *others}
         refuse_two_models(self.project_id, state, self.context.embedding, written)
+        gone = {*identity.gone}
+        stays = [one for one in state.documents.values() if one.id not in gone]
+        await originals.retain(self.context.graph.originals, self.project_id, stays)
         with self.clock.timed(CHUNKS):
             await self.write_documents(state, identity)
         self.clock.add(READ, self.changes.waited_s)
@@ -38,8 +44,24 @@ class IngestRun(Derivation):
         self.result.left = dict(identity.left)
         await self.derive_knowledge(state)
         await self.remember(state, identity)
-        await self.look_back()
+        held = await self.look_back()
+        await self.keep_originals(held, identity)
         return self.result
+
+    async def keep_originals(self, state: ProjectState, identity: Identity) -> None:
+        """Keep the files of this source, as far as they are those of the project's documents."""
+        store, source = self.context.graph.originals, self.changes.source
+        kept = await originals.retain(store, self.project_id, state.documents.values())
+        if store is None:
+            return
+        files = {identity.names[one.id]: one for one in source.documents}
+        for name, held in originals.names_of(self.project_id, state.documents.values()).items():
+            if name in kept or held.id not in files:
+                continue
+            work = partial(originals.content_of, files[held.id], source, held.version.content_hash)
+            content = await asyncio.to_thread(self.context.guard, held.id, work)
+            if isinstance(content, bytes):
+                await store.put(name, content)
 
     async def remember(self, state: ProjectState, identity: Identity) -> None:
         """Write down moved files, and files that hold no document.
@@ -107,7 +129,7 @@ class IngestRun(Derivation):
         is_other = bool(self.result.added or self.result.changed or removed)
         await self.derive(seen, removed, "" if is_other else state.fingerprint)
 
-    async def look_back(self) -> None:
+    async def look_back(self) -> ProjectState:
         """Report what the graph holds now; IngestError when it is not what this run wrote."""
         state = await self.context.graph.project_state(self.project_id)
         lost = sorted(
@@ -124,6 +146,7 @@ class IngestRun(Derivation):
             )
 
         self.result.tell(state, self.reach)
+        return state
 
 
 def refuse_two_models(

@@ -65,9 +65,11 @@ def azd_runs_the_hooks_and_builds_nothing_on_azure(project: Project) -> Iterator
     azd = yaml.safe_load(project.text("azure.yaml"))
     yield from differences({"preprovision": HOOK, "predown": HOOK}, azd["hooks"], "azure.yaml: ")
     service = azd["services"]["api"]  # the name that the site is tagged with
-    found = service["dist"], service["remoteBuild"], service["hooks"]["prepackage"]["run"]
-    if found != ("build/package", False, "make package"):
-        yield f"azure.yaml: the package is {found}"
+    found = {name: service.get(name) for name in ("dist", "remoteBuild", "host", "language")}
+    found["prepackage"] = service["hooks"]["prepackage"]["run"]
+    wanted = {"dist": "build/package", "remoteBuild": False, "host": "function"}
+    wanted |= {"language": "python", "prepackage": "make package"}
+    yield from differences(wanted, found, "azure.yaml: api.")
     kept = {"local.settings.json", ".azure/"} - set(project.text(".gitignore").split())
     yield from (f".gitignore: {line} is missing" for line in sorted(kept))
 
@@ -95,16 +97,50 @@ OWN_NAMES = {
     "OAI_MODEL": "ANTHROPIC_MODEL",
     "PROJECT_KEYS": "PROJECT_KEYS_CREDENTIAL_ID",
     "RERANK_KEY": "RERANK_CREDENTIAL_ID",
+    "alerts.email": "ALERT_EMAIL",
+    "chat.deployment": "CHAT_DEPLOYMENT_NAME",
+    "chat.model": "CHAT_MODEL_NAME",
+    "chat.version": "CHAT_MODEL_VERSION",
+    "chat.sku": "CHAT_SKU_NAME",
+    "embedding.deployment": "EMBEDDING_DEPLOYMENT_NAME",
+    "embedding.model": "EMBEDDING_MODEL_NAME",
+    "embedding.version": "EMBEDDING_MODEL_VERSION",
+    "embedding.sku": "EMBEDDING_SKU_NAME",
+    "ownNames.keyVault": "KEY_VAULT_NAME",
+    "ownNames.resourceGroup": "RESOURCE_GROUP_NAME",
 }
 """Variables that are not called as their parameter or setting, in capitals."""
 
-READ = re.compile(r"^(?:param |  )(\w+)(?: =|:) .*?readEnvironmentVariable\('(\w+)'", re.MULTILINE)
+LINE = re.compile(r"(?:param |  )(\w+)(?: =|:) (.*)")
+
+
+def given(text: str) -> Iterator[tuple[str, str]]:
+    """Yield each parameter of a file with its value; of an object its parts, such as `chat.model`.
+
+    Settings and secrets are told by their own names.
+    """
+    within = ""
+    for line in text.splitlines():
+        found = LINE.match(line)
+        if found and line.startswith("param "):
+            within = "" if found[1] in {"appSettings", "credentialIds"} else f"{found[1]}."
+            yield found[1], found[2]
+        elif found:
+            yield within + found[1], found[2]
+
+
+def variables(text: str) -> dict[str, str]:
+    """Return the variable that each parameter is read from."""
+    read = (
+        (name, re.search(r"readEnvironmentVariable\('(\w+)'", value)) for name, value in given(text)
+    )
+    return {name: found[1] for name, found in read if found}
 
 
 def the_parameter_file_reads_each_value_from_its_own_variable(project: Project) -> Iterator[str]:
     """infra/main.bicepparam: the variable of each parameter and setting has its name."""
-    for name, variable in READ.findall(project.text("infra/main.bicepparam")):
-        words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=4j)(?=[A-Z])", "_", name).upper()
+    for name, variable in variables(project.text("infra/main.bicepparam")).items():
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=4j)(?=[A-Z])|\.", "_", name).upper()
         words = words.replace("OPEN_AI", "OPENAI")
         if variable != OWN_NAMES.get(name, words):
             yield f"infra/main.bicepparam: {name} is read from {variable}"
@@ -176,7 +212,17 @@ def _written(default: Any) -> str:
     return f"{default:g}" if isinstance(default, float) else str(default)
 
 
+LEFT_OUT = {".*", "drift/local", "infra", "local.settings.json", "tests"}
+
+
+def what_is_deployed_is_the_function_alone(project: Project) -> Iterator[str]:
+    """Secrets of a machine, commands and tests stay where they are."""
+    missing = LEFT_OUT - set(project.text(".funcignore").split())
+    yield from (f".funcignore: {line} is missing" for line in sorted(missing))
+
+
 RULES: tuple[Rule, ...] = (
+    what_is_deployed_is_the_function_alone,
     the_host_is_set_up_as_meant,
     the_function_gives_up_before_the_platform,
     azd_runs_the_hooks_and_builds_nothing_on_azure,

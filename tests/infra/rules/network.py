@@ -157,7 +157,7 @@ def private_endpoints_lead_to_each_store_by_its_name(project: Project) -> Iterat
             if not zones <= made:
                 yield f"{way.name}: {one['name']}: no zone of {sorted(zones - made)} is made"
             wanted = set(ZONES[_link(one)["groupIds"][0]])
-            if _target(one) == way["openAiExistingId"]:
+            if _target(one) in {way["openAiExistingId"], *way["foundryExistingIds"]}:
                 wanted |= set(MORE_ZONES)
             if zones != (wanted if way["privateDnsZonesEnabled"] else set()):
                 yield f"{way.name}: {one['name']}: zones {sorted(zones ^ wanted)}"
@@ -168,7 +168,8 @@ def _stores(way: Way) -> dict[str, list[str]]:
     if way["existingEndpointsEnabled"]:
         for secret in way["credentialIds"].values():
             stores[secret.lower().split("/secrets/")[0]] = ["vault"]
-        stores[way["openAiExistingId"].lower()] = ["account"]
+        for account in (way["openAiExistingId"], *way["foundryExistingIds"]):
+            stores[account.lower()] = ["account"]
         stores[way["redisExistingId"].lower()] = ["redisEnterprise"]
     return {store: part for store, part in stores.items() if store}
 

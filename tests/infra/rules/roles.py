@@ -41,10 +41,8 @@ def everybody_has_the_least_roles(project: Project) -> Iterator[str]:
 def grant_of(way: Way, one: Body) -> Grant:
     """Return the grant of an assignment; what it names wrongly stands in it as it is."""
     properties = one["properties"]
-    people = {
-        way["developerPrincipalId"]: ("the developer", way["developerPrincipalType"]),
-        way["vaultOfficerPrincipalId"]: ("the operator", way["vaultOfficerPrincipalType"]),
-    }
+    named = {"the developer": way["developer"], "the operator": way["vaultOfficer"]}
+    people = {one["id"]: (who, one["type"]) for who, one in named.items() if one}
     principal = properties["principalId"]
     if principal.startswith("[reference(") and principal.endswith(".principalId]"):
         people[principal] = ("the function", "ServicePrincipal")
@@ -61,7 +59,12 @@ def grant_of(way: Way, one: Body) -> Grant:
 
 def _thing(way: Way, scope: str) -> str:
     known = {one["id"] for one in way.resources()} | {
-        str(one) for one in [*way.parameters.values(), *way["credentialIds"].values()]
+        str(one)
+        for one in [
+            *way.parameters.values(),
+            *way["credentialIds"].values(),
+            *way["foundryExistingIds"],
+        ]
     }
     provider, *rest = scope.rsplit("/providers/", maxsplit=1)[-1].split("/")
     thing = THINGS.get("/".join([provider, *rest[::2]]))
@@ -73,14 +76,14 @@ def _thing(way: Way, scope: str) -> str:
         return "token of Milvus"
     if scope == way.credential("RERANK_KEY"):
         return "key of the reranker"
-    if scope == way["rerankExistingId"]:
-        return "reranker"
+    if scope in way["foundryExistingIds"]:
+        return "Foundry"
     keys = scope == way.credential("PROJECT_KEYS") or scope.endswith("/secrets/project-keys")
     return "keys" if keys else thing
 
 
 def _least(way: Way) -> list[Grant]:
-    developer, operator = way["developerPrincipalId"], way["vaultOfficerPrincipalId"]
+    developer, operator = way["developer"], way["vaultOfficer"]
     keys = way["authMode"] == "keys"
     grants = {
         ("the function", "Storage Blob Data Owner", "storage account"): True,
@@ -101,7 +104,7 @@ def _least(way: Way) -> list[Grant]:
         ("the function", "Key Vault Secrets User", "key of the reranker"): way.credential(
             "RERANK_KEY"
         ),
-        ("the function", "Cognitive Services User", "reranker"): way["rerankExistingId"],
+        ("the function", "Cognitive Services User", "Foundry"): way["foundryExistingIds"],
     }
     return [grant for grant, given in grants.items() if given]
 

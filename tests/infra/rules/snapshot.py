@@ -41,7 +41,7 @@ MADE: dict[str, Callable[[Way], Any]] = {
     NETWORK: lambda way: way.private and not way["existingAppSubnetId"],
     GATEWAY: lambda way: MADE[NETWORK](way) and way["natGatewayEnabled"],
     ZONE: lambda way: way.private and way["privateDnsZonesEnabled"],
-    LINK_SCOPE: lambda way: way.private,
+    LINK_SCOPE: lambda way: way.private and not way["existingMonitorScopeId"],
 }
 """Whether a type is created, by the parameters of the way."""
 
@@ -66,7 +66,7 @@ def what_is_asked_for_is_created_and_nothing_else(project: Project) -> Iterator[
         groups = [one["name"] for one in way.resources(RESOURCE_GROUP)]
         given = f"rg-drift-{way['environmentName']}-{way['location']}"[:90]
         yield from differences(
-            [way["resourceGroupName"] or given], groups, f"{way.name}: resource group"
+            [way["ownNames"].get("resourceGroup") or given], groups, f"{way.name}: resource group"
         )
 
 
@@ -95,9 +95,9 @@ def settings_are_those_that_are_read(project: Project) -> Iterator[str]:
         computed = {
             "AUTH_MODE": way["authMode"],
             "MAX_INFLIGHT": str(way["httpConcurrency"]),
-            "OAI_EMBED_DEPLOYMENT_NAME": way["embeddingDeploymentName"],
-            "OAI_EMBED_MODEL_NAME": way["embeddingModelName"],
-            "OAI_MODEL": given.get("OAI_MODEL") or way["chatDeploymentName"],
+            "OAI_EMBED_DEPLOYMENT_NAME": way["embedding"]["deployment"],
+            "OAI_EMBED_MODEL_NAME": way["embedding"]["model"],
+            "OAI_MODEL": given.get("OAI_MODEL") or way["chat"]["deployment"],
         }
         wanted = {**given, **computed, "AzureWebJobsStorage__credential": "managedidentity"}
         set_so = {name: found.get(name) for name in wanted}

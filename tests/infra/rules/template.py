@@ -28,7 +28,7 @@ WAITS = {
     # the service answers 409 to two of these at a time
     "module functionApp": {"noScmPassword": {"noFtpPassword"}, "easyAuth": {"noScmPassword"}},
     "module network": {"subnets endpoints": {"subnets app"}},
-    "module monitoring": {"scopedResources component": {"scopedResources workspace"}},
+    "module monitorScope": {"scopedResources component": {"scopedResources workspace"}},
     "module storage": {"lifecycle": {"blobs"}},
     "module endpoints": {"privateDnsZoneGroups": {"privateEndpoints", "zone"}},
 }
@@ -58,7 +58,7 @@ def an_output_holds_no_secret(project: Project) -> Iterator[str]:
         secure = [
             f"parameters('{name}')"
             for name, one in template.get("parameters", {}).items()
-            if one["type"].startswith("secure")
+            if one.get("type", "").startswith("secure")
         ]
         for name, one in template.get("outputs", {}).items():
             value = str(one.get("value", one.get("copy")))

@@ -159,6 +159,12 @@ def canonical_ending(name: str) -> str:
     return _NAMED.get(PurePosixPath(name).name.split(".")[0].lower(), ending)
 
 
+def module_of(ending: str) -> str:
+    """Return the name of the module that reads files of an ending; empty where none here does."""
+    kind = _BY_ENDING.get(ending)
+    return kind.module if kind else ""
+
+
 def reader_of(ending: str) -> Callable[[bytes], Read]:
     """Return what reads files of an ending; its parser is loaded only now."""
     kind = _BY_ENDING[ending]

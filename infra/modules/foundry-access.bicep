@@ -1,4 +1,4 @@
-// Lets the function use the reranker of a Foundry resource that is there, without a key.
+// Lets the function use the models of a Foundry resource that is there, such as Claude or a reranker, without a key.
 targetScope = 'resourceGroup'
 
 @description('Name of the Foundry resource.')
@@ -13,7 +13,7 @@ resource account 'Microsoft.CognitiveServices/accounts@2025-06-01' existing = {
   name: accountName
 }
 
-resource functionRanksTexts 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+resource functionUsesModels 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
   scope: account
   name: guid(account.id, principalId, cognitiveServicesUser)
   properties: {
