@@ -215,6 +215,7 @@ ROUTES = (
     Route("GET", "health/live", probes.health_live, is_open=True),
     Route("GET", "health/ready", probes.health_ready),
     Route("GET", "health/neo4j", probes.health_neo4j, id="healthGraph"),
+    Route("GET", "metrics", probes.metrics, is_described=False),
     Route("GET", "openapi.yaml", openapi),
     Route("GET", "openapi-3.0.json", openapi_3_0, id="openapiOlder"),
 )

@@ -66,6 +66,9 @@ class AccessSettings(SettingsGroup):
     website_auth_enabled: str | None = None
     """the platform sets it where its authentication is on, and nobody else should; mode `easyauth`
     answers 503 unless it is `true`"""
+    enable_metrics: bool = False
+    """`true` opens `GET /metrics` to whoever may ask
+    ([observability.md](observability.md#prometheus-and-grafana)); it answers 404 otherwise"""
 
     @field_validator("*", mode="before")
     @classmethod

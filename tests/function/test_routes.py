@@ -39,6 +39,7 @@ show_page_file GET rag/{*file}
 health_live GET health/live
 health_ready GET health/ready
 health_neo4j GET health/neo4j
+metrics GET metrics
 openapi GET openapi.yaml
 openapi_3_0 GET openapi-3.0.json
 """

@@ -85,6 +85,8 @@ def test_serve_prints_one_document_and_takes_a_document_before_anything_is_inges
     at = {"url": f"{serving['url']}/documents", "timeout": PATIENCE_S, "trust_env": False}
     first = {"project_id": "first", "id": "ferry", "text": "The ferry leaves at noon."}
     assert httpx2.post(json=first, **at).json()["outcome"] == "added"
+    counted = httpx2.get(f"{serving['url']}/metrics", trust_env=False)
+    assert "gen_ai_client_operation_duration_seconds_count" in counted.text
     deleting = ("projects", "delete", "--project", "first", "--yes")
     done = command(*deleting, "--data-dir", serving["data"])
     assert done.returncode == 0, done.stderr

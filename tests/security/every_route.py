@@ -32,6 +32,7 @@ ROUTES = (
     ("GET", "/health/live"),
     ("GET", "/health/ready"),
     ("GET", "/health/neo4j"),
+    ("GET", "/metrics"),
     ("GET", "/openapi.yaml"),
     ("POST", "/feedback"),
     ("GET", "/usage"),

@@ -74,7 +74,7 @@ async def serve(
     if port:
         check_port(port)
 
-    access = {} if auth is None else dict(servers.WITHOUT_KEYS)
+    access = {"ENABLE_METRICS": "true"} | ({} if auth is None else servers.WITHOUT_KEYS)
     if not settings.environment().get("MAX_DOCUMENT_MB"):
         access["MAX_DOCUMENT_MB"] = str(MOST_DOCUMENT_MB)
     async with servers.running(stack_options, access) as (stack, values):
