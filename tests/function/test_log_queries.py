@@ -132,12 +132,12 @@ async def log(
     assert await ask_nodes() == 500
     environment.setenv("NEO4J_URI", f"bolt://127.0.0.1:{nowhere}")
     assert await ask() == 500
+    environment.setenv("NEO4J_PASSWORD", "@Microsoft.KeyVault(SecretUri=https://v.example/s)")
+    assert await ask() == 500
     key, opens = entry("other", ["other-project"])
     use_keys(environment, opens)
     assert await ask(authorization="Bearer wrong") == 401
     assert await ask(authorization=f"Bearer {key}") == 403
-    environment.setenv("NEO4J_PASSWORD", "@Microsoft.KeyVault(SecretUri=https://v.example/s)")
-    assert await ask() == 500
 
     for server in ("vector_store", "quota_counting", "embedding_cache", "answer_cache"):
         CircuitBreaker(server, time.monotonic).fail("it does not answer")

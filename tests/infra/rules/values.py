@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from ipaddress import ip_network
+from operator import itemgetter
 from typing import Any
 
 from tests.infra.differences import differences
@@ -170,8 +171,9 @@ def the_models_are_those_that_are_asked_for(project: Project) -> Iterator[str]:
         models = [] if way["openAiMode"] == "existing" else [way["embedding"]]
         if models and way["appSettings"].get("CHAT_PROVIDER") != "anthropic":
             models.append(way["chat"])
-        found = sorted(map(_deployed, way.resources(f"{OPENAI}/deployments")), key=str)
-        yield from differences(sorted(models, key=str), found, f"{way.name}: models")
+        found = [_deployed(one) for one in way.resources(f"{OPENAI}/deployments")]
+        wanted, found = (sorted(some, key=itemgetter("deployment")) for some in (models, found))
+        yield from differences(wanted, found, f"{way.name}: models")
 
 
 def _deployed(one: Body) -> Body:
