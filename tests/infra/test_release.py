@@ -29,7 +29,8 @@ STAND_INS = {
       *environment=production*) cat "$HERE/deployments" ;;
       *deployments/*) case "$*" in *"/$WORKED/"*) echo true ;; *) echo false ;; esac ;;
       "run list "*" --branch v1 "*) echo 71; echo 70 ;;
-      "run download 70 "*) [ "$KEPT" = 70 ] && mkdir -p build/before && touch build/before/package.zip ;;
+      "run download 70 "*) [ "$KEPT" = 70 ] && mkdir -p build/before &&
+        touch build/before/package.zip ;;
       *) exit 1 ;;
     esac""",
 }
@@ -62,7 +63,7 @@ def deployed() -> Iterator[Deployed]:
             self.end_headers()
             self.wfile.write(ANSWER)
 
-        do_POST = do_GET
+        do_POST = do_GET  # noqa: N815 - the library's name
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""
@@ -99,7 +100,11 @@ def run(tmp_path: Path, deployed: Deployed) -> Ran:
         }
         done = subprocess.run(  # noqa: S603 - our own words
             ["/bin/sh", str(ROOT / "infra/hooks" / script)],
-            **{"capture_output": True, "text": True, "check": False, "env": given, "cwd": tmp_path},
+            capture_output=True,
+            text=True,
+            check=False,
+            env=given,
+            cwd=tmp_path,
         )
         assert KEY not in done.stdout + done.stderr
         assert ANSWER.decode() not in done.stdout + done.stderr

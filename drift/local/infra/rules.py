@@ -109,8 +109,9 @@ def instances(values: Values) -> Iterator[Finding]:
     """Warm instances of which one can be drained while another answers."""
     if values.get("alwaysReadyInstances") == 1:
         text = (
-            "is 1: one instance alone is drained every 30 to 60 minutes, and drops what it answers; "
-            "set ALWAYS_READY_INSTANCES to 0 or at least 2 (Azure/azure-functions-host#11632)"
+            "is 1: one instance alone is drained every 30 to 60 minutes, and drops what it "
+            "answers; set ALWAYS_READY_INSTANCES to 0 or at least 2 "
+            "(Azure/azure-functions-host#11632)"
         )
         yield Finding("alwaysReadyInstances", "note", text)
 
