@@ -29,8 +29,8 @@ def rotate(
     It runs in the root of the repository, by the Azure CLI, with azd's environment or the variables
     AZURE_RESOURCE_GROUP, AZURE_FUNCTION_NAME and SERVICE_API_URI.
     """
-    options.refuse((setting == "NEO4J_PASSWORD") != (user is not None), "goes with NEO4J_PASSWORD")
-    options.refuse((setting == "PROJECT_KEYS") != (file is not None), "goes with PROJECT_KEYS")
+    options.refuse((setting == "NEO4J_PASSWORD") != bool(user), "--user goes with NEO4J_PASSWORD")
+    options.refuse((setting == "PROJECT_KEYS") != bool(file), "--file goes with PROJECT_KEYS")
 
     async def work() -> None:
         from drift.core.errors import LocalStackError

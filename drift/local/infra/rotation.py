@@ -6,12 +6,12 @@ The new one works before the function is told, and the old one until the functio
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import secrets
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -28,7 +28,7 @@ _REFRESH = "/config/configreferences/appsettings/refresh?api-version=2022-03-01"
 
 @dataclass(frozen=True, slots=True)
 class DeployedFunction:
-    """A function on Azure, by the variables that azd has of it, and the clone that it is of.
+    """A function on Azure, by this shell's variables and azd's, and the clone that it is of.
 
     The longest request, and the longest life of a connection to the graph, end before `wait_s`.
     """
@@ -77,8 +77,8 @@ class DeployedFunction:
     def asking(self) -> Change:
         """Return how the function is asked whether it works."""
         smoke = self.root / "infra/hooks/smoke.sh"
-        environment = {**os.environ, **self.environment}
-        return f"Ask it whether it works ({smoke}).", lambda: _run(str(smoke), env=environment)
+        ask = partial(_run, str(smoke), env=self.environment)
+        return f"Ask it whether it works ({smoke}).", ask
 
     async def _az(self, words: str, *more: str) -> str:
         group, name = map(self.environment.get, ("AZURE_RESOURCE_GROUP", "AZURE_FUNCTION_NAME"))
