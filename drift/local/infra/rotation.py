@@ -11,7 +11,6 @@ import secrets
 import tempfile
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -77,14 +76,14 @@ class DeployedFunction:
     def asking(self) -> Change:
         """Return how the function is asked whether it works."""
         smoke = self.root / "infra/hooks/smoke.sh"
-        ask = partial(_run, str(smoke), env=self.environment)
-        return f"Ask it whether it works ({smoke}).", ask
+        return f"Ask it whether it works ({smoke}).", lambda: _run(str(smoke), env=self.environment)
 
     async def _az(self, words: str, *more: str) -> str:
         group, name = map(self.environment.get, ("AZURE_RESOURCE_GROUP", "AZURE_FUNCTION_NAME"))
         if not (group and name):
-            names = "AZURE_RESOURCE_GROUP or AZURE_FUNCTION_NAME"
-            raise LocalStackError(f"{names} is not set: take both from the deployment's outputs.")
+            raise LocalStackError(
+                "AZURE_RESOURCE_GROUP or AZURE_FUNCTION_NAME is not set: see azd."
+            )
         place = ("--resource-group", group, "--name", name, "--output", "tsv")
         return await _run("az", *words.split(), *place, *more)
 

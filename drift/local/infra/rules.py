@@ -110,8 +110,7 @@ def instances(values: Values) -> Iterator[Finding]:
     if values.get("alwaysReadyInstances") == 1:
         text = (
             "is 1: one instance alone is drained every 30 to 60 minutes, and drops what it "
-            "answers; set ALWAYS_READY_INSTANCES to 0 or at least 2 "
-            "(Azure/azure-functions-host#11632)"
+            "answers (azure-functions-host#11632); set ALWAYS_READY_INSTANCES to 0 or at least 2"
         )
         yield Finding("alwaysReadyInstances", "note", text)
 
