@@ -82,7 +82,7 @@ class DeployedFunction:
         group, name = map(self.environment.get, ("AZURE_RESOURCE_GROUP", "AZURE_FUNCTION_NAME"))
         if not (group and name):
             raise LocalStackError(
-                "AZURE_RESOURCE_GROUP or AZURE_FUNCTION_NAME is not set: see azd."
+                "AZURE_RESOURCE_GROUP or AZURE_FUNCTION_NAME is not set: azd has both as outputs."
             )
         place = ("--resource-group", group, "--name", name, "--output", "tsv")
         return await _run("az", *words.split(), *place, *more)
