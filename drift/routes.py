@@ -16,7 +16,7 @@ from drift.contracts.chat_completions import (
     CompletionRequest,
 )
 from drift.contracts.dify import DifyError, DifyRequest, DifyResponse
-from drift.contracts.documents import IndexedOut, NewDocument
+from drift.contracts.documents import DocumentChange, IndexedOut, NewDocument
 from drift.contracts.evidence import EvidenceAnswer
 from drift.contracts.feedback import Feedback, FeedbackPage
 from drift.contracts.nodes import NewNode, NodeChange, NodeOut
@@ -174,6 +174,16 @@ ROUTES = (
         opens=lambda service: service.require_indexing(),
     ),
     Route(
+        "PATCH",
+        documents.DOCUMENT,
+        documents.change_document,
+        errors=(*_WITH_BODY, 404, 409),
+        query=ProjectParameters,
+        body=DocumentChange,
+        opens=lambda service: service.require_indexing(),
+        status=204,
+    ),
+    Route(
         "DELETE",
         documents.DOCUMENT,
         documents.remove_document,
@@ -205,6 +215,7 @@ ROUTES = (
     Route("GET", "health/live", probes.health_live, is_open=True),
     Route("GET", "health/ready", probes.health_ready),
     Route("GET", "health/neo4j", probes.health_neo4j, id="healthGraph"),
+    Route("GET", "metrics", probes.metrics, is_described=False),
     Route("GET", "openapi.yaml", openapi),
     Route("GET", "openapi-3.0.json", openapi_3_0, id="openapiOlder"),
 )

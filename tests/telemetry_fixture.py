@@ -67,7 +67,10 @@ def _telemetry() -> Recorded:
     trace.set_tracer_provider(provider)
     delta = AggregationTemporality.DELTA
     reader = InMemoryMetricReader(preferred_temporality={Counter: delta, Histogram: delta})
-    metrics.set_meter_provider(MeterProvider([reader], shutdown_on_exit=False))
+    if isinstance(there := metrics.get_meter_provider(), MeterProvider):
+        there.add_metric_reader(reader)  # an earlier test has asked for what Prometheus reads
+    else:
+        metrics.set_meter_provider(MeterProvider([reader], shutdown_on_exit=False))
     return Recorded(exporter, reader)
 
 

@@ -116,6 +116,7 @@ def _cited(citation: Citation, located: Mapping[str, Chunk]) -> CitationOut:
     begins = None if chunk.start is None else chunk.start + citation.at
     return cited.model_copy(
         update={
+            "document_id": chunk.document_id or None,
             "page": page_of(citation, chunk),
             "heading": chunk.heading or None,
             "place": place_of(chunk) or None,

@@ -20,7 +20,7 @@ from drift.client.event_stream import ACCEPT, ServerEvent, read_events
 from drift.client.problems import error_from
 from drift.client.sender import Sender
 from drift.contracts.answer import Problem, TraceNode
-from drift.contracts.documents import MAX_DOCUMENT_BYTES, IndexedOut
+from drift.contracts.documents import MEGABYTE, MOST_DOCUMENT_MB, IndexedOut
 from drift.contracts.evidence import EvidenceAnswer
 from drift.contracts.feedback import Reason
 from drift.contracts.filter import Filter
@@ -287,7 +287,7 @@ def _run_of(event_id: str) -> str:
 def _beginning(path: Path) -> bytes:
     """Return a file, of one that is too large as much as shows that."""
     with path.open("rb") as file:
-        return file.read(MAX_DOCUMENT_BYTES + 1)
+        return file.read(MOST_DOCUMENT_MB * MEGABYTE + 1)
 
 
 def _in_path(value: str) -> str:

@@ -24,14 +24,16 @@ EndedBy = Literal["max_seconds", "max_followups", "max_tokens"]
 class CitationOut(BaseModel):
     """Evidence as callers get it: `span` is verbatim text of the chunk.
 
-    With `locations`, the other fields say where it stands, as far as the graph knows: the page, the
-    path of headings, which of the document's chunks ("12 of 42"), the characters `start` to `end`
-    of the document's text, from 0, and where the document is from. What is not known is left out.
+    With `locations`, the other fields say where it stands, as far as the graph knows: the id of the
+    document, the page, the path of headings, which of the document's chunks ("12 of 42"), the
+    characters `start` to `end` of the document's text, from 0, and where the document is from. What
+    is not known is left out.
     """
 
     chunk_id: str
     span: str
     document_name: str
+    document_id: str | None = Field(default=None, exclude_if=is_unknown)
     page: int | str | None = Field(default=None, exclude_if=is_unknown)
     heading: str | None = Field(default=None, exclude_if=is_unknown)
     place: str | None = Field(default=None, exclude_if=is_unknown)

@@ -7,12 +7,14 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, Field, StringConstraints, TypeAdapter
 
 from drift.contracts.attributes import DocumentAttributes
-from drift.contracts.body import plain_text
+from drift.contracts.body import Body, plain_text
 from drift.contracts.parameters import Parameters
 from drift.contracts.request import ProjectId, problem_with
 from drift.core import source_uri
 
-MAX_DOCUMENT_BYTES = 1024 * 1024
+MOST_DOCUMENT_MB = 50
+"""No setting allows more: as much as an ingest reads of one file."""
+MEGABYTE = 1024 * 1024
 
 
 def _address(value: str) -> str:
@@ -54,6 +56,12 @@ class RawDocument(Parameters):
 
     id: DocumentId
     project_id: ProjectId | None = None
+
+
+class DocumentChange(Body):
+    """What becomes of a document as it stands: one that is `off` is seen by no question."""
+
+    off: bool
 
 
 class IndexedOut(BaseModel):

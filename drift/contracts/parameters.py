@@ -88,8 +88,13 @@ FilterText = Annotated[
 
 
 class DocumentsParameters(PageParameters):
-    """Which page of documents, of those that fit a filter."""
+    """Which page of documents, of those that fit a filter and are called so."""
 
+    q: Annotated[
+        str,
+        Field(max_length=200, description="What the name or the id holds, large or small."),
+        AfterValidator(plain_text),
+    ] = ""
     filter: FilterText = None
 
 

@@ -45,7 +45,8 @@ class ProjectOut(BaseModel):
     """What a project holds, counted; all zero where it is not there.
 
     `embedding_models` made its vectors and `written_at` is when it was last written, ISO 8601 in
-    UTC; both are known of what this project's own ingestion wrote.
+    UTC; both are known of what this project's own ingestion wrote. `questions` are up to 12 to
+    begin with, each answered by a passage that the caller may read.
     """
 
     id: str
@@ -55,6 +56,7 @@ class ProjectOut(BaseModel):
     communities: int
     embedding_models: tuple[str, ...]
     written_at: str | None
+    questions: tuple[str, ...] = ()
 
 
 class ProjectRead(ProjectOut):
@@ -84,6 +86,8 @@ class DocumentOut(DocumentName):
     created_at: datetime | None = Field(default=None, exclude_if=operator.not_)
     updated_at: datetime | None = Field(default=None, exclude_if=operator.not_)
     media_type: str | None = Field(default=None, exclude_if=operator.not_)
+    source: str | None = Field(default=None, exclude_if=operator.not_)
+    off: bool = Field(default=False, exclude_if=operator.not_)
 
 
 class DocumentsPage(BaseModel):

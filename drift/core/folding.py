@@ -15,6 +15,7 @@ _TABLE = str.maketrans(
     | dict.fromkeys("\u00ad\u200b\u200c\u200d\u2060\ufeff", "")
 )
 """Ligatures, letters of full width, and the soft hyphen, zero-width spaces and joiners."""
+_IN_TABLE = re.compile(f"[{''.join(map(chr, _TABLE))}]")
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -27,9 +28,11 @@ def as_typed(text: str) -> str:
     """
     if text.isascii() and "-\n" not in text:
         return text
-    plain = unicodedata.normalize("NFC", text.translate(_TABLE))
+    # Most texts have none of these, and to translate one is slow.
+    whole = text.translate(_TABLE) if _IN_TABLE.search(text) else text
+    plain = unicodedata.normalize("NFC", whole)
     return re.sub(
-        r"(?<=[^\W\d_])[-\u2010][ \t]*\n\f?[ \t]*(?=[^\W\d_])",
+        r"[-\u2010](?<=[^\W\d_].)[ \t]*\n\f?[ \t]*(?=[^\W\d_])",
         lambda broken: _rest(plain, broken),
         plain,
     )

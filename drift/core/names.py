@@ -23,9 +23,12 @@ def normalised_title(title: str) -> str:
     Case is folded, spaces are collapsed, and punctuation is cut off both ends, but for `_`, `+` and
     `#`: `__init__`, `C++` and `C#` remain themselves, and so does a title of punctuation alone.
     """
-    folded = plain_text(title)
+    return _key_of(plain_text(title))
+
+
+def _key_of(plain: str) -> str:
     # An index refuses a value of more than 8,164 bytes, which a character is up to four of.
-    return (_without_edges(folded) or folded)[:1000]
+    return (_without_edges(plain) or plain)[:1000]
 
 
 def plain_text(text: str) -> str:
@@ -59,8 +62,9 @@ def linking_keys(text: str, most: int) -> tuple[str, ...]:
         if len(found) >= most:
             break
         if next(filter(str.isalnum, word), "").isupper():
+            run = [*map(plain_text, words[at : at + 6])]
             for n in range(6, 0, -1):
-                if key := _without_possessive(normalised_title(" ".join(words[at : at + n]))):
+                if key := _without_possessive(_key_of(" ".join(run[:n]))):
                     found[key] = None
 
     return tuple(found)[:most]
@@ -76,18 +80,20 @@ def _without_edges(text: str) -> str:
 
 
 def _is_edge(character: str) -> bool:
-    return character not in "_+#" and unicodedata.category(character)[0] in "PSZC"
+    is_sign = not character.isalnum() and character not in "_+#"
+    return is_sign and unicodedata.category(character)[0] in "PSZC"
 
 
 def title_keys(question: str) -> tuple[str, ...]:
     """Return the titles that a question may name, as keys: runs of one to six words, long first."""
     quotes = "`'\"‘’“”«»"
     words = question.split()
+    plain = [*map(plain_text, words)]
     keys: dict[str, None] = {}
     for length in range(min(6, len(words)), 0, -1):
         for start in range(len(words) - length + 1):
             run = words[start : start + length]
-            key = normalised_title(" ".join(run))
+            key = _key_of(" ".join(plain[start : start + length]))
             if key and (length > 1 or key not in STOP_WORDS or run[0][0] in quotes):
                 keys.update(dict.fromkeys((key, _without_possessive(key))))
 
@@ -96,7 +102,7 @@ def title_keys(question: str) -> tuple[str, ...]:
 
 
 def _without_possessive(key: str) -> str:
-    return re.sub(r"['’]s$", "", key)
+    return key[:-2] if key.endswith(("'s", "’s")) else key
 
 
 def name_parts(question: str) -> tuple[str, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from drift.evidence.text import is_measure, tokens
 
@@ -20,46 +19,55 @@ def near_duplicates(texts: Iterable[str]) -> Iterator[bool]:
     It does not repeat one that has another number between the same words. Words are tokens, so that
     an ideograph is one, and a text of fewer is one run.
     """
-    kept: list[_Runs] = []
+    kept: list[tuple[str, frozenset[int]]] = []
     seen: set[int] = set()
     for text in texts:
-        runs = _Runs.of(text)
+        runs = _runs(text)
         # A text of which all kept ones together hold too little repeats none of them.
-        may_be = bool(runs.runs) and len(runs.runs & seen) >= SAME_SHARE * len(runs.runs)
-        is_duplicate = may_be and any(runs.repeats(other) for other in kept)
+        may_be = bool(runs) and len(runs & seen) >= SAME_SHARE * len(runs)
+        is_duplicate = may_be and any(
+            _share(runs, others) >= SAME_SHARE and not _differ(text, other)
+            for other, others in kept
+        )
         if not is_duplicate:
-            kept.append(runs)
-            seen |= runs.runs
+            kept.append((text, runs))
+            seen |= runs
         yield is_duplicate
 
 
-class _Runs(NamedTuple):
-    """The runs of words of a text, and its numbers by the words around them."""
+# Kept, because the chunks of a search are fused again with those that their titles lead to.
+@lru_cache(maxsize=128)
+def _runs(text: str) -> frozenset[int]:
+    """Return the runs of five words of a text."""
+    words = _words(text)
+    runs = frozenset(map(hash, zip(*(words[start:] for start in range(5)), strict=False)))
+    return runs or frozenset([hash(tuple(words))] if words else ())
 
-    runs: frozenset[int]
-    numbers: Mapping[int, frozenset[str]]
 
-    # Kept, because the chunks of a search are fused again with those that their titles lead to.
-    @classmethod
-    @lru_cache(maxsize=128)
-    def of(cls, text: str) -> _Runs:
-        if len(text) > 2 * END_CHARS:
-            text = f"{text[:END_CHARS]} {text[-END_CHARS:]}"
-        words = tokens(text) or text.split()
-        runs = set(map(hash, zip(*(words[start:] for start in range(5)), strict=False)))  # of five
-        numbers: defaultdict[int, set[str]] = defaultdict(set)
-        for at, word in enumerate(words):
-            if is_measure(word):
-                around = (*words[max(0, at - 2) : at], "", *words[at + 1 : at + 3])
-                numbers[hash(around)].add(word)
+@lru_cache(maxsize=128)
+def _numbers(text: str) -> Mapping[int, set[str]]:
+    """Return the numbers of a text by the words around them."""
+    numbers: defaultdict[int, set[str]] = defaultdict(set)
+    words = _words(text)
+    for at, word in enumerate(words):
+        if is_measure(word):
+            around = (*words[max(0, at - 2) : at], "", *words[at + 1 : at + 3])
+            numbers[hash(around)].add(word)
+    return numbers
 
-        if words and not runs:
-            runs = {hash(tuple(words))}
-        return cls(frozenset(runs), {at: frozenset(found) for at, found in numbers.items()})
 
-    def repeats(self, other: _Runs) -> bool:
-        both = len(self.runs & other.runs)
-        if both < SAME_SHARE * (len(self.runs) + len(other.runs) - both):
-            return False
-        shared = self.numbers.keys() & other.numbers.keys()
-        return not any(self.numbers[at].isdisjoint(other.numbers[at]) for at in shared)
+def _words(text: str) -> list[str]:
+    if len(text) > 2 * END_CHARS:
+        text = f"{text[:END_CHARS]} {text[-END_CHARS:]}"
+    return tokens(text) or text.split()
+
+
+def _share(runs: frozenset[int], others: frozenset[int]) -> float:
+    both = len(runs & others)
+    return both / (len(runs) + len(others) - both)
+
+
+def _differ(text: str, other: str) -> bool:
+    """Tell whether the texts have different numbers between the same words."""
+    one, two = _numbers(text), _numbers(other)
+    return any(one[at].isdisjoint(two[at]) for at in one.keys() & two.keys())

@@ -60,13 +60,16 @@ _MEASURES = frozenset(map(folded, {*CARDINALS, *SCALES, *UNITS, *MONTHS}))
 _EAST = any_of(word for word in _EXACT if word > "\u0e00")
 _UNIT_SIGNS, _RELATIONS = "%‰°$¢£¥€₩₹₽", "<>=±≠≤≥"
 _LETTERS = rf"[^\W\d_{UNSPACED}]"
+# Most words are told by what ends them, and most signs between words begin none: looked at first.
+_BETWEEN = r" \n.,;:()'\""
 _TOKEN = re.compile(
+    rf"[a-z]++(?=[{_BETWEEN}])|(?=[^{_BETWEEN}])(?:"
     # The scripts of India have vowels that are signs of their own.
     rf"{_LETTERS}++(?:[\u0900-\u0963\u0966-\u0dff]++{_LETTERS}*+)*+(?:(?:\+\+?|#)(?![^\W_]))?"
     rf"|(?:(?<![^\W_{UNSPACED}])-)?\d+(?:[.,:/'-]\d+)*"
     rf"|(?=[{UNSPACED}])(?:{_EAST}|.)"
     rf"|[{_UNIT_SIGNS}]"
-    rf"|(?:(?<=[\w)])|(?<=[\w)] ))(?:!=|[{_RELATIONS}]+)(?= ?[\w(-])"
+    rf"|(?=[!{_RELATIONS}])(?:(?<=[\w)])|(?<=[\w)] ))(?:!=|[{_RELATIONS}]+)(?= ?[\w(-]))"
 )
 
 
@@ -78,13 +81,14 @@ def tokens(text: str) -> list[str]:
     """
     plain = folded(text)
     if not plain.isascii():
-        signs = str.maketrans("\u2010\u2011\u2012\u2013\u2014\u2212\u2019\u2044", "------'/")
-        plain = plain.translate(signs)
+        signs = zip("\u2010\u2011\u2012\u2013\u2014\u2212\u2019\u2044", "------'/", strict=True)
+        for sign, plainer in signs:
+            plain = plain.replace(sign, plainer)
     if "n't" in plain or "can" in plain:
         plain = re.sub(r"\b(can)(?:'t|not)\b|n't\b", r"\1 not", plain)
     return _TOKEN.findall(
         re.sub(
-            r"(?<![\w.,])\d{1,3}([ .,'])\d{3}(?:\1\d{3}){0,4}+(?!\1?\d)",
+            r"\d(?<![\w.,]\d)\d{0,2}([ .,'])\d{3}(?:\1\d{3}){0,4}+(?!\1?\d)",
             lambda one: one[0].replace(one[1], ""),
             plain,
         )
@@ -245,11 +249,11 @@ def is_same_question(one: str, other: str) -> bool:
 def content_words(text: str) -> frozenset[str]:
     """Return a text's words without fillers, case, punctuation, possessives and the plural's s."""
     words = _WORD.findall(re.sub(r"['’]s\b", "", text.casefold()))
-    return frozenset(_singular(word) for word in words if word not in FILLERS)
+    return frozenset([_singular(word) for word in words if word not in FILLERS])
 
 
 def _singular(word: str) -> str:
-    is_plural = word[3:] and word.endswith("s") and not word.endswith("ss")
+    is_plural = word[-1] == "s" and word[-2:] != "ss" and word[3:]
     return word[:-1] if is_plural else word
 
 

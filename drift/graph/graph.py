@@ -273,7 +273,8 @@ class Neo4jGraph:
         inventory = await probe.inventory(lambda known: known.is_settled)
         inventory.require_dimensions(len(vector))
         require_direction(vector)
-        return replace(inventory, schema=self.parameters.seen(inventory.schema))
+        seen = self.parameters.seen(inventory.schema)
+        return inventory if seen == inventory.schema else replace(inventory, schema=seen)
 
     def _compared(self, schema: Schema) -> str:
         """Return the model that a project's own word is compared with; a version says its own."""

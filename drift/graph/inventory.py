@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeVar
 
 from drift.core.deadline import task_group
@@ -33,7 +34,7 @@ MOST_TYPES = 50
 _T = TypeVar("_T")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Inventory:
     """All indexes of the database, and whether its server takes a SEARCH with a filter."""
 
@@ -72,7 +73,7 @@ class Inventory:
         )
         return replace(self.names, community=community, chunk=chunk, fulltext=words)
 
-    @property
+    @cached_property
     def serving(self) -> tuple[Index | None, Index | None, Index | None]:
         """What serves each of them, None where nothing does."""
         community, chunk, fulltext = self.wanted
@@ -82,7 +83,7 @@ class Inventory:
         there = find_index(wanted, self.indexes)
         return there.serving or (there.rival if wanted.yields else None)
 
-    @property
+    @cached_property
     def text_problem(self) -> str:
         """Why the full-text index is not asked; empty where it is."""
         name, index = self.asked.fulltext, self.serving[-1]
@@ -96,7 +97,7 @@ class Inventory:
         absent = ", ".join(sorted(self.schema.text_properties - set(index.properties)))
         return f"{name} does not hold `{absent}`" if absent else ""
 
-    @property
+    @cached_property
     def covers_names(self) -> bool:
         """True when the index of titles answers and holds what the schema searches."""
         properties = tuple(self.schema.name_properties)
@@ -111,7 +112,7 @@ class Inventory:
         may_find = not self.schema.titled_label or self.finds_titles
         return self.is_complete and self.covers_names and may_find
 
-    @property
+    @cached_property
     def finds_titles(self) -> bool:
         """True when documents are found by their titles."""
         properties = ("project_id", "title_key") if self.schema.has_projects else ("title_key",)

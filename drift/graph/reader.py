@@ -27,7 +27,7 @@ from drift.core.errors import FieldProblem, InvalidRequestError
 from drift.graph import reading_rows as rows
 from drift.graph.careful import COLD_TIMEOUT_S
 from drift.graph.connection import Connection
-from drift.graph.cypher import reading, said
+from drift.graph.cypher import overview, reading, said
 from drift.graph.cypher.schema import DEFAULT, Schema
 from drift.graph.parameters import stored_ids
 from drift.graph.rows import text_of
@@ -63,6 +63,7 @@ _BOUNDS: Mapping[str, Any] = {
     "most_named": MOST_NAMED,
     "most_told": MOST_TOLD,
     "most_kinds": MOST_KINDS,
+    "most_questions": 12,
     "most_metadata": MOST_METADATA,
     "longest_value": MOST_CHARACTERS,
     "most_documents": 10_000,  # of which keys of filters are told
@@ -126,7 +127,7 @@ class Neo4jReader:
 
     async def overview(self, project: Project, deadline: Deadline) -> ProjectOut:
         """Return what the project holds, counted."""
-        records = await self._read(reading.overview, {"project_id": project.id}, deadline)
+        records = await self._read(overview.overview, {"project_id": project.id}, deadline)
         return rows.project(project.id, records[0])
 
     async def filter_keys(self, project: Project, deadline: Deadline) -> tuple[FilterKey, ...]:
@@ -178,14 +179,14 @@ class Neo4jReader:
     async def about(self, project_id: str, deadline: Deadline) -> AboutProject:
         """Return what the project knows of itself."""
         asked = _listed(project_id, PageQuery(MOST_NAMED))
-        records = await self._read(reading.about, asked, deadline, MOST_NAMED)
+        records = await self._read(overview.about, asked, deadline, MOST_NAMED)
         return rows.about(project_id, records[0])
 
     async def largest(self, project: Project, deadline: Deadline) -> list[str]:
         """Return what the largest communities are called or about, of the first 10,000."""
         most = 10_000
         asked = _listed(project.id, PageQuery(most))
-        records = await self._read(reading.largest, asked, deadline, most)
+        records = await self._read(overview.largest, asked, deadline, most)
         return [text_of(row["title"]) or text_of(row["summary"]) for row in records]
 
     async def entity(
@@ -221,7 +222,8 @@ def _listed(project_id: str, page: PageQuery, level: int | None = None) -> dict[
     key = page.after[0] if page.after else ""
     is_text = isinstance(key, str)
     text, number = (key, float("-inf")) if is_text else (None, key)
-    return {"project_id": project_id, "level": level, "text": text, "number": number}
+    behind = {"text": text, "number": number}
+    return {"project_id": project_id, "level": level, "words": page.words, **behind}
 
 
 def _page_of_ids(ids: Sequence[str], limit: int) -> Page[str]:

@@ -49,6 +49,7 @@ def project(project_id: str, row: Row) -> ProjectOut:
         **_counts(row),
         embedding_models=tuple(name for name in models if isinstance(name, str)),
         written_at=row["written_at"],
+        questions=tuple(row["questions"]),
     )
 
 
@@ -88,6 +89,8 @@ def _said(row: Row) -> dict[str, Any]:
         "created_at": moment(row.get("created_at")),
         "updated_at": moment(row.get("updated_at")),
         "media_type": text_of(row.get("media_type")) or None,
+        "source": text_of(row.get("source")) or None,
+        "off": row.get("is_off") is True,
     }
 
 

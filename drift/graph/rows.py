@@ -80,7 +80,7 @@ def chunks_of(rows: Iterable[Mapping[str, Any]]) -> Iterable[Chunk]:
     return (_chunk(row) for row in rows if is_key(row["id"]))
 
 
-def _chunk(row: Mapping[str, Any]) -> Chunk:
+def _chunk(row: Mapping[str, Any], via: tuple[Via, ...] = ()) -> Chunk:
     document = row["document"] or NO_DOCUMENT
     place, places = place_of(row["ordinal"], document["chunks"])
     return Chunk(
@@ -98,6 +98,7 @@ def _chunk(row: Mapping[str, Any]) -> Chunk:
         document_id=text_of(document["id"]),
         superseded_by=text_of(document.get("superseded_by")),
         links=tuple((words, to) for to, _, words in map(_cut, row.get("links", ()))),
+        via=via,
     )
 
 
@@ -211,7 +212,10 @@ def with_named(found: Candidates, further: Sequence[Candidate]) -> Candidates:
     """Return what was found with the chunks of named documents, which are inside the scope."""
     ids = {candidate.chunk.id for candidate in further}
     known = {candidate.chunk.id for candidate in found.chunks}
-    chunks = [replace(c, in_scope=c.in_scope or c.chunk.id in ids) for c in found.chunks]
+    chunks = [
+        replace(c, in_scope=True) if c.chunk.id in ids and not c.in_scope else c
+        for c in found.chunks
+    ]
     new = (candidate for candidate in further if candidate.chunk.id not in known)
     return replace(found, chunks=(*chunks, *new))
 
@@ -225,7 +229,7 @@ def _candidate(
         ("walk", row["graph"]),
     )
     return Candidate(
-        replace(_chunk(row), via=tuple(leg for leg, found in legs if found)),
+        _chunk(row, tuple(leg for leg, found in legs if found)),
         row["similarity"],
         row["bm25"],
         row["graph"],

@@ -43,8 +43,8 @@ _ERRORS = {
     "is known, is one of ingestion's own, or is being changed by others, or the document is of "
     "another source (`conflict`); or an ingest holds the project (`project_held`, with "
     "Retry-After).",
-    413: "The body is over 64 KiB, 128 KiB of a question to `/retrieve`, 1 MiB of a document or "
-    "8 MiB of a chat (`too_large`).",
+    413: "The body is over 64 KiB, 128 KiB of a question to `/retrieve`, 1 MiB of a document "
+    "(`MAX_DOCUMENT_MB`) or 8 MiB of a chat (`too_large`).",
     415: "The content type is not one that the route reads (`unsupported_media_type`).",
     429: "Too many requests are in flight (`busy`), or the key has used what it may "
     "(`quota_exceeded`, with the `limit`); see Retry-After.",

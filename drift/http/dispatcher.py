@@ -126,7 +126,8 @@ async def _sent(body: AsyncIterable[Any], arrival: Arrival, status: int) -> Asyn
 def _tell(route: Route, call: Call, arrival: Arrival, part: Part) -> None:
     """Write the line of a request; who debugs alone sees what probes and browsers fetch."""
     status, cost = arrival.status or CLIENT_GONE, part.cost
-    is_noise = (route.is_open or route.path.startswith("health/")) and status < 400  # noqa: PLR2004 - HTTP's own
+    is_asked_often = route.is_open or route.path.startswith(("health/", "metrics"))
+    is_noise = is_asked_often and status < 400  # noqa: PLR2004 - HTTP's own
     about: dict[str, object] = {
         "method": call.request.method,
         "route": f"/{route.path}",

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from drift.auth.caller import Caller, Project
-from drift.contracts.documents import MAX_DOCUMENT_BYTES, IndexedOut, NewDocument, RawDocument
+from drift.contracts.documents import MEGABYTE, IndexedOut, NewDocument, RawDocument
 from drift.contracts.parameters import Parameters
 from drift.core.deadline import Deadline
 from drift.core.errors import (
@@ -66,14 +66,27 @@ async def add_document(call: Call) -> Response:
     text/markdown or text/plain the body is the document itself, with `id` and `project_id` in the
     query; as application/octet-stream it is a file of the kind that the id ends with.
     """
-    body = await read_body(call.request, MAX_DOCUMENT_BYTES)
-    given = _given(call.request, body)
     service = await call.service()
+    body = await read_body(call.request, service.settings.max_document_mb * MEGABYTE)
+    given = _given(call.request, body)
     project = await service.project(call.caller, given.project_id, "write")
     async with _indexing(call.caller, project, service) as indexer:
         done = await indexer.add(await _read(given, service), given.content)
 
     return http.read(IndexedOut(project_id=project.id, **asdict(done)))
+
+
+async def change_document(call: Call) -> Response:
+    """Have questions see a document no more, or again; it stays stored with its vectors.
+
+    The document is so.
+    """
+    service = await call.service()
+    project = await service.project(call.caller, call.query.project_id, "write")
+    async with _indexing(call.caller, project, service) as indexer:
+        await indexer.switch(call.id, on=not call.body.off)
+
+    return Response(status_code=HTTPStatus.NO_CONTENT, media_type=http.JSON)
 
 
 async def remove_document(call: Call) -> Response:
@@ -129,7 +142,7 @@ async def _indexing(caller: Caller, project: Project, service: Service) -> Async
     """Give what indexes documents, for so long; its errors become those of a request."""
     await service.quotas.admit(caller)
     try:
-        async with Deadline.after(DOCUMENT_S).enforced():
+        async with Deadline.after(DOCUMENT_S + service.settings.reading_s).enforced():
             with service.admission.counted(caller):
                 yield await service.indexer(project)
     except (ProjectBusyError, LeaseLostError) as error:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 
+from drift.contracts.documents import MEGABYTE
 from drift.core.errors import NotFoundError
 from drift.http.http import JSON
 from drift.http.route import Call
@@ -100,7 +101,8 @@ def response(path: bytes, headers: Mapping[str, str], reads_files: bool = False)
         return Response(None, HTTPStatus.PERMANENT_REDIRECT, moved, JSON)
     if not rest:
         takes = ("files" if reads_files else "text") if shown.takes_documents else "nothing"
-        index = _index(shown.auth_mode, shown.oai_model == STAND_IN, takes)
+        is_stand_in, most = shown.oai_model == STAND_IN, shown.max_document_mb * MEGABYTE
+        index = _index(shown.auth_mode, is_stand_in, takes, most)
         return _sent(index, headers, _ASK_AGAIN)
 
     version, _, name = rest.removeprefix("/").partition("/")
@@ -152,12 +154,12 @@ def _version() -> str:
 
 
 @cache
-def _index(auth_mode: AuthMode, is_stand_in: bool, takes_documents: str) -> _File:
+def _index(auth_mode: AuthMode, is_stand_in: bool, takes_documents: str, most: int) -> _File:
     """Return the page itself: its files, the mode, whether a model answers, and what it takes."""
     text = (_FOLDER / _INDEX).read_text(encoding="utf-8")
     text = text.replace("{version}", _version()).replace("{auth_mode}", auth_mode)
     text = text.replace("{stand_in}", str(is_stand_in).lower())
-    text = text.replace("{takes_documents}", takes_documents)
+    text = text.replace("{takes_documents}", takes_documents).replace("{most_bytes}", str(most))
     return _file(".html", text.encode())
 
 

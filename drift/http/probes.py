@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 from starlette.responses import Response
 
+from drift.core.errors import NotFoundError
 from drift.http import http
 from drift.http.route import Call
+from drift.telemetry import prometheus
 
 
 async def health_live(_call: Call) -> Response:
@@ -33,6 +36,14 @@ async def health_neo4j(call: Call) -> Response:
     if graph.serves:
         return _json(200, {"status": "healthy", "message": graph.reason or "Neo4j answers."})
     return _json(503, {"status": "unhealthy", "message": str(graph)})
+
+
+async def metrics(call: Call) -> Response:
+    """What this process has counted, for Prometheus."""
+    if not (await call.service()).settings.enable_metrics:
+        raise NotFoundError("There is nothing under this path unless ENABLE_METRICS is true.")
+    text = await asyncio.to_thread(prometheus.text)
+    return Response(text, media_type=prometheus.MEDIA_TYPE)
 
 
 def _json(status: int, body: dict[str, str]) -> Response:

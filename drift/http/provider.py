@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from drift.core.errors import DriftError, NotConfiguredError
 from drift.core.logs import log
 from drift.core.shared_build import SharedBuild
+from drift.telemetry import prometheus
 
 if TYPE_CHECKING:
     from drift.http.service import Service
@@ -84,6 +85,8 @@ class ServiceProvider:
         from drift.http import settings, wiring  # noqa: PLC0415 - most code loads with the first request
 
         values = (self._read_settings or settings.load)()
+        if values.enable_metrics:
+            prometheus.begin()
         if values.schedule_problem:
             log.warning("reconcile_schedule_refused", extra={"reason": values.schedule_problem})
         service = (self._build_service or wiring.build_service)(values)

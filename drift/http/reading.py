@@ -111,7 +111,7 @@ class ReadRoute:
         listed = ListName(self.path, owner, self.kinds, id_ if level is None else str(level))
         given = getattr(query, "cursor", None)
         after = None if given is None else position(listed, given)
-        page = PageQuery(getattr(query, "limit", 0), after)
+        page = PageQuery(getattr(query, "limit", 0), after, getattr(query, "q", ""))
 
         return ReadRequest(call, project, id_, query, listed, page, service)
 

@@ -276,7 +276,7 @@ class Service:
         from drift.indexing.readers import Readers  # noqa: PLC0415 - see `indexer`
 
         if self._readers is None:
-            self._readers = Readers(self.settings.reading_memory_mb)
+            self._readers = Readers(self.settings.reading_memory_mb, self.settings.reading_s)
         return self._readers
 
     def reconciling(self) -> NodeReconciling:

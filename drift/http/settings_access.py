@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import BeforeValidator, Field, SecretStr, field_validator, model_validator
 
 from drift.auth import project_keys
+from drift.contracts.documents import MOST_DOCUMENT_MB
 from drift.http.settings_base import AnyCase, SettingsGroup, checked_by
 
 AuthMode = Annotated[
@@ -28,6 +29,9 @@ def _host_names(value: str) -> None:
 
 def _listed(value: str | None) -> list[str]:
     return [one.strip() for one in (value or "").split(",") if one.strip()]
+
+
+DocumentSize = Annotated[int, Field(ge=1, le=MOST_DOCUMENT_MB)]
 
 
 class AccessSettings(SettingsGroup):
@@ -62,6 +66,9 @@ class AccessSettings(SettingsGroup):
     website_auth_enabled: str | None = None
     """the platform sets it where its authentication is on, and nobody else should; mode `easyauth`
     answers 503 unless it is `true`"""
+    enable_metrics: bool = False
+    """`true` opens `GET /metrics` to whoever may ask
+    ([observability.md](observability.md#prometheus-and-grafana)); it answers 404 otherwise"""
 
     @field_validator("*", mode="before")
     @classmethod
@@ -116,6 +123,7 @@ class PageSettings(SettingsGroup):
     auth_mode: AuthMode = "function"
     enable_rag_search: bool = True
     enable_indexing: bool = False
+    max_document_mb: DocumentSize = 1
     graph_schema: str = "default"
     oai_model: str = ""
 
@@ -131,3 +139,11 @@ class ReadingSettings(SettingsGroup):
     reading_memory_mb: Annotated[int, Field(ge=128)] = 1024
     """memory that one file may take to read, beyond the process that reads it (Linux alone: other
     systems have no such limit)"""
+    max_document_mb: DocumentSize = 1
+    """the largest document that `POST /documents` takes, up to 50; `drift serve` takes 50 where
+    this is unset"""
+
+    @property
+    def reading_s(self) -> float:
+        """How long a document may take to read: 20 seconds, and two for each MB above the first."""
+        return 18.0 + 2.0 * self.max_document_mb

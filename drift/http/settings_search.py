@@ -147,8 +147,8 @@ class NodeSettings(SettingsGroup):
     """labels of the nodes that are searched, with commas between; [rag.md](rag.md)"""
     enable_indexing: bool = False
     """`true` opens the routes that write: nodes (`POST /api/nodes`, `PUT` and `DELETE
-    /api/nodes/{id}`) and documents (`POST /documents`, `DELETE /documents/{id}`); they answer 404
-    otherwise"""
+    /api/nodes/{id}`) and documents (`POST /documents`, `PATCH` and `DELETE /documents/{id}`); they
+    answer 404 otherwise"""
     rag_project: Annotated[str, checked_by(_project)] | None = None
     """the project of every request that names none, of a caller who has not exactly one; unset:
     the only one in the graph that the caller may read"""

@@ -38,7 +38,7 @@ from drift.graph.writing.documents import (
     read_standing,
 )
 from drift.graph.writing.lease import Lease, holding
-from drift.graph.writing.records import DocumentBatch, DocumentRecord
+from drift.graph.writing.records import IMPORTED, DocumentBatch, DocumentRecord
 from drift.graph.writing.rows import stored_document
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.indexing.documents import Skipped, SourceDocument, document_of, sha256
@@ -145,6 +145,24 @@ class Indexer:
                 raise NotFoundError("The project holds nothing under this id.")
             await self._keep(known, None)
             await project.remove_documents([document_id])
+
+    async def switch(self, document_id: str, *, on: bool) -> None:
+        """Have questions see a document of any source, or no more; errors as for `remove`.
+
+        ConflictError for one of an imported graph, whose topics are not ours to make.
+        """
+        self._check_ids(document_id)
+        async with self._holding(document_id) as project:
+            row = await read_standing(self.connection, await self._named(document_id))
+            if row["document"] is None:
+                raise NotFoundError("The project holds nothing under this id.")
+            document = stored_document(row["document"])
+            if document.source.startswith(IMPORTED):
+                raise ConflictError("A document of an imported graph is not switched off or on.")
+            if document.is_off == on:
+                await project.switch([document_id], on=on)
+                if on:
+                    await project.join_topics(document_id, self.model, self.dimensions)
 
     # ------------------------------------------------------------------------------------- writing
     async def _write(

@@ -20,8 +20,9 @@ AT_ONCE, WAITING = 2, 6
 class Readers:
     """Reads files beside the event loop and its own threads; building it starts nothing."""
 
-    def __init__(self, memory_mb: int = MEMORY_MB) -> None:
-        """Let each process take so much memory for a file."""
+    def __init__(self, memory_mb: int = MEMORY_MB, seconds: float = 20.0) -> None:
+        """Let each process take so much memory and time for a file, while somebody waits."""
+        self._seconds = seconds
         self._processes = [ReadingProcess(memory_mb) for _ in range(AT_ONCE)]
         self._idle = list(self._processes)
         self._threads = ThreadPoolExecutor(AT_ONCE, "reading")
@@ -61,8 +62,7 @@ class Readers:
     ) -> SourceDocument | Skipped:
         process = self._idle.pop()  # there are as many as threads
         try:
-            # What a file of at most 1 MiB may take to read and to cut, while somebody waits for it.
-            return process.guarded(name, partial(_cut, work), 20.0)
+            return process.guarded(name, partial(_cut, work), self._seconds)
         finally:
             self._idle.append(process)
 

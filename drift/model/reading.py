@@ -21,10 +21,14 @@ _Row_co = TypeVar("_Row_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class PageQuery:
-    """Which page of a list: up to `limit` rows behind a position, from the beginning for None."""
+    """Which page of a list: up to `limit` rows behind a position, from the beginning for None.
+
+    Of documents only those whose name or id holds these `words`.
+    """
 
     limit: int
     after: Position | None = None
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)

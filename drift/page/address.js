@@ -10,7 +10,9 @@ const SECRET = ["key", "code", "api_key", "apikey", "x-api-key", "x-functions-ke
  * @property {string} question
  * @property {string} project
  * @property {string} depth
+ * @property {number} [passages] how many a search takes
  * @property {import("./thread_store.js").Message[]} [history] the conversation before it
+ * @property {import("./filter_chips.js").Chip[]} [chips] the documents that it may use, all without any
  */
 
 /**

@@ -3,6 +3,7 @@
  */
 import { credential } from "./credential.js";
 import { eventsOf } from "./event_stream.js";
+import { filterOf } from "./filter_chips.js";
 
 /** What is asked for beside the answer; the one place of this list. */
 const INCLUDE = ["usage", "trace", "verdict", "locations", "references"];
@@ -37,12 +38,7 @@ export class Problem extends Error {
  * @param {Record<string, string>} [headers]
  */
 export function receive(path, parameters = {}, signal, headers = {}) {
-  const address = new URL(path, document.baseURI);
-  address.search = "";
-  for (const [name, value] of Object.entries(parameters)) {
-    if (value !== null && value !== undefined) address.searchParams.set(name, String(value));
-  }
-  return sent(address, { signal, headers });
+  return sent(addressOf(path, parameters), { signal, headers });
 }
 
 /**
@@ -59,6 +55,16 @@ export async function read(...asked) {
   }
 }
 
+/** @param {string} path @param {Record<string, string | number | null | undefined>} [parameters] */
+function addressOf(path, parameters = {}) {
+  const address = new URL(path, document.baseURI);
+  address.search = "";
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== null && value !== undefined) address.searchParams.set(name, String(value));
+  }
+  return address;
+}
+
 /**
  * Ask a question, and yield `begun` with its `retrieval_id`, then the events of its answer; the last
  * one is `result`. The nearest nodes answer without what was said before.
@@ -68,13 +74,12 @@ export async function read(...asked) {
  */
 export async function* ask(asked, signal, include = INCLUDE) {
   const nodes = asked.depth === "nodes";
-  const project = asked.project ? { project_id: asked.project } : {};
+  const filter = filterOf(asked.chips ?? []);
+  const of = { ...(asked.project ? { project_id: asked.project } : {}), ...(filter ? { filter } : {}) };
   const body = nodes
-    ? { question: asked.question, ...project }
-    : { query: asked.question, depth: asked.depth, ...project, ...before(asked.history ?? [], include) };
-  const address = new URL(nodes ? "api/rag/query" : "retrieve", document.baseURI);
-  address.search = "";
-  const reply = await sent(address, {
+    ? { question: asked.question, ...of }
+    : { query: asked.question, depth: asked.depth, top_k: asked.passages, ...of, ...before(asked.history ?? [], include) };
+  const reply = await sent(addressOf(nodes ? "api/rag/query" : "retrieve"), {
     method: "POST", body: JSON.stringify(body), signal,
     headers: { "content-type": "application/json", accept: "text/event-stream" },
   });
@@ -105,30 +110,34 @@ function before(history, include) {
 }
 
 /**
- * Send a document to a route, and return its reply.
- * @param {string} path
- * @param {object} body
- * @param {AbortSignal} [signal]
+ * Send something to a route, and return its reply.
+ * @param {"POST" | "PATCH" | "DELETE"} method @param {string} path @param {object | null} body
+ * @param {Record<string, string>} [parameters] @param {AbortSignal} [signal]
  */
-export async function give(path, body, signal) {
-  const headers = { "content-type": "application/json" };
-  return sent(new URL(path, document.baseURI), { method: "POST", body: JSON.stringify(body), headers, signal });
+export async function give(method, path, body, parameters, signal) {
+  const about = body ? { body: JSON.stringify(body), headers: { "content-type": "application/json" } } : {};
+  return sent(addressOf(path, parameters), { method, signal, ...about });
 }
 
 /**
- * Have a project hold a document; the server reads by the ending of its name what it is.
- * @param {string} project
- * @param {string} name its id
- * @param {ArrayBuffer} body
+ * Have a project hold a document; the server reads by the ending of its id what it is.
+ * @param {string} project @param {string} id @param {File} file @param {(bytes: number) => void} told how many have been sent
  * @returns {Promise<{ outcome: string, chunks: number }>}
  */
-export async function addDocument(project, name, body) {
-  const address = new URL("documents", document.baseURI);
-  address.search = new URLSearchParams({ project_id: project, id: name }).toString();
-  const reply = await sent(address, { method: "POST", body, headers: { "content-type": "application/octet-stream" } });
-  return reply.json().catch((error) => {
-    throw asProblem(error);
+export async function addDocument(project, id, file, told) {
+  await file.slice(0, 1).arrayBuffer().catch(() => { throw new Problem("unreadable"); });
+  const request = new XMLHttpRequest(); // `fetch` tells in no browser how much has been sent
+  request.open("POST", addressOf("documents", { project_id: project, id }));
+  for (const [name, value] of Object.entries({ ...credential(), "content-type": "application/octet-stream" })) request.setRequestHeader(name, value);
+  request.upload.onprogress = ({ loaded }) => told(loaded);
+  await new Promise((resolve, reject) => {
+    request.onload = resolve;
+    request.onerror = () => reject(asProblem(null));
+    request.send(file);
   });
+  const body = await new Response(request.responseText).json().catch(() => null);
+  if (request.status !== 200 || !body) throw problemIn(body ?? {}, { status: request.status, headers: { get: (name) => request.getResponseHeader(name) } });
+  return body;
 }
 
 /** @param {Response} reply */
@@ -157,7 +166,7 @@ async function sent(address, options) {
 
 /**
  * @param {any} body
- * @param {Response} reply
+ * @param {{ status: number, headers: { get: (name: string) => string | null } }} reply
  */
 function problemIn(body, reply) {
   const status = Number(body.status) || reply.status;

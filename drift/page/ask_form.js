@@ -2,6 +2,7 @@
  * The form: question, project, depth; Enter asks.
  */
 import { byId } from "./elements.js";
+import { chips, showChips } from "./filter_chips.js";
 import { choose, chosen } from "./project.js";
 import { word } from "./words.js";
 
@@ -12,7 +13,7 @@ const question = () => /** @type {HTMLTextAreaElement} */ (byId("question"));
 
 /** @returns {Asked} */
 export function written() {
-  return { question: question().value.trim(), project: chosen(), depth: depth() };
+  return { question: question().value.trim(), project: chosen(), depth: depth(), chips };
 }
 
 function depth() {
@@ -26,6 +27,7 @@ function depth() {
 export function write(asked) {
   if (asked.question !== undefined) question().value = asked.question;
   if (asked.project) choose(asked.project);
+  if (asked.chips) showChips(asked.chips);
   const wanted = form().querySelector(`[name=depth][value="${CSS.escape(asked.depth ?? "")}"]`);
   if (wanted) /** @type {HTMLInputElement} */ (wanted).checked = true;
   fit();

@@ -4,7 +4,6 @@
  */
 import { read } from "./api.js";
 import { add, element, foreign, seen } from "./elements.js";
-import { openPanel } from "./panel.js";
 import { picturePlace } from "./picture_place.js";
 import { counted, number, word } from "./words.js";
 
@@ -19,9 +18,9 @@ const MOST_LEVELS = 8;
 const MOST_DRAWN = 24;
 const MOST_FOUND = 30;
 
-/** @param {string} project */
-export function openCommunities(project) {
-  return openPanel({ title: project, load: async (signal) => view(await all(project, signal)) });
+/** What the panel shows of a project. @param {string} project @param {AbortSignal} signal */
+export async function communitiesOf(project, signal) {
+  return view(await all(project, signal));
 }
 
 /** @param {string} project @param {AbortSignal} signal */

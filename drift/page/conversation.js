@@ -2,6 +2,7 @@
  * The thread that the page shows: its newest turns, and what of them goes with a follow-up.
  */
 import { byId } from "./elements.js";
+import { chipsIn } from "./filter_chips.js";
 import { append, newId, settle, threadOf, turnsOf } from "./thread_store.js";
 import { Turn } from "./turn.js";
 
@@ -36,6 +37,11 @@ export function current() {
 /** The project of the thread, "" where nothing was asked in it. */
 export function projectOfThread() {
   return turns.at(-1)?.asked.project ?? "";
+}
+
+/** The documents that its last question could use. */
+export function chipsOfThread() {
+  return turns.at(-1)?.asked.chips ?? [];
 }
 
 /** Show a question at the end of the thread, and keep it. @param {Turn} turn */
@@ -80,7 +86,7 @@ export async function openThread(wanted, question = "") {
 /** @param {import("./thread_store.js").Kept} kept */
 function turnOf(kept) {
   if (live && live.kept.thread === kept.thread && live.kept.at === kept.at) return live;
-  const turn = new Turn({ question: kept.question, project: kept.project, depth: kept.depth, history: kept.history }, ways);
+  const turn = new Turn({ question: kept.question, project: kept.project, depth: kept.depth, passages: kept.passages, history: kept.history, chips: chipsIn(kept.chips) }, ways);
   turn.restore(kept);
   return turn;
 }

@@ -1,16 +1,16 @@
 /**
  * Documents that a reader adds: files dropped on the page or chosen, sent one at a time, in order.
  */
-import { Problem, addDocument } from "./api.js";
-import { byId, element, foreign } from "./elements.js";
-import { counted, hasWord, word } from "./words.js";
+import { Problem, addDocument, give } from "./api.js";
+import { button, byId, element, foreign } from "./elements.js";
+import { bytes, counted, hasWord, word } from "./words.js";
 
 /** What the function takes as documents: "files" of many kinds, "text" alone, or "nothing". */
 const KINDS = document.documentElement.dataset.takesDocuments ?? "";
 /** Whether it takes documents at all. */
 export const TAKES = KINDS === "files" || KINDS === "text";
 /** What the server takes of one document. */
-const MOST_BYTES = 1024 * 1024;
+export const MOST_BYTES = Number(document.documentElement.dataset.mostBytes);
 const MOST_TRIES = 5;
 /** A quota that is free again tomorrow is not waited for. */
 const LONGEST_WAIT_S = 90;
@@ -18,7 +18,7 @@ const LONGEST_WAIT_S = 90;
 const DRAG_ENDS_MS = 900;
 
 /**
- * @typedef {{ file: File, project: string, isWaiting: boolean, tries: number, view: HTMLElement, state: () => string }} Sent
+ * @typedef {{ file: File, project: string, isWaiting: boolean, tries: number, view: HTMLElement, state: () => string, undo: (() => void) | null }} Sent `undo` takes out what was new
  */
 
 /** The project that documents go into, "" where none are taken. */
@@ -53,7 +53,7 @@ export function prepareDocuments(added) {
 export function offerDocuments(project, rights) {
   offered = TAKES && Array.isArray(rights) && rights.includes("write") ? project : "";
   byId("documents-offer").hidden = !offered;
-  byId("documents-about").textContent = word(KINDS === "files" ? "documents.about.files" : "documents.about.text", { project: offered });
+  byId("documents-about").textContent = word(KINDS === "files" ? "documents.about.files" : "documents.about.text", { project: offered, size: bytes(MOST_BYTES) });
   byId("drop-words").textContent = word("documents.drop", { project: offered });
   for (const one of sent) tell(one, one.state, one.view.className);
   showButtons();
@@ -82,7 +82,8 @@ function take(given) {
   for (const { file, isFolder } of given) {
     const why = isFolder ? "folder" : file.size > MOST_BYTES ? "too_large" : "";
     const view = element("li", { "aria-atomic": "true" }, foreign(file.name), " ", element("span", { class: "state", dir: "auto" }));
-    const one = { file, project: offered, isWaiting: !why, tries: 0, view, state: () => word("documents.waiting", { project: one.project }) };
+    /** @type {Sent} */
+    const one = { file, project: offered, isWaiting: !why, tries: 0, view, state: () => word("documents.waiting", { project: one.project }), undo: null };
     sent.push(one);
     if (why) refuse(one, new Problem(why));
     else tell(one, one.state);
@@ -106,10 +107,17 @@ async function send() {
 async function attempt(one) {
   one.isWaiting = false;
   one.tries += 1;
+  for (const other of sent.filter(({ file, project }) => file.name === one.file.name && project === one.project)) {
+    other.undo = null; // it would take this one out
+    tell(other, other.state, other.view.className);
+  }
   tell(one, () => word("documents.indexing", { project: one.project }));
   showButtons();
+  const progress = sending(one.file);
+  one.view.append(progress.view);
   try {
-    const { outcome, chunks } = await addDocument(one.project, one.file.name, await one.file.arrayBuffer());
+    const { outcome, chunks } = await addDocument(one.project, one.file.name, one.file, progress.told).finally(() => progress.view.remove());
+    if (outcome === "added") one.undo = () => void undo(one);
     tell(one, () => `${word(`documents.${outcome}`, { project: one.project })}, ${counted("project.chunks", chunks)}`, "is-done");
     return outcome !== "unchanged";
   } catch (error) {
@@ -128,15 +136,41 @@ async function attempt(one) {
   }
 }
 
+/** How much of a file has been sent; readers of the screen ask for it when they want. @param {File} file */
+export function sending(file) {
+  const bar = element("progress", { max: file.size || 1, value: 0, "aria-label": word("documents.sending", { name: file.name }) });
+  const said = element("span", { class: "facts", "aria-hidden": "true" });
+  return { view: element("span", { class: "sending" }, bar, said), told: (/** @type {number} */ done) => {
+    bar.value = done;
+    said.textContent = word("documents.sent", { done: bytes(Math.min(done, file.size)), all: bytes(file.size) });
+  } };
+}
+
+/** Take a document out that was new; what it replaced could not be brought back. @param {Sent} one */
+async function undo(one) {
+  one.undo = null;
+  tell(one, () => word("documents.undoing", { project: one.project }));
+  byId(offered ? "choose-documents" : "question").focus();
+  try {
+    await give("DELETE", `documents/${encodeURIComponent(one.file.name)}`, null, { project_id: one.project });
+    tell(one, () => word("documents.undone", { project: one.project }));
+    whenAdded();
+  } catch (error) {
+    const problem = error instanceof Problem ? error : new Problem("page");
+    if (problem.code !== "not_found") one.undo = () => void undo(one);
+    tell(one, () => word("documents.notUndone", { reason: problem.code === "not_found" ? word("list.gone") : reasonOf(problem) }), "is-refused");
+  }
+}
+
 /** @param {Sent} one @param {Problem} problem */
 function refuse(one, problem) {
   tell(one, () => word("documents.refused", { reason: reasonOf(problem) }), "is-refused");
 }
 
 /** Why a document is not there: in the page's words, with what the server says of it. @param {Problem} problem */
-function reasonOf(problem) {
+export function reasonOf(problem) {
   const { code, detail, fields } = problem, own = `documents.refused.${code}`;
-  if (hasWord(own)) return [word(own), ...fields.map(({ message }) => message)].join(" ");
+  if (hasWord(own)) return [word(own, { size: bytes(MOST_BYTES) }), ...fields.map(({ message }) => message)].join(" ");
   return [word(hasWord(`problem.${code}`) ? `problem.${code}` : "problem.unavailable"), detail].join(" ").trim();
 }
 
@@ -146,6 +180,8 @@ function tell(one, state, kind = "") {
   one.view.className = kind;
   const place = one.view.querySelector(".state"), text = state();
   if (place?.textContent !== text) place?.replaceChildren(text); // a screen reader tells what is written anew
+  one.view.querySelector(".undo")?.remove();
+  if (one.undo) one.view.append(element("span", { class: "undo" }, button(word("documents.undo"), one.undo)));
 }
 
 function stop() {

@@ -1,29 +1,80 @@
 /**
- * An answer as Markdown, with its references.
+ * An answer to take elsewhere: as Markdown with footnotes, and as plain text for an e-mail.
  */
 import { blocks, MARK } from "./markdown.js";
 import { plain, webAddress } from "./elements.js";
-import { linesInWords, referred } from "./references.js";
+import { chipsIn } from "./filter_chips.js";
+import { onOneLine } from "./line_ends.js";
+import { byDocument, placeIn, referred } from "./references.js";
 import { dateTime, percent, told, word } from "./words.js";
 
 /** @typedef {import("./references.js").Reference} Reference */
+/** @typedef {import("./references.js").Referred} Referred */
+/**
+ * @typedef {object} About
+ * @property {{ question: string, project: string, depth: string, chips?: unknown }} asked
+ * @property {string} uncertain
+ * @property {number} when
+ * @property {boolean} confidence whether it is told
+ * @property {string} [prefix] of its footnotes, where others stand in the same text
+ */
+
+/** @param {Referred} answer @param {About} about */
+export function asMarkdown(answer, { asked, uncertain, when, confidence, prefix = "" }) {
+  const parts = [`# ${safe(asked.question)}`,
+    withNumbers(inert(answer.text.trim()), (numbers) => numbers.map((one) => `[^${prefix}${one}]`).join(""))];
+  if (uncertain) parts.push(`**${word("answer.uncertain")}:** ${safe(uncertain)}`);
+  if (answer.limits.length) parts.push(answer.limits.map((one) => `- ${safe(one)}`).join("\n"));
+  if (answer.near.length) parts.push(`## ${word("references.near")}`, byDocument(answer.near).map(nearby).join("\n"));
+  parts.push(`${word("ask.project")}: ${safe(asked.project)} · ${word(`depth.${asked.depth}`)} · ${dateTime(when)}${restricted(asked, safe)}`);
+  if (answer.items.length) parts.push(answer.items.map((one) => `[^${prefix}${one.number}]: ${footnote(one, confidence)}`).join("\n"));
+  return `${parts.join("\n\n")}\n`;
+}
+
+/** Of which documents alone it was asked. @param {About["asked"]} asked @param {(name: string) => string} written */
+function restricted({ chips }, written) {
+  const only = chipsIn(chips).map(({ key, name }) => ` ${word(`filter.${key}`)} ${written(name)}`);
+  return only.length ? ` · ${word("filter.used")}${only.join(",")}` : "";
+}
 
 /**
- * @param {{ question: string, project: string, depth: string }} asked
- * @param {import("./references.js").Referred} answer
- * @param {string} uncertain
- * @param {number} when
- * @param {boolean} confidence whether it is told
+ * An answer as people write to each other, its references below it.
+ * @param {Referred} answer
+ * @param {About} about
  */
-export function asMarkdown(asked, answer, uncertain, when, confidence) {
-  const parts = [`# ${oneLine(asked.question)}`, withNumbers(inert(answer.text.trim()))];
-  if (uncertain) parts.push(`**${word("answer.uncertain")}:** ${escaped(plain(uncertain))}`);
-  for (const limit of answer.limits) parts.push(`- ${oneLine(limit)}`);
+export function asMail(answer, { asked, uncertain, when }) {
+  const parts = [onOneLine(plain(asked.question)), withNumbers(plain(answer.text.trim()))];
+  const unsure = [uncertain, ...answer.limits].filter(Boolean).map((one) => onOneLine(plain(one)));
+  if (unsure.length) parts.push(`${word("answer.uncertain")}: ${unsure.join(" ")}`);
   for (const [title, items] of /** @type {const} */ ([["references.title", answer.items], ["references.near", answer.near]])) {
-    if (items.length) parts.push(`## ${word(title)}`, items.map((one) => reference(one, confidence)).join("\n\n"));
+    if (items.length) parts.push(word(title), byDocument(items).map(inMail).join("\n\n"));
   }
-  parts.push(`${word("ask.project")}: ${oneLine(asked.project)} · ${word(`depth.${asked.depth}`)} · ${dateTime(when)}`);
+  parts.push(`${word("ask.project")}: ${onOneLine(plain(asked.project))} · ${dateTime(when)}${restricted(asked, (name) => onOneLine(plain(name)))}`);
   return `${parts.join("\n\n")}\n`;
+}
+
+/** @param {Reference[]} of a document */
+function inMail(of) {
+  const address = webAddress(of[0].address)?.href;
+  const places = of.map((one, at) => `[${one.number}] ${onOneLine(plain(placeAndQuote(one, of[at - 1])))}`);
+  return [onOneLine(plain(of[0].title)), ...places, ...(address ? [address] : [])].join("\n");
+}
+
+/** @param {Reference[]} of a document */
+function nearby(of) {
+  return [`- ${safe(of[0].title)}`, ...of.map((one, at) => `  - ${safe(placeAndQuote(one, of[at - 1]))}`)].join("\n");
+}
+
+/** @param {Reference} one @param {boolean} confidence */
+function footnote(one, confidence) {
+  const address = webAddress(one.address)?.href;
+  const facts = [one.title, placeAndQuote(one), confidence && one.match !== null && word("references.match", { match: percent(one.match) })];
+  return [...facts.filter(Boolean).map(safe), address && `<${address}>`].filter(Boolean).join(" · ");
+}
+
+/** @param {Reference} one @param {Reference} [before] */
+function placeAndQuote(one, before) {
+  return [placeIn(one, before), one.quote && word("references.quoted", { words: onOneLine(one.quote) })].filter(Boolean).join(": ");
 }
 
 /**
@@ -32,16 +83,16 @@ export function asMarkdown(asked, answer, uncertain, when, confidence) {
  * @param {boolean} confidence whether it is told
  */
 export function threadAsMarkdown(turns, confidence) {
-  return turns.map((one) => {
+  return turns.map((one, at) => {
     const answer = one.result && referred(one.result);
     const found = answer?.text.trim() ? answer : { text: word(one.result ? "answer.nothing" : "answer.unkept"), items: [], near: [], limits: [], confidence: null };
-    return asMarkdown(one, found, told(one.result?.residual_uncertainty), one.when, confidence);
+    return asMarkdown(found, { asked: one, uncertain: told(one.result?.residual_uncertainty), when: one.when, confidence, prefix: turns.length > 1 ? `${at + 1}-` : "" });
   }).join("\n---\n\n");
 }
 
 /** @param {string} text */
 function escaped(text) {
-  return text.replace(/!(?=\[)/g, "&#33;").replace(/<(?=[a-z/!?])/gi, "&lt;");
+  return text.replace(/!(?=\[)/g, "&#33;").replace(/\[(?=\^)/g, "&#91;").replace(/<(?=[a-z/!?])/gi, "&lt;");
 }
 
 /**
@@ -78,23 +129,22 @@ function leaves(tokens) {
   });
 }
 
-/** @param {string} text */
-export function withNumbers(text) {
-  return text.replace(MARK, (_, numbers) => ` [${numbers.split(",").join(", ")}]`);
+/**
+ * @param {string} text
+ * @param {(numbers: string[]) => string} written
+ */
+export function withNumbers(text, written = (numbers) => ` [${numbers.join(", ")}]`) {
+  return text.replace(MARK, (_, numbers) => written(numbers.split(",")));
 }
 
-/** @param {Reference} one @param {boolean} confidence */
-function reference(one, confidence) {
-  const facts = [oneLine(one.title), oneLine(one.where), one.lines && linesInWords(one.lines),
-    one.match !== null && confidence && word("references.match", { match: percent(one.match) }),
-    webAddress(one.address)?.href].filter(Boolean);
-  const quote = inert(plain(one.quote).trim()).split("\n").map((line) => `> ${line}`).join("\n");
-  return `[${one.number}] ${facts.join(" · ")}${one.quote ? `\n\n${quote}` : ""}`;
-}
-
-/** @param {string} text of a graph, which could hold Markdown */
-function oneLine(text) {
-  return plain(text).replace(/\s+/g, " ").trim().replace(/([\\`*_[\]<>#|])/g, "\\$1");
+/**
+ * A text of a graph or a reader on one line of Markdown, in which it makes nothing: no link, form or
+ * footnote.
+ * @param {unknown} text
+ */
+function safe(text) {
+  return onOneLine(plain(text)).replace(/[\\`*_{}[\]<>#|~&!$^@]/g, "\\$&")
+    .replace(/:(?=\/\/)|(?<=\bwww)\./gi, "\\$&").replace(/^(?:[-+=]|\d+(?=[.)]))/, (start) => (/\d/.test(start) ? `${start}\\` : `\\${start}`));
 }
 
 /**
@@ -103,8 +153,8 @@ function oneLine(text) {
  * @param {string | ArrayBuffer} text
  * @param {string} [type]
  */
-export function download(name, text, type = "text/markdown") {
-  const address = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+export function download(name, text, type = "text/markdown;charset=utf-8") {
+  const address = URL.createObjectURL(new Blob([text], { type }));
   const way = document.createElement("a");
   way.href = address;
   way.download = name;

@@ -45,7 +45,7 @@ export function feedbackView(kept, isNew, keep) {
   /** @param {Mark} mark */
   async function send(mark) {
     try {
-      await give("feedback", { retrieval_id: kept.id, ...mark });
+      await give("POST", "feedback", { retrieval_id: kept.id, ...mark });
       kept.mark = mark;
       keep();
       show();

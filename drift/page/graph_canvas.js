@@ -47,8 +47,11 @@ export class GraphCanvas {
 
   /** Take the colours that the page has now. */
   recolour() {
-    const style = getComputedStyle(this.canvas);
-    this.colours = Object.fromEntries(COLOURS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+    const style = getComputedStyle(this.canvas); // which says what a colour is now, where it is one of something
+    this.colours = Object.fromEntries(COLOURS.map((name) => {
+      this.canvas.style.color = `var(--${name})`;
+      return [name, style.color];
+    }));
     this.font = style.fontFamily;
   }
 

@@ -77,7 +77,7 @@ function passage(one, project) {
   const ways = one.ways.map((/** @type {any} */ { way, rank, score }) => `${called("explain.way", way)} ${number(rank)}${typeof score === "number" ? ` (${number(score)})` : ""}`);
   const others = one.via.filter((/** @type {string} */ via) => !one.ways.some((/** @type {any} */ way) => way.way === via)).map((/** @type {string} */ via) => called("explain.way", via));
   return element("li", { class: FATES.indexOf(one.fate) < 3 ? "is-read" : "" },
-    element("button", { type: "button", class: "row", onclick: () => void openPassage(one.chunk_id, project, "", one.document_name) }, foreign(one.document_name || one.chunk_id)),
+    element("button", { type: "button", class: "row", onclick: () => void openPassage({ id: one.chunk_id, title: one.document_name }, project) }, foreign(one.document_name || one.chunk_id)),
     element("span", { class: "facts" }, ` ${[called("explain.fate", one.fate), ...ways, ...others].join(" · ")}`));
 }
 
@@ -126,7 +126,7 @@ async function held(said, project, signal) {
       if (!(error instanceof Problem && ["not_found", "invalid_request"].includes(error.code))) throw error;
     }
   }
-  const reply = await give("retrieve", { query: said, answer: false, top_k: MOST_NEAR, ...of }, signal);
+  const reply = await give("POST", "retrieve", { query: said, answer: false, top_k: MOST_NEAR, ...of }, {}, signal);
   const { evidence: near } = await reply.json(), words = [...wordsOf(said)];
   return new Set(near.filter((/** @type {any} */ one) => {
     const its = wordsOf(one.text);

@@ -3,10 +3,9 @@
  */
 import { asked, goTo, keepProject, takeKey } from "./address.js";
 import { Problem, read } from "./api.js";
-import { focusQuestion, hint, prepareForm, setBusy, write, written } from "./ask_form.js";
-import { openCommunities } from "./communities.js";
+import { focusQuestion, prepareForm, setBusy, write, written } from "./ask_form.js";
 import { isShown, showAsLastTime, showConfidence } from "./confidence.js";
-import { begin, current, end, messages, openThread, prepareThread, projectOfThread } from "./conversation.js";
+import { begin, chipsOfThread, current, end, messages, openThread, prepareThread, projectOfThread } from "./conversation.js";
 import { canBeSent, key, useKey } from "./credential.js";
 import { TAKES, prepareDocuments } from "./documents.js";
 import { button, byId, element } from "./elements.js";
@@ -14,7 +13,7 @@ import { openKeyDialog, prepareKeyDialog } from "./key_dialog.js";
 import { closePanel, openPanel, preparePanel } from "./panel.js";
 import { problemView } from "./problems.js";
 import { chosen, listProjects, showProject } from "./project.js";
-import { keepForNextTime, lastTime } from "./settings.js";
+import { keepForNextTime, lastTime, passages, prepareSettings } from "./settings.js";
 import { settle, useCaller } from "./thread_store.js";
 import { drawThreads, prepareThreads } from "./threads.js";
 import { Turn } from "./turn.js";
@@ -37,13 +36,13 @@ const ways = { again: askAgain, askKey: (isSameCaller) => openKeyDialog("", isSa
 async function ask(history) {
   running?.stop();
   closePanel();
-  const what = { ...written(), history: history ?? messages(chosen()) };
+  const what = { ...written(), passages: passages(), history: history ?? messages(chosen()) };
   const turn = new Turn(what, ways);
   running = turn;
   byId("notices").replaceChildren();
   byId("about-project").hidden = true;
   for (const one of byId("turns").querySelectorAll(".turn > details[open]")) one.removeAttribute("open");
-  keepForNextTime(what);
+  keepForNextTime({ depth: what.depth, project: what.project });
   write({ question: "" });
   const isKept = begin(turn);
   goTo(what.project, current(), asked().thread !== current());
@@ -68,6 +67,7 @@ function askAgain(what) {
 function anotherProject() {
   if (projectOfThread()) return startNew();
   closePanel();
+  write({ chips: [] }); // they are of the other one
   keepProject(chosen());
   return void projectChanged();
 }
@@ -87,7 +87,7 @@ async function show(thread, question = "") {
   closePanel();
   const isThere = await openThread(thread, question);
   if (question && !isThere) byId("notices").append(note(word("ask.fromLink")));
-  write({ question: isThere ? "" : question || written().question, project: projectOfThread() || asked().project });
+  write({ question: isThere ? "" : question || written().question, project: projectOfThread() || asked().project, chips: chipsOfThread() });
   if (asked().thread !== (projectOfThread() && current()) || isThere) goTo(chosen(), projectOfThread() && current(), false);
   byId("about-project").hidden = true;
   void drawThreads();
@@ -115,6 +115,23 @@ async function projectChanged() {
   looking.abort();
   looking = new AbortController();
   if (TAKES || document.body.classList.contains("is-empty")) await showProject(beginWith, looking.signal, () => void enter());
+}
+
+/** What draws them loads with the first look at them. */
+function openCommunities() {
+  const project = chosen();
+  return openPanel({ title: project, load: async (signal) => (await import("./communities.js")).communitiesOf(project, signal) });
+}
+
+function openDocuments() {
+  const project = chosen(), words = { said: "" };
+  return openPanel({ title: word("list.title", { project }), load: async (signal) =>
+    (await import("./document_list.js")).documentList(project, words, signal, () => void projectChanged()) });
+}
+
+function openMarks() {
+  const project = chosen();
+  return openPanel({ title: word("marks.title"), load: async (signal) => (await import("./marks.js")).marks(project, signal) });
 }
 
 /** The project holds more, or is there now. */
@@ -158,15 +175,13 @@ function prepareTools() {
     await speak(language.value).then(() => keepLanguage(language.value), () => {
       language.value = document.documentElement.lang;
     });
-    hint();
+    write({ chips: written().chips });
     await drawThreads();
     await projectChanged();
   });
-  byId("show-communities").addEventListener("click", () => void openCommunities(chosen()));
-  byId("show-marks").addEventListener("click", () => {
-    const project = chosen();
-    void openPanel({ title: word("marks.title"), load: async (signal) => (await import("./marks.js")).marks(project, signal) });
-  });
+  byId("show-documents").addEventListener("click", () => void openDocuments());
+  byId("show-communities").addEventListener("click", () => void openCommunities());
+  byId("show-marks").addEventListener("click", () => void openMarks());
   const confidence = /** @type {HTMLInputElement} */ (byId("confidence"));
   confidence.checked = isShown();
   confidence.addEventListener("change", () => showConfidence(confidence.checked));
@@ -195,6 +210,7 @@ await speak(language).catch(() => speak("en"));
 preparePanel();
 prepareKeyDialog();
 prepareTools();
+prepareSettings();
 prepareThread(ways);
 prepareThreads({
   open: (thread) => {

@@ -4,6 +4,7 @@
  */
 import { read } from "./api.js";
 import { add, button, element, foreign, link, seen, webAddress } from "./elements.js";
+import { shown, unwrapped } from "./line_ends.js";
 import { openPanel } from "./panel.js";
 import { place, word } from "./words.js";
 
@@ -29,7 +30,7 @@ export function openReference(reference, project, among = [], isInstead = false)
  * @param {Reference[]} [among]
  * @param {boolean} [isInstead]
  */
-function openPassage(cited, project, among = [], isInstead = false) {
+export function openPassage(cited, project, among = [], isInstead = false) {
   return openPanel({ title: cited.title || word("passage.title"), load: async (signal) => {
     const chunk = await read(`chunks/${encodeURIComponent(cited.id)}`, { project_id: project || null }, signal);
     const where = [chunk.heading, chunk.place && word("passage.place", { place: place(chunk.place) })].filter(Boolean);
@@ -55,7 +56,7 @@ function passage(chunk, project, quote) {
 function neighbour(chunk, project, key) {
   if (!chunk) return null;
   const open = button(word(key), () => void openPassage({ id: chunk.id, title: chunk.heading ?? "" }, project));
-  return element("section", { class: "beside" }, open, element("div", { class: "text", dir: "auto", tabindex: "0" }, seen(unwrapped(String(chunk.text)))));
+  return element("section", { class: "beside" }, open, element("div", { class: "text", dir: "auto", tabindex: "0" }, seen(shown(unwrapped(String(chunk.text))))));
 }
 
 /**
@@ -67,29 +68,10 @@ export function markedText(text, quote) {
   const nodes = document.createDocumentFragment();
   const [from, to] = placeOf(text, quote);
   text = unwrapped(text);
-  add(nodes, seen(text.slice(0, from)));
-  if (to > from) add(nodes, element("mark", {}, seen(text.slice(from, to))));
-  add(nodes, seen(text.slice(to)));
+  add(nodes, seen(shown(text.slice(0, from))));
+  if (to > from) add(nodes, element("mark", {}, seen(shown(text.slice(from, to)))));
+  add(nodes, seen(shown(text.slice(to))));
   return { nodes, found: to > from };
-}
-
-/** Shorter lines were ended by their author. */
-const WRAPPED = 40;
-
-/**
- * Prose whose lines were wrapped for a narrower page, as whole lines: letter for letter as long, so
- * that places in it stay. Code, lists, tables and headings keep their lines.
- * @param {string} text
- */
-export function unwrapped(text) {
-  const lines = text.split("\n");
-  let isCode = false, whole = lines[0];
-  for (let at = 1; at < lines.length; at += 1) {
-    if (/^\s*(```|~~~)/.test(lines[at - 1])) isCode = !isCode;
-    const goesOn = !isCode && lines[at - 1].length >= WRAPPED && /^[\p{L}\p{Pi}("]/u.test(lines[at]);
-    whole += (goesOn ? " " : "\n") + lines[at];
-  }
-  return whole;
 }
 
 /** @param {string} text @param {string} quote @returns {[number, number]} */

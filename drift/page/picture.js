@@ -95,11 +95,13 @@ class Picture {
       this.ask();
     }).observe(this.canvas);
     const gone = new AbortController();
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-      if (!this.canvas.isConnected) return gone.abort();
-      this.drawing.recolour();
-      return this.ask();
-    }, { signal: gone.signal });
+    for (const teller of [matchMedia("(prefers-color-scheme: dark)"), document]) {
+      teller.addEventListener(teller === document ? "recolour" : "change", () => {
+        if (!this.canvas.isConnected) return gone.abort();
+        this.drawing.recolour();
+        return this.ask();
+      }, { signal: gone.signal });
+    }
   }
 
   /** @param {() => void} change */

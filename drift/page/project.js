@@ -17,13 +17,6 @@ const SAMPLE_QUESTIONS = [
   "What does else do on a loop?",
 ];
 const MOST_EXAMPLES = 3;
-/** A name of letters and numbers, which can stand in a question. */
-const TOPIC = /^[\p{L}\p{N}][\p{L}\p{M}\p{N} '’_./-]{1,59}$/u;
-/** Lines of a summary that code writes, of names alone. */
-const LISTED = /^(About|Documents): /;
-/** What stands in code, markup and addresses, and in no sentence about them. */
-const CODE = /[{}<>=|\\]|;\s*$|\w\(|::|->|:\/\//;
-const LEAST_WORDS = 6;
 /** The commands that fill a graph with the sample: of a clone, and of what was installed. */
 const FILL = ["make demo", "drift ingest --sample"];
 const FILL_OWN = "drift ingest FOLDER --project NAME";
@@ -98,12 +91,9 @@ export async function showProject(ask, signal, again) {
     if (signal.aborted) return;
     offerDocuments(id, held.rights);
     if (hasTurns()) return;
-    const topics = id === SAMPLE || !held.chunks ? [] : await topicsOf(path, held, signal).catch(() => []);
-    if (signal.aborted) return;
     byId("project-facts").replaceChildren(...facts(held));
-    const questions = id === SAMPLE && held.chunks ? SAMPLE_QUESTIONS : topics.map((topic) => word("examples.topic", { topic }));
-    byId("examples").replaceChildren(...questions.map((one) =>
-      element("li", {}, element("button", { type: "button", class: "example", onclick: () => ask(one) }, foreign(one)))));
+    const questions = id === SAMPLE && held.chunks ? SAMPLE_QUESTIONS : held.questions ?? [];
+    showQuestions(questions, ask);
     byId("show-communities").hidden = !held.communities;
     byId("show-marks").hidden = !held.rights?.includes("write");
     byId("examples-title").textContent = held.chunks ? word("examples.title") : word("examples.empty");
@@ -127,64 +117,16 @@ function facts(held) {
 }
 
 /**
- * What the project is most about, as far as its passages say something of it: names of its largest
- * communities, where it has none yet of documents. It costs a few reads and no model.
- * @param {string} path
- * @param {any} held
- * @param {AbortSignal} signal
+ * Show a few of the questions, and others of them behind the button, round and round.
+ * @param {string[]} questions
+ * @param {(question: string) => void} ask
  */
-async function topicsOf(path, held, signal) {
-  if (!held.communities) return topics(await documentsOf(path, held.id, signal));
-  const { communities } = await read(`${path}/communities`, { limit: 100 }, signal);
-  return topics(communities.map((/** @type {any} */ one) => ({ title: String(one.title ?? ""), summary: String(one.summary ?? ""), size: Number(one.members) || 0 })));
-}
-
-/** The first documents, each with its first passage. @param {string} path @param {string} project @param {AbortSignal} signal */
-async function documentsOf(path, project, signal) {
-  const { documents } = await read(`${path}/documents`, { limit: 10 }, signal), of = { project_id: project };
-  const named = documents.filter((/** @type {any} */ one) => TOPIC.test(String(one.name))).slice(0, MOST_EXAMPLES);
-  return Promise.all(named.map(async (/** @type {any} */ one) => {
-    const { chunks } = await read(`documents/${encodeURIComponent(one.id)}`, { ...of, limit: 1 }, signal);
-    const first = chunks.length ? await read(`chunks/${encodeURIComponent(chunks[0].id)}`, of, signal) : {};
-    return { title: String(one.name), summary: String(first.text ?? ""), size: 0 };
-  }));
-}
-
-/**
- * Pure: the names of the largest, each once, that can stand in a question and of which a sentence of
- * the summary tells. Such sentences are passages' own, or a model's; words of menus, markup and code
- * are in none.
- * @param {{ title: string, summary: string, size: number }[]} communities
- */
-export function topics(communities) {
-  const found = new Map();
-  for (const { title, summary } of [...communities].sort((a, b) => b.size - a.size)) {
-    const told = summary.split(/\n|(?<=[.!?])\s+|(?<=[。！？])/u).filter(isTold).map(small);
-    const name = title.split(", ").map((one) => one.trim())
-      .find((one) => TOPIC.test(one) && !found.has(small(one)) && told.some((sentence) => tellsOf(sentence, small(one))));
-    if (name) found.set(small(name), name);
-  }
-  return [...found.values()].slice(0, MOST_EXAMPLES);
-}
-
-/** @param {string} text */
-const small = (text) => text.normalize("NFKC").toLowerCase();
-
-/** Pure: whether it is a sentence that tells something, as people write it. @param {string} line */
-function isTold(line) {
-  const text = line.trim();
-  if (LISTED.test(text) || CODE.test(text) || !/[.!?。！？]["”’»)\]]?$/u.test(text)) return false;
-  return text.split(/\s+/).length >= LEAST_WORDS || /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]{8}/u.test(text);
-}
-
-/** Pure: whether a name stands in a sentence, not inside of another word. @param {string} sentence @param {string} name */
-function tellsOf(sentence, name) {
-  const inside = /[\p{L}\p{M}\p{N}_]/u, spaceless = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]/u.test(name);
-  for (let at = sentence.indexOf(name); at >= 0; at = sentence.indexOf(name, at + 1)) {
-    const [before, after] = [sentence[at - 1] ?? " ", sentence[at + name.length] ?? " "];
-    if (spaceless || !(inside.test(before) || inside.test(after))) return true;
-  }
-  return false;
+function showQuestions(questions, ask) {
+  const shown = questions.slice(0, MOST_EXAMPLES), others = questions.slice(MOST_EXAMPLES);
+  byId("examples").replaceChildren(...shown.map((one) =>
+    element("li", {}, element("button", { type: "button", class: "example", onclick: () => ask(one) }, foreign(one)))));
+  byId("more-examples").hidden = !others.length;
+  byId("more-examples").onclick = () => showQuestions([...others, ...shown], ask);
 }
 
 /** Say which commands fill an empty project; on this machine, those of the sample too. @param {(() => void) | null} again */

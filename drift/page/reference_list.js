@@ -3,8 +3,9 @@
  */
 import { add, element, foreign, forReaders, link, plain, seen, webAddress } from "./elements.js";
 import { meter } from "./confidence.js";
+import { onOneLine } from "./line_ends.js";
 import { openReference } from "./passage.js";
-import { linesInWords } from "./references.js";
+import { byDocument, placeIn } from "./references.js";
 import { percent, word } from "./words.js";
 
 /** @typedef {import("./references.js").Reference} Reference */
@@ -35,31 +36,39 @@ export function marks(items, project) {
  * @param {string} [title] the word for its heading
  */
 export function referenceList(items, project, title = "references.title") {
-  const list = element("ol", { class: "references" }, ...items.slice(0, MOST_AT_ONCE).map((one) => row(one, project, items)));
+  const rows = (/** @type {Reference[]} */ some) => byDocument(some).map((one) => row(one, project, items));
+  const list = element("ul", { class: "references" }, ...rows(items.slice(0, MOST_AT_ONCE)));
   const made = element("section", { class: "sources" }, element("h3", {}, word(title), " ", element("span", { class: "count" }, String(items.length))), list);
   if (items.length > MOST_AT_ONCE) {
     add(made, element("button", { type: "button", class: "quiet", onclick: (event) => {
-      const first = row(items[MOST_AT_ONCE], project, items);
-      add(list, first, ...items.slice(MOST_AT_ONCE + 1).map((one) => row(one, project, items)));
+      list.replaceChildren(...rows(items));
       event.currentTarget.remove();
-      first.querySelector("button")?.focus();
+      /** @type {HTMLElement | null} */ (list.querySelector(`[data-number="${items[MOST_AT_ONCE].number}"]`))?.focus();
     } }, word("references.all", { count: items.length })));
   }
   return made;
 }
 
-/** @param {Reference} one @param {string} project @param {Reference[]} items */
-function row(one, project, items) {
-  const facts = element("span", { class: "facts" }, foreign(one.where), one.lines && ` · ${linesInWords(one.lines)}`);
-  const open = element("button", { type: "button", class: "open", onclick: () => void openReference(one, project, items) },
-    element("span", { class: "number", "aria-hidden": "true" }, String(one.number)), forReaders(`${one.number}. `),
-    element("span", { class: "title" }, foreign(one.title || one.id)));
-  const made = element("li", {}, open, facts);
-  if (one.quote) add(made, element("blockquote", { dir: "auto" }, seen(cut(one.quote))));
+/** A document with its places below it. @param {Reference[]} of @param {string} project @param {Reference[]} items */
+function row(of, project, items) {
+  const [{ title, id, address }] = of;
+  return element("li", {},
+    element("p", {}, element("span", { class: "title" }, foreign(title || id)),
+      webAddress(address) && element("span", { class: "facts" }, " · ", link(address, document.createTextNode(word("passage.source"))))),
+    element("ol", { class: "places" }, ...of.map((one, at) => placeRow(one, of[at - 1], project, items))));
+}
+
+/** @param {Reference} one @param {Reference | undefined} before @param {string} project @param {Reference[]} items */
+function placeRow(one, before, project, items) {
+  const open = element("button", {
+    type: "button", class: "open", "data-number": one.number, title: word("references.open", { number: one.number, document: one.title }), onclick: () => void openReference(one, project, items),
+  }, element("span", { class: "number", "aria-hidden": "true" }, String(one.number)), forReaders(`${one.number}. `),
+  element("span", { class: "where" }, foreign(placeIn(one, before))));
+  const made = element("li", {}, open);
+  if (one.quote) add(made, element("blockquote", { dir: "auto" }, seen(cut(onOneLine(one.quote)))));
   const sure = element("p", { class: "facts" });
   if (one.match !== null) add(sure, element("span", { class: "confidence" }, word("references.match", { match: percent(one.match) }), " "));
   add(sure, meter(one.confidence));
-  if (webAddress(one.address)) add(sure, " ", link(one.address, document.createTextNode(word("passage.source"))));
   if (sure.childNodes.length) add(made, sure, signals(one));
   return made;
 }

@@ -11,11 +11,14 @@ import { hasWord, place, told, word } from "./words.js";
  * @property {number} number
  * @property {"chunk" | "entity" | "community" | "node"} kind
  * @property {string} id
- * @property {string} title the document's name, or the node's title
+ * @property {string} document the document's id, or else its name; "" for other nodes
+ * @property {string} title the document's file, or else its name; the node's title
  * @property {string} quote the words that bear the statement out
- * @property {string} where heading, page and place
+ * @property {string} heading
+ * @property {string} where page, or what kind of node
  * @property {string} lines
  * @property {unknown} page of a document that has pages
+ * @property {string} place which of the document's passages
  * @property {unknown} address where the document is from
  * @property {number | null} match 0 to 1
  * @property {number | null} confidence 0 to 1
@@ -48,6 +51,7 @@ export function referred(result) {
 /** @param {any[]} near @returns {Referred} */
 function withoutAnswer(near) {
   const passages = near.map((one, index) => fromCitation(one, index + 1));
+  tellApart(passages);
   return { text: word("verdict.not_found"), items: [], confidence: null, limits: [], near: passages };
 }
 
@@ -62,6 +66,7 @@ function byFacts({ final_answer, references }, facts) {
   const items = (references?.items ?? [...located.values()]).map((/** @type {any} */ one, /** @type {number} */ index) =>
     fromCitation({ ...located.get(key(one)), ...one }, one.number ?? index + 1));
   const numbers = new Map(items.map((/** @type {Reference} */ one) => [`${one.id}\n${one.quote}`, one.number]));
+  tellApart(items);
   const text = numbered(clean(final_answer), facts, (fact) => citations([fact]).map((one) => numbers.get(key(one))));
   return { text, items, confidence: share(references?.confidence), limits: (references?.limits ?? []).map(told), near: [] };
 }
@@ -72,7 +77,7 @@ function key(one) {
 }
 
 /** @param {string} text "3" or "3-5" */
-export function linesInWords(text) {
+function linesInWords(text) {
   return word(text.includes("-") ? "references.lines" : "references.line", { lines: text });
 }
 
@@ -120,8 +125,8 @@ function endOf(sentence, text, from) {
 /** @param {string} answer @param {any[]} sources @returns {Referred} */
 function byNodes(answer, sources) {
   const items = sources.map((one, index) => ({
-    number: index + 1, kind: kindOf(one.node_type), id: String(one.node_id), title: String(one.title),
-    quote: String(one.text ?? ""), where: nameOf(String(one.node_type)), lines: "", page: null, address: null,
+    number: index + 1, kind: kindOf(one.node_type), id: String(one.node_id), document: "", title: String(one.title),
+    quote: String(one.text ?? ""), heading: "", where: nameOf(String(one.node_type)), lines: "", page: null, place: "", address: null,
     match: share(one.score), confidence: null, signals: {},
   }));
   const text = clean(answer).replace(NODES, (whole, number) => (items[number - 1] ? marked([Number(number)]) : whole));
@@ -147,11 +152,51 @@ function citations(facts) {
 /** @param {any} one @param {number} number @returns {Reference} */
 function fromCitation(one, number) {
   const page = one.page === undefined || one.page === null ? "" : word("passage.page", { page: one.page });
+  const name = String(one.document_name ?? one.label ?? "");
   return {
-    number, kind: "chunk", id: String(one.chunk_id), title: one.document_name === WHOLE ? word("passage.whole") : String(one.document_name ?? one.label ?? ""),
-    quote: String(one.span ?? ""), where: [below(one), page, one.place && place(one.place)].filter(Boolean).join(" · "),
-    lines: lines(one), page: one.page, address: one.source_uri, match: share(one.match), confidence: share(one.confidence), signals: one.signals ?? {},
+    number, kind: "chunk", id: String(one.chunk_id), document: String(one.document_id ?? name),
+    title: name === WHOLE ? word("passage.whole") : fileOf(one.document_id) || name,
+    quote: String(one.span ?? ""), heading: below(one), where: page, lines: lines(one), page: one.page, place: one.place === "1 of 1" ? "" : place(one.place),
+    address: one.source_uri, match: share(one.match), confidence: share(one.confidence), signals: one.signals ?? {},
   };
+}
+
+/** The name of a file, where an id is one's path. @param {unknown} id */
+function fileOf(id) {
+  return /^(?!\w+:\/\/)(?:.*\/)?([^/]*\w\.[a-z\d]{1,8})$/is.exec(String(id ?? ""))?.[1] ?? "";
+}
+
+/** Files of one name have their paths. @param {Reference[]} items */
+function tellApart(items) {
+  const ids = new Map(items.map((one) => [one.document, one.title])), titles = [...ids.values()];
+  for (const one of items) {
+    if (titles.indexOf(one.title) !== titles.lastIndexOf(one.title)) ids.set(one.document, one.document);
+  }
+  for (const one of items) one.title = ids.get(one.document) ?? one.title;
+}
+
+/**
+ * The references of each document together, by the first of them.
+ * @param {Reference[]} items
+ * @returns {Reference[][]}
+ */
+export function byDocument(items) {
+  const found = new Map();
+  for (const one of items) {
+    const document = one.kind === "chunk" ? one.document : `\n${one.number}`;
+    found.set(document, [...found.get(document) ?? [], one]);
+  }
+  return [...found.values()];
+}
+
+/**
+ * Where a reference stands in its document, without the heading of the one before it.
+ * @param {Reference} one
+ * @param {Reference} [before]
+ */
+export function placeIn(one, before) {
+  const heading = one.heading === before?.heading ? "" : one.heading;
+  return [one.where, one.lines && linesInWords(one.lines), heading].filter(Boolean).join(" · ") || one.place;
 }
 
 /**
@@ -184,5 +229,5 @@ function marked(numbers) {
  * @param {unknown} text
  */
 function clean(text) {
-  return String(text ?? "").replace(/[\ue000\ue001]/g, "\ufffd").replaceAll("\r\n", "\n");
+  return lined(text).replace(/[\ue000\ue001]/g, "\ufffd").replaceAll("\r\n", "\n");
 }

@@ -7,6 +7,7 @@ import { add, button, element, foreign, plain, seen } from "./elements.js";
 import { download } from "./export.js";
 import { problemView } from "./problems.js";
 import { pdfView, Unshown } from "./source_pdf.js";
+import { placeIn } from "./references.js";
 import { textView } from "./source_text.js";
 import { word } from "./words.js";
 
@@ -71,10 +72,10 @@ function others({ cited, among, goOn }, ways) {
   const way = (/** @type {string} */ key, /** @type {Reference | undefined} */ to) =>
     element("button", { type: "button", class: "quiet", disabled: !to, onclick: () => to && goOn(to) }, word(key));
   add(ways, way("source.before", passages[at - 1]), element("span", { class: "facts" }, word("passage.of", { number: at + 1, all: passages.length })), way("source.after", passages[at + 1]));
-  const here = passages.filter((one) => one.title === cited.title && one.address === cited.address);
+  const here = passages.filter((one) => one.document === cited.document);
   return here.length > 1 && element("details", {}, element("summary", {}, word("source.here", { count: here.length })),
     element("ul", { class: "rows" }, ...here.map((one) => element("li", {},
-      element("button", { type: "button", class: "row", "aria-current": one === cited && "true", onclick: () => goOn(one) }, `${one.number} · `, foreign(one.where)),
+      element("button", { type: "button", class: "row", "aria-current": one === cited && "true", onclick: () => goOn(one) }, `${one.number} · `, foreign(placeIn(one))),
       element("p", { class: "facts", dir: "auto" }, seen(one.quote.slice(0, 120)))))));
 }
 

@@ -18,7 +18,9 @@ const range = (id, before = Infinity) => IDBKeyRange.bound([id], [id, before], f
  * @property {string} project
  * @property {string} depth
  * @property {number} when
+ * @property {number} [passages] how many a search took
  * @property {Message[]} history what went with it
+ * @property {import("./filter_chips.js").Chip[]} [chips] the documents that it could use; older pages kept none
  * @property {any} result the document of the answer, null without one
  * @property {string} id the answer's `retrieval_id`
  * @property {number} seconds
@@ -150,6 +152,32 @@ export async function turnsOf(id, before = Infinity, most = Infinity) {
     return first ? done(turns.getAll(IDBKeyRange.bound(first, [id, before], false, true))) : [];
   });
   return (found ?? []).filter(isKept);
+}
+
+/**
+ * The ids of threads in whose questions and answers words stand, whoever asked.
+ * @param {string} words small ones
+ * @returns {Promise<Set<string>>}
+ */
+export async function threadsWith(words) {
+  /** @type {Set<string>} */
+  const found = new Set();
+  if (words) {
+    await within("readonly", (_, turns) => new Promise((resolve, reject) => {
+      const request = turns.openCursor();
+      request.onerror = () => reject(request.error);
+      request.onsuccess = () => {
+        const at = request.result;
+        if (!at) return resolve(found);
+        const { thread, question, result } = at.value;
+        const fits = `${question}\n${result?.final_answer ?? result?.answer ?? ""}`.toLowerCase().includes(words);
+        if (!fits) return at.continue();
+        found.add(thread);
+        return at.continue([thread, []]); // none of its turns stands behind that
+      };
+    }));
+  }
+  return found;
 }
 
 /** Put a turn at the end of its thread, which begins with it, as soon as it is known who asks. @param {Kept} kept */

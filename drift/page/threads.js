@@ -5,7 +5,7 @@ import { current } from "./conversation.js";
 import { isShown } from "./confidence.js";
 import { add, button, byId, element, foreign, plain, say } from "./elements.js";
 import { download, fileName, threadAsMarkdown } from "./export.js";
-import { listen, remove, rename, threads, turnsOf } from "./thread_store.js";
+import { listen, remove, rename, threads, threadsWith, turnsOf } from "./thread_store.js";
 import { dateTime, number, word } from "./words.js";
 
 /** @typedef {import("./thread_store.js").Thread} Thread */
@@ -32,8 +32,9 @@ export function prepareThreads(given) {
 
 /** Draw the list anew; a name that is being written is not disturbed. */
 export async function drawThreads() {
-  const found = await threads(), wanted = finder().value.trim().toLowerCase();
-  const fitting = found.filter((one) => one.name.toLowerCase().includes(wanted));
+  const wanted = finder().value.trim().toLowerCase(), [found, said] = await Promise.all([threads(), threadsWith(wanted)]);
+  if (wanted !== finder().value.trim().toLowerCase()) return; // more was written meanwhile
+  const fitting = found.filter((one) => one.name.toLowerCase().includes(wanted) || said.has(one.id));
   if (list().querySelector("form")) return;
   const at = document.activeElement, focused = list().contains(at) ? at?.closest("li")?.id : "";
   list().replaceChildren(...fitting.slice(0, MOST).map(row));
@@ -50,17 +51,19 @@ function row(thread) {
     element("span", { class: "asked", dir: "auto" }, foreign(thread.name)),
     element("span", { class: "facts" }, foreign(thread.project), ` · ${dateTime(thread.when)}`));
   const made = element("li", { id: `thread-${thread.id}` }, open);
-  const more = element("button", {
-    type: "button", class: "quiet small", "aria-label": word("threads.aboutOne", { name: thread.name }), "aria-expanded": "false",
-    onclick: () => {
-      const shown = made.querySelector(".does");
-      more.setAttribute("aria-expanded", String(!shown));
-      if (shown) shown.remove();
-      else add(made, does(thread, open));
-    },
-  }, "⋯");
-  add(made, more);
+  add(made, moreButton(made, thread.name, () => does(thread, open)));
   return made;
+}
+
+/** A button that shows and hides what can be done with a thing of a list. @param {HTMLElement} made @param {string} name @param {() => HTMLElement} does */
+export function moreButton(made, name, does) {
+  const more = element("button", { type: "button", class: "quiet small more", "aria-label": word("threads.aboutOne", { name }), "aria-expanded": "false", onclick: () => {
+    const shown = made.querySelector(".does");
+    more.setAttribute("aria-expanded", String(!shown));
+    if (shown) shown.remove();
+    else add(made, does());
+  } }, "⋯");
+  return more;
 }
 
 /** What can be done with a thread. @param {Thread} thread @param {HTMLElement} open */
@@ -101,7 +104,7 @@ function naming(thread, open) {
 async function save(thread, ending) {
   const turns = await turnsOf(thread.id), { name, project } = thread;
   const text = ending === "md" ? threadAsMarkdown(turns, isShown()) : JSON.stringify({ name, project, turns }, null, 1);
-  download(fileName(name, ending), text, ending === "md" ? "text/markdown" : "application/json");
+  download(fileName(name, ending), text, ending === "md" ? "text/markdown;charset=utf-8" : "application/json");
 }
 
 /** @param {Thread[]} gone */
@@ -112,12 +115,12 @@ async function forget(gone) {
 }
 
 /** A button that wants a second click, for what cannot be taken back. @param {string} key @param {() => void} act */
-function twice(key, act) {
+export function twice(key, act) {
   const calm = () => {
     made.classList.remove("is-sure");
     made.textContent = word(key);
   };
-  const made = button(word(key), () => {
+  const made = element("button", { type: "button", class: "quiet", "data-word": key, onclick: () => {
     if (made.classList.contains("is-sure")) {
       calm();
       return act();
@@ -125,7 +128,7 @@ function twice(key, act) {
     made.classList.add("is-sure");
     made.textContent = word("threads.sure");
     return say(plain(word("threads.sure")));
-  });
+  } }, word(key));
   made.addEventListener("blur", calm);
   return made;
 }

@@ -6,8 +6,9 @@ import { addressOf } from "./address.js";
 import { AnswerText } from "./answer_text.js";
 import { isShown, meter } from "./confidence.js";
 import { add, button, element, foreign, say, seen } from "./elements.js";
-import { asMarkdown, download, fileName, withNumbers } from "./export.js";
+import { asMail, asMarkdown, download, fileName, withNumbers } from "./export.js";
 import { feedbackView } from "./feedback.js";
+import { restriction } from "./filter_chips.js";
 import { problemView } from "./problems.js";
 import { marks, referenceList } from "./reference_list.js";
 import { referred } from "./references.js";
@@ -32,15 +33,16 @@ export class Turn {
     this.work = new Work();
     /** @type {Kept} */
     this.kept = {
-      thread: "", at: -1, question: asked.question, project: asked.project, depth: asked.depth, when: Date.now(),
-      history: asked.history ?? [], result: null, id: "", seconds: 0, mark: null,
+      thread: "", at: -1, question: asked.question, project: asked.project, depth: asked.depth, passages: asked.passages, when: Date.now(),
+      history: asked.history ?? [], chips: asked.chips ?? [], result: null, id: "", seconds: 0, mark: null,
     };
     this.isNew = true;
     this.text = element("div", { class: "answer", "aria-busy": "true" });
     this.answer = new AnswerText(this.text, (number) => document.createTextNode(`[${number}]`));
     this.below = element("div", { class: "below" });
     this.view = element("article", { class: "turn" },
-      element("h2", { class: "asked", dir: "auto", tabindex: "-1" }, seen(asked.question)), this.work.view, this.text, this.below);
+      element("h2", { class: "asked", dir: "auto", tabindex: "-1" }, seen(asked.question)), this.work.view, this.text);
+    add(this.view, restriction(asked.chips ?? []), this.below);
   }
 
   stop() {
@@ -157,7 +159,8 @@ export class Turn {
   /** Questions of the search that stayed open, as what to ask next. @param {any} result */
   open(result) {
     const left = (result.trace?.followups ?? []).filter((/** @type {any} */ one) => one.state.startsWith("skipped") || one.verdict === "not_found" || one.verdict === "partly");
-    const questions = [...new Set(left.map((/** @type {any} */ one) => String(one.question)))].slice(0, 4);
+    const questions = [...new Set(left.map((/** @type {any} */ one) => String(one.question)))]
+      .filter((one) => !one.startsWith(this.asked.question)).slice(0, 4);
     if (!questions.length) return null;
     const ask = (/** @type {string} */ question) => () => this.ways.again({ ...this.asked, question, history: [] });
     return element("section", { class: "open-questions" }, element("h3", {}, word("answer.open")),
@@ -187,10 +190,12 @@ export class Turn {
 
   /** @param {any} result @param {import("./references.js").Referred} found @param {number} when */
   actions(result, found, when) {
-    const markdown = () => asMarkdown(this.asked, found, result.residual_uncertainty ?? "", when, isShown());
+    const about = () => ({ asked: this.asked, uncertain: result.residual_uncertainty ?? "", when, confidence: isShown() });
+    const markdown = () => asMarkdown(found, about());
     return element("p", { class: "buttons actions" },
       button(word("answer.copy"), (event) => void copy(event, withNumbers(found.text))),
       button(word("answer.copyMarkdown"), (event) => void copy(event, markdown())),
+      button(word("answer.copyMail"), (event) => void copy(event, asMail(found, about()))),
       button(word("answer.download"), () => download(fileName(this.asked.question), markdown())),
       button(word("answer.share"), (event) => void copy(event, addressOf(this.asked, this.kept.thread))),
       button(word("answer.again"), () => this.ways.again(this.asked)));

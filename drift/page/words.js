@@ -112,6 +112,12 @@ export function number(value, options) {
   return new Intl.NumberFormat(language, options).format(value);
 }
 
+/** @param {number} size in bytes */
+export function bytes(size) {
+  const isSmall = size < 1024 * 1024, count = size / 1024 / (isSmall ? 1 : 1024);
+  return `${number(count, { maximumFractionDigits: count < 10 ? 1 : 0 })} ${isSmall ? "KiB" : "MiB"}`;
+}
+
 /** @param {number} share between 0 and 1 */
 export function percent(share) {
   return number(share, { style: "percent" });
@@ -135,7 +141,8 @@ export function place(value) {
 
 /** @param {number} when milliseconds since 1970 */
 export function dateTime(when) {
-  return new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "short" }).format(when);
+  const local = navigator.languages.find((one) => one.startsWith(language)) ?? language;
+  return new Intl.DateTimeFormat(local, { dateStyle: "medium", timeStyle: "short" }).format(when);
 }
 
 /** @param {ParentNode} root */

@@ -8,24 +8,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
-_PIECE = re.compile(
-    r"(?P<latin>[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+)"
-    r"|(?P<space>\s+)"
-    r"|(?P<digits>\d+)"
-    r"|(?P<sign>[!-/:-@\[-`{-~]+)"
-    r"|(?P<cyrillic>[\u0400-\u04ff]+)"
-    r"|(?P<greek>[\u0370-\u03ff\u1f00-\u1fff]+)"
-    r"|(?P<arabic>[\u0600-\u06ff]+)"
-    r"|(?P<devanagari>[\u0900-\u097f]+)"
-    r"|(?P<alphabet>[\u0530-\u05ff\u0980-\u0fff\u10a0-\u10ff]+)"
-    r"|(?P<han>[\u3400-\u9fff\uf900-\ufaff]+)"
-    r"|(?P<kana>[\u3040-\u30ff]+)"
-    r"|(?P<hangul>[\uac00-\ud7af]+)"
-    r"|(?P<mark>[\u2000-\u206f\u3000-\u303f\uff00-\uff20]+)"
-    r"|(?P<other>.)"
-)
+_RUNS: Final[dict[str, str]] = {
+    "latin": r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff]+",
+    "space": r"\s+",
+    "digits": r"\d+",
+    "sign": r"[!-/:-@\[-`{-~]+",
+    "cyrillic": r"[\u0400-\u04ff]+",
+    "greek": r"[\u0370-\u03ff\u1f00-\u1fff]+",
+    "arabic": r"[\u0600-\u06ff]+",
+    "devanagari": r"[\u0900-\u097f]+",
+    "alphabet": r"[\u0530-\u05ff\u0980-\u0fff\u10a0-\u10ff]+",
+    "han": r"[\u3400-\u9fff\uf900-\ufaff]+",
+    "kana": r"[\u3040-\u30ff]+",
+    "hangul": r"[\uac00-\ud7af]+",
+    "mark": r"[\u2000-\u206f\u3000-\u303f\uff00-\uff20]+",
+    "other": r".",
+}
+_KIND = re.compile("|".join(f"(?P<{kind}>{run})" for kind, run in _RUNS.items()))
+# A space alone is free before all but digits.
+_PIECE = re.compile(rf"(?: (?![\s\d]))?({'|'.join(_RUNS.values())})")
 _COSTS: Final[dict[str, tuple[float, float]]] = {
     "sign": (0.85, 0.25),
     "cyrillic": (0.66, 0.2),
@@ -48,25 +52,31 @@ def most_tokens(text: str) -> int:
 
     cost = 4.0  # the cost beyond the words; it also makes up for a short text of rare words
     after_space = False
-    for piece in _PIECE.finditer(text):
-        kind, run = str(piece.lastgroup), piece[0]
-        if kind == "latin":
-            cost += _latin(run)
-        elif kind == "space":
-            cost += 0.0 if run == " " else 0.85
-        elif kind == "digits":
-            # Three digits are a token; a space before them is one of its own.
-            cost += -(-len(run) // 3) + after_space
-        elif kind == "other":
-            # The cost of a byte of a character in none of these scripts.
-            cost += 0.67 * len(run.encode(errors="replace"))
-        else:
-            of_run, of_character = _COSTS[kind]
-            cost += of_run + of_character * len(run)
-
-        after_space = kind == "space"
+    for run in _PIECE.findall(text):
+        cost += _cost_of(run)
+        if after_space and run[0].isdecimal():
+            cost += 1  # a space before digits is a token of its own
+        after_space = run.isspace()
 
     return round(cost + 0.5)
+
+
+@lru_cache(maxsize=4096)
+def _cost_of(run: str) -> float:
+    found = _KIND.match(run)
+    kind = str(found and found.lastgroup)
+    if kind == "latin":
+        return _latin(run)
+    if kind == "space":
+        return 0.0 if run == " " else 0.85
+    if kind == "digits":
+        return -(-len(run) // 3)  # three digits are a token
+    if kind == "other":
+        # The cost of a byte of a character in none of these scripts.
+        return 0.67 * len(run.encode(errors="replace"))
+
+    of_run, of_character = _COSTS[kind]
+    return of_run + of_character * len(run)
 
 
 def _latin(word: str) -> float:

@@ -55,7 +55,7 @@ def definitions_first(question: str, best_first: Sequence[Chunk]) -> tuple[Chunk
     """
     asked = _stems(question)
     paths = [_path(chunk) for chunk in best_first]
-    late = {path for path in {*paths} if _is_behind(path, asked)}
+    late = {path for path in {*paths} if is_behind(path, asked)}
     if not any(paths) or late.issuperset(paths):
         return tuple(best_first)
 
@@ -92,7 +92,7 @@ def _path(chunk: Chunk) -> str:
     return next((p for p in (chunk.document_id, chunk.document_name) if _CODE.search(p)), "")
 
 
-def _is_behind(path: str, asked: Stems) -> bool:
+def is_behind(path: str, asked: Stems) -> bool:
     """Tell whether a path is of a test or a copy that the question does not ask for."""
     folders, _, file = path.replace("\\", "/").rpartition("/")
     marks = _stems(folders)

@@ -131,7 +131,7 @@ def fuse(
         both = zip(_between(scores), told, strict=True)
         scores = [0.5 * own + 0.5 * relevant for own, relevant in both]
 
-    scored = _spread([c.chunk for c in pool], scores)
+    scored = _spread([c.chunk for c in pool], scores, most)
     return tuple(sorted(scored, key=lambda chunk: (-chunk.score, chunk.id))[:most])
 
 
@@ -181,14 +181,21 @@ def _with_neighbours(pool: Sequence[Candidate], scores: Sequence[float]) -> list
     return raised
 
 
-def _spread(chunks: Sequence[Chunk], scores: Sequence[float]) -> list[Chunk]:
-    """Return the chunks with their scores, in full for the best of a document and of duplicates."""
+def _spread(chunks: Sequence[Chunk], scores: Sequence[float], most: int) -> list[Chunk]:
+    """Return the chunks with their scores, in full for the best of a document and of duplicates.
+
+    Those behind the `most` best are left out where that is known without reading them.
+    """
     order = sorted(range(len(chunks)), key=lambda place: (-scores[place], chunks[place].id))
     seen: set[str] = set()
-    spread = []
+    spread: list[Chunk] = []
     duplicates = near_duplicates(chunks[place].text for place in order)
     for place, is_duplicate in zip(order, duplicates, strict=True):
         chunk, score = chunks[place], scores[place]
+        # Scores only fall here, so that none further on reaches these.
+        bound = max(0.0, round(score, 6))
+        if len(spread) >= most and sum(one.score > bound for one in spread) >= most:
+            break
         if is_duplicate:
             score *= 0.1
         elif document_of(chunk) in seen:

@@ -32,6 +32,7 @@ MOST_NAMED, MOST_LINKED = 4, 5
 OWN_MEETS = 0.1
 """The same share that the linked document needs of its own where the sentence has none of it."""
 STEM_LETTERS = 5  # `directed` meets `director`
+_STEMLESS = STOP_WORDS | ASKING_WORDS
 
 
 def linked(chunk: Chunk) -> Iterator[tuple[str, str]]:
@@ -151,5 +152,5 @@ def _any_of(titles: Iterable[str]) -> re.Pattern[str]:
 
 
 def _stems(plain: str) -> set[str]:
-    words = set(re.findall(r"\w+", plain)) - STOP_WORDS - ASKING_WORDS
+    words = set(re.findall(r"\w+", plain)) - _STEMLESS
     return {word[:STEM_LETTERS] for word in words}

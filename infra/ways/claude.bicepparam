@@ -9,4 +9,5 @@ param appSettings = {
   OAI_MODEL: 'claude-sonnet'
   ANTHROPIC_BASE_URL: 'https://name.services.ai.azure.com/anthropic/'
 }
+param foundryExistingIds = ['/subscriptions/33333333-3333-3333-3333-333333333333/resourceGroups/shared/providers/Microsoft.CognitiveServices/accounts/name']
 param neo4jPassword = readEnvironmentVariable('NEO4J_PASSWORD')

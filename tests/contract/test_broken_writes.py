@@ -45,6 +45,7 @@ class BrokenConnection(Connection):
     def __init__(self, whole: Connection, statements: int) -> None:
         self._whole = whole
         self._left = statements
+        self.outcomes = whole.outcomes
 
     @property
     def is_broken(self) -> bool:

@@ -122,6 +122,32 @@ async def test_nothing_of_other_documents_is_told(
     assert (overview.documents, overview.chunks, overview.written_at) == (2, 2, None)
 
 
+async def test_a_question_to_begin_with_is_told_to_who_may_read_its_passage_while_that_is_there(
+    backend: Backend, held: str
+) -> None:
+    async def told(*only: Filter) -> tuple[str, ...]:
+        reader = backend.reader()
+        for one in only:
+            reader = reader.within(await reader.allowed(held, one, soon()))
+        return (await reader.overview(EVERYBODY.project(held), soon())).questions
+
+    async def keep(questions: object) -> None:
+        text = "MATCH (p:__Project__ {id: $p}) SET p.questions = $q"
+        await backend.connection.write(text, {"p": held, "q": questions})
+
+    await keep([f"k3\n{HIDDEN}?", "k1\nOpen?", "k9\nOf no passage?", "k2"])
+    assert await told() == (f"{HIDDEN}?", "Open?")
+    assert await told(ONLY) == ("Open?",)
+    async with backend.writer.writing(held) as own:
+        await own.switch(["shut/c.md"], on=False)
+    assert await told() == ("Open?",)
+    new = replace(chunk("k5", "Another text.", axis(2), "open/a.md"), ordinal=0)
+    await backend.writer.write_documents(held, documents([new], {"open/a.md": "A"}))
+    assert await told() == ()
+    await keep(5)
+    assert await told() == ()
+
+
 async def test_what_was_made_of_a_text_that_is_gone_stays_hidden(
     backend: Backend, held: str
 ) -> None:

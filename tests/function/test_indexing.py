@@ -9,7 +9,7 @@ from uuid import uuid4
 import httpx2
 import pytest
 
-from drift.contracts.documents import MAX_DOCUMENT_BYTES
+from drift.contracts.documents import MEGABYTE
 from drift.http.dispatcher import Dispatcher
 from drift.http.settings import load
 from drift.indexing.readers import AT_ONCE, WAITING
@@ -176,7 +176,7 @@ async def test_what_cannot_be_indexed_is_refused_by_name(own: str, function: Cal
     )
     assert_is_problem(page, 415, "unsupported_media_type")
 
-    for long in ("x" * MAX_DOCUMENT_BYTES, "# 1\nx\n# 2\ny\n" * 2000):
+    for long in ("x" * MEGABYTE, "# 1\nx\n# 2\ny\n" * 2000):
         assert_is_problem(await add(function, own, text=long), 413, "too_large")
     foreign = await function.client.post(
         "/documents", json={"project_id": PROJECT, "id": "Lighthouse.md", "text": NOON}
@@ -220,3 +220,40 @@ async def test_only_who_may_write_a_project_writes_it(
         assert set(await statuses(key)) == {401 if key == "unknown" else 403}
     function.client.headers["x-api-key"] = reader
     assert (await answer(function, own))[1] == {"Ferry"}
+
+
+async def test_a_document_that_is_off_is_seen_by_no_question_and_by_its_list(
+    own: str, function: Caller
+) -> None:
+    async def listed(**query: str) -> dict[str, bool]:
+        page = await function.client.get(f"/projects/{own}/documents", params=query)
+        assert page.status_code == 200, page.text
+        return {one["id"]: one.get("off", False) for one in page.json()["documents"]}
+
+    async def switch(name: str, *, off: object) -> httpx2.Response:
+        return await function.client.patch(f"/documents/{name}?project_id={own}", json={"off": off})
+
+    await add(function, own)
+    await add(function, own, id="Überfahrt.md", text="# Crossing\n\nThe herring is old.\n")
+    assert (await switch("sea%2Fferry.md", off=True)).status_code == 204
+    assert await listed() == {"sea/ferry.md": True, "Überfahrt.md": False}
+    assert "noon" not in (await function.answer(QUESTION, own, depth="quick"))["final_answer"]
+    assert (await add(function, own, text=DUSK)).json()["outcome"] == "changed"  # and stays off
+    for _ in range(2):
+        assert (await switch("sea%2Fferry.md", off=False)).status_code == 204
+    assert "dusk" in (await answer(function, own))[0]
+
+    assert await listed(q="üBERF") == await listed(q="crossing") == {"Überfahrt.md": False}
+    assert await listed(q="SEA/", limit="1") == {"sea/ferry.md": False}
+    assert_is_problem(await switch("nothing", off=True), 404, "not_found")
+    assert_is_problem(await switch("sea%2Fferry.md", off="true"), 400, "invalid_request")
+
+
+async def test_a_setting_says_how_large_a_document_may_be(
+    own: str, environment: pytest.MonkeyPatch, dispatcher: Dispatcher, function: Caller
+) -> None:
+    large = f"<script>{'x' * MEGABYTE}</script><p>The ferry leaves at noon.".encode()
+    assert_is_problem(await send(function, own, "a.html", large), 413, "too_large")
+    environment.setenv("MAX_DOCUMENT_MB", "2")
+    await dispatcher.provider.close()
+    assert (await send(function, own, "a.html", large)).json()["outcome"] == "added"

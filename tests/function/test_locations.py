@@ -13,7 +13,7 @@ from tests.function.corpus import ADDRESS, Corpus
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 
 CITED = ["chunk_id", "span", "document_name"]
-PLACED = ["heading", "place", "start", "end", "source_uri"]
+PLACED = ["document_id", "heading", "place", "start", "end", "source_uri"]
 
 
 def assert_located(document: dict[str, Any], corpus: Corpus) -> None:

@@ -81,7 +81,7 @@ async def ask_with_all_that_is_counted(environment: pytest.MonkeyPatch) -> None:
     """Ask at a price with a filter, score the answer, and ask once more than the quota allows."""
     price = {"prompt": 1, "cached": 1, "cache_write": 1, "completion": 1}
     models = dict.fromkeys((MODEL, EMBEDDING_MODEL), price)
-    key, opens = entry("counted", [PROJECT], requests_per_minute=1)
+    key, opens = entry("counted", [PROJECT], requests_per_minute=2)
     with environment.context() as here:
         here.setenv(
             "PRICES", json.dumps({"currency": "EUR", "date": "2026-08-21", "models": models})

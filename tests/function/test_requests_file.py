@@ -54,6 +54,7 @@ async def test_every_request_is_answered_as_it_says(
     environment: pytest.MonkeyPatch, function: Caller
 ) -> None:
     environment.setenv("ENABLE_INDEXING", "true")
+    environment.setenv("ENABLE_METRICS", "true")
     environment.setenv("RAG_LABELS", "Chunk,Entity,Community,Person")
     await fill_handbook(load())
     for request in read():

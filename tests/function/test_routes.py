@@ -20,6 +20,7 @@ create_node POST api/nodes
 replace_node PUT api/nodes/{*id}
 remove_node DELETE api/nodes/{*id}
 add_document POST documents
+change_document PATCH documents/{*id}
 remove_document DELETE documents/{*id}
 read_projects GET projects
 read_project GET projects/{id}
@@ -38,6 +39,7 @@ show_page_file GET rag/{*file}
 health_live GET health/live
 health_ready GET health/ready
 health_neo4j GET health/neo4j
+metrics GET metrics
 openapi GET openapi.yaml
 openapi_3_0 GET openapi-3.0.json
 """

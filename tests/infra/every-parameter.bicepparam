@@ -34,6 +34,7 @@ param appSettings = {
   COMMUNITY_VECTOR_INDEX_NAME: 'index_of_communities'
   DEADLINE_SEC: '150'
   ENABLE_INDEXING: 'true'
+  ENABLE_METRICS: 'true'
   ENABLE_RAG_SEARCH: 'false'
   FOLLOWUP_SCOPE: 'hard'
   LLM_TEMPERATURE: '0.25'

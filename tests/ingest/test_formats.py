@@ -94,6 +94,7 @@ def test_a_table_has_a_head_where_its_first_row_is_one() -> None:
         ("2 Tariffs", [("1 Boats", 0), ("2 Tariffs", 1)], "a.pdf"),
         ("Boats", [("Boats", 0), ("2 Tariffs", 1)], "Boats"),
         ("untitled-3", [("Contents", 0)], "a.pdf"),
+        ("about:blank", [("Contents", 0)], "a.pdf"),
     ],
 )
 def test_a_pdf_is_called_by_its_title_and_not_by_a_part(

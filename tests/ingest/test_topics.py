@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +21,7 @@ from drift.llm.local_embedding import embed
 from drift.local.cli.sample import sample_sources
 from drift.local.ingest.digests import MOST_OF_A_NAME, digest, document_name
 from drift.local.ingest.knowledge import Assignment, assign, derive, fingerprint
+from drift.local.ingest.naming import MOST_OF_A_TITLE
 from drift.local.ingest.prose import sentences, words
 from drift.local.ingest.stamps import stamps_of
 from drift.local.ingest.summaries import MAX_SUMMARY_CHARS
@@ -345,9 +345,16 @@ def test_a_topic_is_called_as_a_person_would_call_it() -> None:
         )
         for n in range(6)
     ]
-    title = _title_of_one(several).lower()
-    assert "valves" in title
-    assert not {"re", "ll", "doesn", "https", "example", "html"} & set(re.findall(r"\w+", title))
+    assert _title_of_one(several) == "Note 0x; Note 1x"
+
+
+def test_topics_beside_each_other_have_short_names_of_their_own(
+    knowledge: KnowledgeBatch,
+) -> None:
+    for level in (0, 1):
+        titles = [one.title for one in knowledge.communities if one.level == level]
+        assert len({*titles}) == len(titles)
+        assert not [title for title in titles if len(title) > MOST_OF_A_TITLE]
 
 
 def test_code_is_called_after_its_folder_and_files() -> None:
@@ -355,7 +362,7 @@ def test_code_is_called_after_its_folder_and_files() -> None:
         ChunkRecord(name, f"net/{name}.py", 0, "read", f"def read_{name}()", title=f"{name}.py")
         for name in ("wire", "frames", "queue")
     ]
-    assert _title_of_one(chunks) == "net: frames.py, queue.py, wire.py"
+    assert _title_of_one(chunks) == "net"
 
 
 def test_a_topic_of_which_no_word_tells_is_called_after_its_documents() -> None:

@@ -85,6 +85,8 @@ def test_serve_prints_one_document_and_takes_a_document_before_anything_is_inges
     at = {"url": f"{serving['url']}/documents", "timeout": PATIENCE_S, "trust_env": False}
     first = {"project_id": "first", "id": "ferry", "text": "The ferry leaves at noon."}
     assert httpx2.post(json=first, **at).json()["outcome"] == "added"
+    counted = httpx2.get(f"{serving['url']}/metrics", trust_env=False)
+    assert "gen_ai_client_operation_duration_seconds_count" in counted.text
     deleting = ("projects", "delete", "--project", "first", "--yes")
     done = command(*deleting, "--data-dir", serving["data"])
     assert done.returncode == 0, done.stderr
@@ -468,6 +470,9 @@ def test_the_doctor_looks_at_what_runs_and_at_what_is_named_alone(
         (("ingest", "a", "-p", "p", "--knowledge", "graph"), "is called facts now"),
         (("ingest", "--graphrag", "a", "-p", "p", "--dry-run"), "--graphrag"),
         (("ingest", "--graphrag", "a", "-p", "p", "--knowledge-tokens", "0"), "--graphrag"),
+        (("ingest", "--chunks", "a", "-p", "p", "--tag", "t"), "--graphrag or --chunks"),
+        (("ingest", "--chunks", "a", "--graphrag", "b", "-p", "p"), "goes without --graphrag"),
+        (("ingest", "a", "-p", "p", "--bulk"), "goes with --chunks"),
         (("reindex", "--drop", "v2", "--yes", "--dry-run"), "--dry-run"),
         (("reindex", "--drop", "v2", "--yes", "--project", "p"), "--project"),
         (("reindex", "--model-version", "v2", "--yes"), "--drop"),

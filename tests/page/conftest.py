@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright, expect
 
 from drift.http.settings import Settings
 from drift.local.hosts.local_host import serving
@@ -23,6 +23,7 @@ __all__ = ["base_settings", "corpus", "graph_server"]
 ON_A_DESK: dict[str, Any] = {"viewport": DESK, "locale": "en-GB", "reduced_motion": "reduce"}
 PATIENCE_MS = 60_000
 Visits = Callable[..., Awaitable[Visit]]
+expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="module")

@@ -183,7 +183,7 @@ async def test_code_is_copied_as_it_is_and_markup_beside_it_is_text(visit: Visit
               const { asMarkdown } = await import("/rag/x/export.js");
               const answer = { text, limits: [], items: [], near: [] };
               const asked = { question: "What?", project: "a", depth: "auto" };
-              return asMarkdown(asked, answer, "", 0, false);
+              return asMarkdown(answer, { asked, uncertain: "", when: 0, confidence: false });
             }""",
             f"{code}\n\n<b>no</b> `x<y>` ![x](y)",
         )
@@ -197,6 +197,106 @@ async def test_the_words_alone_are_copied_as_they_were_written(visits: Visits) -
     await visit.page.get_by_role("button", name="Copy", exact=True).click()
     copied = await visit.page.evaluate("navigator.clipboard.readText()")
     assert copied == "It is a < b, `List<String>` or <b> [1]."
+
+
+LEASE = {"document_id": "files/lease.pdf", "document_name": "Lease", "page": 2, "heading": "Rent"}
+CITED = [
+    citation(1, **LEASE, span="The rent is 940 eu-\nros a month."),
+    citation(2, document_id="old/lease.pdf", document_name="Lease", heading="Lease > Rent"),
+    citation(3, **LEASE, span="It is paid\fin advance."),
+    citation(
+        4, document_id="a/costs.xlsx", document_name="Costs", source_uri="https://a.example/c"
+    ),
+]
+MAILED = """What?
+
+Yes [1, 2, 3, 4].
+
+What is uncertain: Who pays is open.
+
+References
+
+files/lease.pdf
+[1] page 2 · Rent: “The rent is 940 euros a month.”
+[3] page 2: “It is paid in advance.”
+
+old/lease.pdf
+[2] Rent: “Words of passage 2.”
+
+costs.xlsx
+[4] 4 of 400: “Words of passage 4.”
+https://a.example/c
+
+Project: """
+
+
+async def test_a_document_stands_once_with_its_places_below_it(visits: Visits) -> None:
+    visit = await visits(permissions=["clipboard-read", "clipboard-write"])
+    document = answer("Yes.", [("Yes.", CITED)], residual_uncertainty="Who pays is open.")
+    await ask(visit, ("result", document))
+    rows = visit.page.locator(".references > li")
+    shown = [(await one.inner_text()).split("\n\n") for one in await rows.all()]
+    words = [" ".join("".join(parts).split()) for parts in shown]
+    assert [text.count("lease.pdf") for text in words] == [1, 1, 0]
+    assert await rows.locator(".title").all_inner_texts() == [
+        "files/lease.pdf", "old/lease.pdf", "costs.xlsx",
+    ]  # fmt: skip
+    assert await rows.first.locator(".number").all_inner_texts() == ["1", "3"]
+    assert await rows.first.locator(".where").all_inner_texts() == ["page 2 · Rent", "page 2"]
+    assert "940 euros" in words[0]
+
+    await visit.page.get_by_role("button", name="Copy as e-mail").click()
+    copied = await visit.page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith(MAILED)
+    await visit.page.get_by_role("button", name="Copy as Markdown").click()
+    copied = await visit.page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("# What?\n\nYes[^1][^2][^3][^4].\n\n**What is uncertain:**")
+    assert "\n[^3]: files/lease.pdf · page 2 · Rent: “It is paid in advance.”\n" in copied
+
+
+async def test_footnotes_of_a_saved_thread_are_each_answer_s_own(visit: Visit) -> None:
+    saved = await visit.page.evaluate(
+        """async (result) => {
+          const { threadAsMarkdown } = await import("/rag/x/export.js");
+          const one = { question: "What?", project: "a", depth: "auto", when: 0, result };
+          return threadAsMarkdown([one, one], false);
+        }""",
+        answer("Yes.", [("Yes.", [citation(1)])]),
+    )
+    assert [saved.count(f"[^{label}]") for label in ("1-1", "2-1", "1")] == [2, 2, 0]
+
+
+WRAPPED = {
+    "The rent is 940 euros a\nmonth, to be paid in advance\nby the third day.":
+        "The rent is 940 euros a month, to be paid in advance by the third day.",
+    "The real consumption of the house-\nhold counts.":
+        "The real consumption of the household counts.",
+    "Die Vor-\nund Nachteile stehen hier, alle.": "Die Vor-\nund Nachteile stehen hier, alle.",
+    "The year is stated as from Jean-\nPaul and nobody else.":
+        "The year is stated as from Jean-\nPaul and nobody else.",
+    "one page ends with its last line, which is long\fand goes on here":
+        "one page ends with its last line, which is long and goes on here",
+    "- a list of short\n- items it is": "- a list of short\n- items it is",
+    "```\nlong_name_of_a_function(argument, other)\nreturn_it(argument)\n```":
+        "```\nlong_name_of_a_function(argument, other)\nreturn_it(argument)\n```",
+}  # fmt: skip
+
+
+async def test_sentences_go_on_over_the_ends_of_lines_and_a_quotation_is_found(
+    visit: Visit,
+) -> None:
+    for text, whole in WRAPPED.items():
+        for quote in (text, " ".join(text.split())):
+            marked = await visit.page.evaluate(
+                """async ([text, quote]) => {
+                  const { markedText } = await import("/rag/x/passage.js");
+                  const place = document.createElement("p");
+                  place.append(markedText(`Before.\\n\\n${text}\\n\\nAfter.`, quote).nodes);
+                  return [place.textContent, place.querySelector("mark")?.textContent];
+                }""",
+                [text, quote],
+            )
+            assert marked == [f"Before.\n\n{whole}\n\nAfter.", whole]
 
 
 async def test_a_copy_that_fails_is_said_and_the_button_has_its_words_again(visit: Visit) -> None:

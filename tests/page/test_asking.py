@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.function.corpus import PROJECT, QUESTION, TEXTS
 from tests.function.test_answer_stream import TWO_SENTENCES
 from tests.model_server_fixture import ModelServerControl
-from tests.page.browser import Visit
+from tests.page.browser import PHONE, Visit
 from tests.page.conftest import Visits
 from tests.page.replies import answer, answering, citation, stream
 
@@ -34,21 +35,22 @@ async def test_the_empty_page_shows_the_projects_and_questions_to_begin_with(vis
         await visit.page.check("input[value=quick]", force=True)
         await visit.page.get_by_role("button", name=example).click()
         await visit.page.wait_for_selector(".actions")
-        assert await visit.page.locator(".references > li").count() >= 1, example
+        assert await visit.page.locator(".places > li").count() >= 1, example
 
 
 @pytest.mark.parametrize(
     "depth",
     ["quick", *(pytest.param(deeper, marks=pytest.mark.deep) for deeper in ("auto", "drift"))],
 )
-async def test_an_answer_has_numbers_that_open_its_passages(visit: Visit, depth: str) -> None:
+async def test_an_answer_has_numbers_that_open_its_passages(visits: Visits, depth: str) -> None:
+    visit = await visits()
     await visit.ask(QUESTION, depth, project=PROJECT, until=".actions")
 
     numbers = await visit.page.locator(".answer .cite").all_inner_texts()
     assert numbers
     assert "1" in numbers
     assert "References:" not in await visit.text(".answer")
-    listed = await visit.page.locator(".references > li").count()
+    listed = await visit.page.locator(".places > li").count()
     assert set(numbers) <= {str(one) for one in range(1, listed + 1)}
 
     await visit.page.locator(".answer .cite").first.click()
@@ -59,6 +61,19 @@ async def test_an_answer_has_numbers_that_open_its_passages(visit: Visit, depth:
     ) or "passage 2 of" in await visit.text("#panel .facts")
     source = await visit.page.locator("#panel a").first.get_attribute("href")
     assert (source or "").startswith("https://docs.example.com/harbour/")
+
+    # the pictures of docs/images
+    await visit.picture("page-desktop")
+    await visit.page.keyboard.press("Escape")
+    await visit.page.emulate_media(color_scheme="dark")
+    await visit.page.click(".work summary")
+    await visit.page.evaluate("scrollTo(0, 0)")
+    await visit.picture("page-dark")
+    await visit.page.click(".work summary")
+    await visit.page.emulate_media(color_scheme="light")
+    await visit.page.set_viewport_size(PHONE)
+    await visit.page.evaluate("scrollTo(0, 0)")
+    await visit.picture("page-phone")
 
 
 async def test_the_search_is_seen_and_heard_at_work_with_its_tree_tokens_and_time(
@@ -118,13 +133,12 @@ async def test_an_answer_is_copied_and_saved_and_a_link_to_it_asks_nothing_by_it
     visit = await visits(permissions=["clipboard-read", "clipboard-write"])
     await visit.ask(QUESTION, project=PROJECT, until=".actions")
 
-    await visit.page.get_by_role("button", name="Copy with references").click()
+    await visit.page.get_by_role("button", name="Copy as Markdown").click()
     copied = await visit.page.evaluate("navigator.clipboard.readText()")
     assert copied.startswith(f"# {QUESTION}")
-    assert "[1]" in copied
-    assert "## References" in copied
-    assert "https://docs.example.com/harbour/" in copied
-    assert "\n> " in copied
+    assert "[^1]" in copied
+    assert "\n[^1]: " in copied
+    assert " <https://docs.example.com/harbour/" in copied
 
     async with visit.page.expect_download() as saving:
         await visit.page.get_by_role("button", name="Save as Markdown").click()
@@ -164,6 +178,36 @@ async def test_confidence_stays_hidden(visit: Visit) -> None:
     assert not await visit.page.locator(".verdict .meter").is_visible()
 
 
+async def test_colours_and_passages_stay_as_they_were_chosen(visits: Visits) -> None:
+    visit = await visits(refusals=True, color_scheme="light")
+    asked: list[Any] = []
+    visit.page.on(
+        "request", lambda one: asked.append(one.post_data_json) if one.post_data else None
+    )
+    paper = "() => getComputedStyle(document.body).backgroundColor"
+    light = await visit.page.evaluate(paper)
+    await visit.page.select_option("#theme", "dark")
+    dark = await visit.page.evaluate(paper)
+    assert dark != light
+    await visit.page.select_option("#passages", "20")
+    await visit.ask(QUESTION, project=PROJECT, until=".actions")
+    await visit.page.reload()
+    await visit.page.wait_for_selector("html[data-ready]")
+    await visit.ask(QUESTION, until=".turn:last-child .actions")
+    await visit.page.select_option("#passages", "")
+    await visit.ask(QUESTION, until=".turn:nth-child(3) .actions")
+    assert [one.get("top_k") for one in asked] == [20, 20, None]
+    assert await visit.page.input_value("#theme") == "dark"
+
+    await visit.page.emulate_media(media="print")
+    assert await visit.page.evaluate(paper) in {light, "rgba(0, 0, 0, 0)"}
+    assert await visit.page.evaluate("getComputedStyle(document.body).color") == "rgb(31, 35, 40)"
+    await visit.page.emulate_media(media="screen")
+    await visit.page.route("**/main.js", lambda route: route.abort())
+    await visit.page.reload()  # nothing of the page's own has run, and the colours are there
+    assert await visit.page.evaluate(paper) == dark
+
+
 async def test_a_project_without_data_says_what_to_do(visit: Visit) -> None:
     await visit.page.select_option("#project", label="Another project …")
     await visit.page.fill("#other-project", "nothing-here")
@@ -196,7 +240,7 @@ async def test_what_is_not_found_shows_no_answer_but_what_stands_near(
     await visit.page.get_by_role("button", name=words["answer.copyMarkdown"]).click()
     copied = await visit.page.evaluate("navigator.clipboard.readText()")
     assert f"{said}\n\n" in copied
-    assert f"## {heading}\n\n[1] Document 1" in copied
+    assert f"## {heading}\n\n- Document 1\n  - " in copied
     assert words["references.title"] not in copied
 
 

@@ -131,11 +131,11 @@ async def test_two_hundred_references_are_shown_in_two_steps(visit: Visit) -> No
     await answering(visit.page, stream(("result", answer(text, facts))))
     await visit.ask("What?", until=".actions")
     assert await visit.page.locator(".answer .cite").count() == 200
-    assert await visit.page.locator(".references > li").count() == 12
+    assert await visit.page.locator(".places > li").count() == 12
     await visit.page.get_by_role("button", name="Show all 200").click()
-    assert await visit.page.locator(".references > li").count() == 200
+    assert await visit.page.locator(".places > li").count() == 200
     assert await visit.page.evaluate(
-        "document.activeElement.closest('li') === document.querySelectorAll('.references > li')[12]"
+        "document.activeElement.closest('li') === document.querySelectorAll('.places > li')[12]"
     )
 
 

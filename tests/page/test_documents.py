@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from playwright.async_api import Route
+from playwright.async_api import Route, expect
 
 from tests.function.access_keys import entry
 from tests.function.corpus import PROJECT
@@ -142,6 +143,34 @@ async def test_a_project_that_is_held_is_tried_again_and_the_rest_can_be_left(
     assert f"added to {NOTES}" in first
     assert [one.partition(".md")[2].strip() for one in rest] == ["not sent"] * 2
     assert len(tried) == 3
+
+
+async def test_what_was_new_can_be_undone_and_what_was_replaced_cannot(
+    visits: Visits, tmp_path: Path
+) -> None:
+    visit = await writing(visits)
+    boat, sent = tmp_path / "boat.md", visit.page.locator("#sent li")
+    may_go = asyncio.Event()
+
+    async def slow(route: Route) -> None:
+        await may_go.wait()
+        await route.continue_()
+
+    await visit.page.route("**/documents?project_id=*", slow)
+    boat.write_text("# Boat\n\nIt is red.\n")
+    await drop(visit, boat)
+    await expect(sent.get_by_role("progressbar", name="boat.md")).to_be_visible()
+    may_go.set()
+    await sent.get_by_role("button", name="Undo").click()
+    await expect(sent).to_contain_text(f"taken out of {NOTES} again")
+
+    await drop(visit, boat)
+    await expect(sent.get_by_role("button", name="Undo")).to_be_visible()
+    await visit.assert_for_everybody()
+    boat.write_text("# Boat\n\nIt is blue.\n")
+    await drop(visit, boat)
+    await expect(sent.nth(2)).to_contain_text("what it replaced cannot be brought back")
+    await expect(sent.get_by_role("button", name="Undo")).to_have_count(0)
 
 
 async def test_who_may_not_write_is_offered_nothing_and_a_drop_leaves_the_page_as_it_is(

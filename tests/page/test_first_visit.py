@@ -129,41 +129,24 @@ async def test_an_empty_graph_names_what_fills_it_and_is_looked_at_again(visit: 
     assert not await visit.page.locator("#fill").is_visible()
 
 
-TOLD = "The {} opens at six in the morning."
-NAMED: dict[str, tuple[list[tuple[str, int, str]], list[str]]] = {
-    "the largest": (
-        [(name, size, TOLD.format(name.lower())) for name, size in
-         (("Quay", 2), ("Harbour office", 9), ("Tide", 5), ("Buoy", 1))],
-        ["Harbour office", "Tide", "Quay"],
-    ),
-    "once": ([("quay", 1, TOLD.format("quay")), ("Quay", 2, TOLD.format("quay"))], ["Quay"]),
-    "no names": ([(name, 9, TOLD.format(name)) for name in
-                  ("![x](http://a.example)", "x" * 61, "", "TS) intensity")], []),
-    "any script": (
-        [("台風15号", 1, "台風15号は九月に関東へ上陸した。"),
-         ("Zürich’s", 0, TOLD.format("Zürich’s"))],
-        ["台風15号", "Zürich’s"],
-    ),
-    "only what is told": ([("Quay", 9, ""), ("Tide", 8, "About: tide, quay.\nDocuments: Tide."),
-                           ("Sign", 7, TOLD.format("signature"))], []),
-    "the first told": ([("sign in, tide", 9, f"Sign in\n{TOLD.format('tide')}")], ["tide"]),
-    "no code": ([("assert url", 9, text) for text in (
-        "assert url == 'https://a.example' and it stays there.",
-        "def test_url(): assert url is what was asked.",
-        "<a href='x'>assert url</a> is shown in the menu here.",
-        "await expect(page).toHaveURL(assert url, with no more).",
-    )], []),
-    "no menu": ([("Price", 9, "Home\nPrice\nSign in"), ("Docs", 8, "Home Docs Blog Sign in")], []),
-}  # fmt: skip
-
-
-async def test_names_of_which_a_passage_tells_are_asked_about(visit: Visit) -> None:
-    for case, (named, topics) in NAMED.items():
-        given = [{"title": title, "size": size, "summary": text} for title, size, text in named]
-        found = await visit.page.evaluate(
-            """async (named) => (await import("/rag/x/project.js")).topics(named)""", given
-        )
-        assert found == topics, case
+async def test_questions_of_the_project_are_shown_three_at_a_time_and_asked_as_they_stand(
+    visit: Visit,
+) -> None:
+    questions = [f"What does <b>gate {at}</b> do?" for at in range(1, 6)]
+    held = {**EMPTY, "id": PROJECT, "documents": 1, "chunks": 5, "questions": questions}
+    await reading(visit.page, f"/projects/{PROJECT}", {**held, "rights": ["read"]})
+    await visit.open()
+    await visit.page.select_option("#project", PROJECT)
+    shown = visit.page.locator("#examples button")
+    await visit.page.wait_for_function("() => document.querySelector('#examples button')")
+    assert await shown.all_inner_texts() == questions[:3]
+    more = visit.page.get_by_role("button", name="Other questions")
+    await more.press("Enter")
+    assert await shown.all_inner_texts() == [*questions[3:], questions[0]]
+    assert await more.evaluate("one => one === document.activeElement")
+    await shown.first.click()
+    await visit.page.wait_for_selector(".turn")
+    assert questions[3] in await visit.text(".turn")
 
 
 async def test_the_chosen_project_is_there_again_when_the_page_is_loaded_anew(visit: Visit) -> None:

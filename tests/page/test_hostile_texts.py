@@ -197,6 +197,30 @@ async def test_hostile_texts_are_text_in_ids_of_projects_and_in_problems(visits:
         await visit.page.evaluate("document.getElementById('turns').replaceChildren()")
 
 
+SAVED = """async ([text, answered]) => {
+  const { asMarkdown } = await import("/rag/x/export.js");
+  const one = {
+    number: 1, kind: "chunk", document: text, title: text, heading: text, where: text, lines: "",
+    place: text, match: null, quote: text,
+  };
+  const answer = { text: answered, limits: [text], items: [one], near: [one] };
+  const asked = { question: text, project: text, depth: "auto" };
+  return asMarkdown(answer, { asked, uncertain: text, when: 0, confidence: false });
+}"""
+PLAIN = {
+    f"{kind}_{end}"
+    for kind in ("heading", "paragraph", "bullet_list", "list_item", "strong")
+    for end in ("open", "close")
+} | {"inline", "text", "text_special", "softbreak"}
+"""What an answer without form is made of."""
+
+
+def kinds(saved: str) -> set[str]:
+    """Return what a reader of Markdown finds in a text."""
+    tokens = MarkdownIt("commonmark").enable("table").parse(saved)
+    return {inner.type for token in tokens for inner in (token, *(token.children or ()))}
+
+
 async def test_hostile_texts_load_nothing_where_a_saved_answer_is_opened(visit: Visit) -> None:
     await visit.open()
     picture = "![see](https://evil.example/pixel.png)"
@@ -213,17 +237,28 @@ async def test_hostile_texts_load_nothing_where_a_saved_answer_is_opened(visit: 
     }
     for name, text in texts.items():
         saved = await visit.page.evaluate(
-            """async (text) => {
-              const { asMarkdown } = await import("/rag/x/export.js");
-              const one = { number: 1, title: text, where: text, match: null, quote: text };
-              const answer = {
-                text: `${text}\\n\\nThe end.`, limits: [text], items: [one], near: [one],
-              };
-              const asked = { question: text, project: text, depth: "auto" };
-              return asMarkdown(asked, answer, text, 0, false);
-            }""",
-            text,
+            SAVED,
+            [text, f"{text}\n\nThe end."],
         )
-        tokens = MarkdownIt("commonmark").parse(saved)
-        kinds = {inner.type for token in tokens for inner in (token, *(token.children or ()))}
-        assert not kinds & {"image", "html_block", "html_inline"}, name
+        assert not kinds(saved) & {"image", "html_block", "html_inline"}, name
+
+
+async def test_names_and_quotations_make_nothing_of_their_own_in_what_is_copied(
+    visit: Visit,
+) -> None:
+    await visit.open()
+    texts = {
+        **HOSTILE,
+        "a footnote": "\n\n[^1]: Another.\n[^2]: One more[^1].\n",
+        "a list": "1. one\n2) two\n- three\n+ four",
+        "a heading below": "Heading\n===\n\nOther\n---",
+        "addresses": "https://a.example www.b.example me@c.example <https://d.example> e@f.g",
+        "pages": "one\fpage-\nbreak",
+    }
+    for name, text in texts.items():
+        saved = await visit.page.evaluate(SAVED, [text, "Yes[^1].\ue0001\ue001\n\n[^1]: Not so."])
+        assert kinds(saved) <= PLAIN, (name, kinds(saved) - PLAIN)
+        assert saved.count("\n# ") + saved.count("\n## ") == 1, name
+        assert [line[:6] for line in saved.split("\n") if line.startswith("[^")] == ["[^1]: "], name
+        assert saved.count("[^") == 2, name
+        assert not re.search(r"(?<!\\):(?=//)|www\.|(?<!\\)@|\f", saved), name

@@ -25,7 +25,8 @@ WORDS = {
 MADE_OF_PARTS = (
     "phase.", "state.", "verdict.", "problem.", "signal.", "depth.", "key.about.", "key.taken.",
     "examples.", "project.", "told.", "documents.", "feedback.", "node.", "answer.nothing.",
-    "picture.kind.", "picture.count.", "explain.fate.", "explain.way.", "explain.step.", "reason.",
+    "filter.", "picture.kind.", "picture.count.", "explain.fate.", "explain.way.", "explain.step.",
+    "reason.",
 )  # fmt: skip
 """Beginnings of keys whose end is a value."""
 LIBRARIES = {

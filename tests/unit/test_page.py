@@ -35,10 +35,18 @@ def addresses() -> list[str]:
     return re.findall(r'(?:src|href)="(rag/[^"]+)"', bytes(get("/rag").body).decode())
 
 
-PICTURE = ("answer_graph.js", "picture.js")
-"""What is loaded when a picture is opened."""
-SOURCE = "source.js"
-"""What is loaded when a passage is opened."""
+LATER = (
+    "answer_graph.js",
+    "communities.js",
+    "document_list.js",
+    "how_found.js",
+    "marks.js",
+    "picture.js",
+    "source.js",
+)
+"""What is loaded when something is opened."""
+AT_FIRST = "theme.js"
+"""What is run before anything is shown, so that no other colours are seen first."""
 PDF = {f"vendor/pdfjs-dist/{name}" for name in ("LICENSE", "pdf.min.mjs", "pdf.worker.min.mjs")}
 """What is loaded when a PDF is opened."""
 FORCES = ("d3-dispatch", "d3-force", "d3-quadtree", "d3-timer")
@@ -70,6 +78,11 @@ def test_the_page_and_all_that_it_names_are_there_with_their_types() -> None:
     }
 
 
+def test_the_page_knows_how_large_a_document_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MAX_DOCUMENT_MB", "50")
+    assert b' data-most-bytes="52428800"' in bytes(get("/rag").body)
+
+
 def test_the_page_knows_whether_documents_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     def said() -> list[str]:
         return re.findall(r'data-takes-documents="(\w+)"', bytes(get("/rag").body).decode())
@@ -83,12 +96,12 @@ def test_the_page_knows_whether_documents_are_taken(monkeypatch: pytest.MonkeyPa
 
 def test_the_page_names_every_module_that_it_needs_once() -> None:
     named = [name.split("/", 2)[2] for name in addresses() if name.endswith(".js")]
-    assert sorted(named) == list(modules())
+    assert sorted(named) == sorted([*modules(), AT_FIRST])
 
 
 def test_no_file_of_the_page_is_left_over() -> None:
     told = {"index.html", "page.css", "threads.css", "icon.svg", "words/en.json", "words/de.json"}
-    told |= {one for start in ("main.js", SOURCE, *PICTURE) for one in modules(start)} | PDF
+    told |= {one for start in ("main.js", AT_FIRST, *LATER) for one in modules(start)} | PDF
     told |= {f"vendor/{name}/{name}.min.js" for name in FORCES}
     told |= {f"vendor/{name}/LICENSE" for name in ("marked", *FORCES)}
     files = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*") if path.is_file()}
@@ -97,8 +110,8 @@ def test_no_file_of_the_page_is_left_over() -> None:
 
 def test_pictures_and_documents_are_loaded_when_they_are_opened_and_not_before() -> None:
     at_once = set(modules())
-    assert at_once.isdisjoint({"graph_layout.js", "graph_canvas.js", *PICTURE})
-    assert at_once.isdisjoint({SOURCE, "source_pdf.js", "source_text.js", "trusted.js"})
+    at_once_not = {"graph_layout.js", "graph_canvas.js", "source_pdf.js", "source_text.js"}
+    assert at_once.isdisjoint({*at_once_not, "trusted.js", *LATER})
     assert not [name for name in addresses() if "d3-" in name or "pdf" in name]
 
 

@@ -81,7 +81,7 @@ async def test_locations_come_only_when_asked_for_and_change_nothing_else() -> N
         assert query.located == ("locations" in query_include)
         [found] = own_chunk(query).chunks
         known = replace(found, heading="A > B", place=3, places=9, page="iv", start=1000)
-        return Evidence((replace(known, source_uri="https://a.example/b"),))
+        return Evidence((replace(known, source_uri="https://a.example/b", document_id="a/b.md"),))
 
     def second_sentence(prompt: Prompt) -> dict[str, Any]:
         reply = cites_what_it_sees(prompt)
@@ -102,6 +102,7 @@ async def test_locations_come_only_when_asked_for_and_change_nothing_else() -> N
         "chunk_id": cited.chunk_id,
         "span": cited.span,
         "document_name": cited.document_name,
+        "document_id": "a/b.md",
         "page": "iv",
         "heading": "A > B",
         "place": "3 of 9",

@@ -62,6 +62,15 @@ def _behind(n: str, label: str, key: str, condition: str) -> str:
     return "\nUNION ALL\n  ".join(parts)
 
 
+def _is_called(s: Schema) -> str:
+    """Return the condition that a document's name or id holds `$asked.words`, however written."""
+    wanted = "CONTAINS toLower($asked.words)"
+    named = (s.document_title("d"), f"toStringOrNull({s.document_id('d')})")
+    return f"""($asked.words = '' OR {
+        " OR ".join(f"toLower(coalesce({name}, '')) {wanted}" for name in named)
+    })"""
+
+
 _OF_LEVEL = "($asked.level IS NULL OR toIntegerOrNull(c.level) = $asked.level)"
 
 
@@ -97,7 +106,9 @@ def _with_projects(s: Schema) -> NodeSubqueries:
         chunk=_by_id("ch", "__Chunk__", s.project_chunk("ch")),
         document=_by_id("d", "__Document__", f"{document} AND {is_whole('d')}"),
         entity=_by_id("e", "__Entity__", entity),
-        documents=_behind("d", "__Document__", "id", f"{document} AND {is_whole('d')}"),
+        documents=_behind(
+            "d", "__Document__", "id", f"{document} AND {is_whole('d')} AND {_is_called(s)}"
+        ),
         communities=_behind("c", "__Community__", "community", f"{community} AND {_OF_LEVEL}"),
         counts=f"""MATCH (d:__Document__){s.seek("d", "__Document__")}
     WHERE {document}
@@ -160,7 +171,7 @@ def _without_projects(s: Schema) -> NodeSubqueries:
         entity=one_by_id(s, "e", "__Entity__"),
         documents=f"""{documents}
   WITH d, {s.document_id("d")} AS key
-  WHERE key > $asked.text
+  WHERE key > $asked.text AND {_is_called(s)}
   RETURN d, key ORDER BY key LIMIT $limit""",
         communities=f"""MATCH (c:{s.community})
   WHERE {_OF_LEVEL}

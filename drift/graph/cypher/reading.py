@@ -5,9 +5,9 @@ A list begins behind the keys of the last row of the page before, so that every 
 
 from __future__ import annotations
 
-from drift.graph.cypher.finding import finding, is_whole
+from drift.graph.cypher.finding import finding
 from drift.graph.cypher.nearest import metadata, of_document, readable, still_there, uris, visible
-from drift.graph.cypher.said import behind, said
+from drift.graph.cypher.said import said
 from drift.graph.cypher.schema import DEFAULT, Schema
 
 # A range of ids is asked for as one, so nothing beside it is looked at. Projects that no node
@@ -29,89 +29,6 @@ RETURN id ORDER BY id LIMIT $limit
 """
 
 
-def overview(s: Schema = DEFAULT) -> str:
-    """Return the statement that counts what the project holds."""
-    return f"""
-{visible(s)}
-CALL () {{
-  {finding(s).history}
-}}
-CALL () {{
-  {finding(s).counts}
-}}
-RETURN documents, chunks, entities, communities, models, written_at
-"""
-
-
-def about(s: Schema = DEFAULT) -> str:
-    """Return the statement of what the project knows of itself."""
-    return f"""
-{visible(s)}
-CALL () {{
-  {finding(s).counts}
-}}
-CALL () {{
-  CALL () {{
-    {finding(s).documents}
-  }}
-  WITH d, key ORDER BY key LIMIT $most_named
-  RETURN collect({{{_document(s)}}}) AS named
-}}
-CALL () {{
-  {_kinds(s)}
-}}
-CALL () {{
-  {behind(s)}
-}}
-RETURN documents, chunks, entities, communities, named, kinds, behind
-"""
-
-
-def largest(s: Schema = DEFAULT) -> str:
-    """Return the statement of the largest communities that are in no other.
-
-    What is directly in them counts, and in those right below.
-    """
-    return f"""
-{visible(s)}
-CALL (generation) {{
-  {finding(s).communities}
-}}
-WITH c, key, generation
-WHERE NOT EXISTS {{
-  MATCH (c){s.community_up}(p)
-  WHERE p:{s.community} AND {s.project_community("p")}
-}}
-WITH c, key, {s.inside("c")} + reduce(
-  below = 0,
-  size IN COLLECT {{
-    MATCH (b){s.community_up}(c) WHERE b:{s.community}
-    RETURN {s.inside("b")}
-  }} | below + size
-) AS members
-ORDER BY members DESC, key LIMIT $most_told
-RETURN c.title AS title, c.{s.summary} AS summary
-"""
-
-
-# The id of a document is its path below what was ingested, or its address.
-def _kinds(s: Schema) -> str:
-    """Return the body that counts documents by the first folder and the ending of their ids."""
-    if not s.has_projects:
-        return "RETURN [] AS kinds"
-    return f"""MATCH (d:__Document__){s.seek("d", "__Document__")}
-  WHERE {s.project_document("d")} AND {is_whole("d")}
-  WITH coalesce(toStringOrNull(d.id), '') AS id
-  WITH split(id, '/') AS path, id CONTAINS '://' AS is_address
-  WITH CASE WHEN is_address THEN path[2] WHEN size(path) > 1 THEN path[0] ELSE '' END AS folder,
-    CASE WHEN is_address THEN [] ELSE split(last(path), '.') END AS name
-  WITH folder, CASE WHEN size(name) > 1 THEN toLower(last(name)) ELSE '' END AS ending
-  WITH folder, ending, count(*) AS documents
-  ORDER BY documents DESC, folder, ending
-  LIMIT $most_kinds
-  RETURN collect([folder, ending, documents]) AS kinds"""
-
-
 def version(s: Schema = DEFAULT) -> str:
     """Return the statement that tells one state of the project from another, where one is known."""
     return f"""
@@ -119,7 +36,8 @@ def version(s: Schema = DEFAULT) -> str:
 """
 
 
-def _document(s: Schema) -> str:
+def listed_document(s: Schema) -> str:
+    """Return the entries of a map about the document `d`, as lists show it."""
     return f"""id: {s.document_id("d")}, title: {s.document_title("d")},
     uris: {uris("d")},
     metadata: {metadata("d", s.document_title("d"))}, chunks: {s.chunks_of("d")}"""
@@ -137,7 +55,7 @@ CALL () {{
   {finding(s).documents}
 }}
 WITH d, key ORDER BY key LIMIT $limit
-RETURN key, {{{_document(s)}, said: {said(s)}}} AS document
+RETURN key, {{{listed_document(s)}, said: {said(s)}}} AS document
 ORDER BY key
 """
 
@@ -186,7 +104,7 @@ CALL (d) {{
   WITH ch, at, key ORDER BY at, key LIMIT $limit
   RETURN collect({{{_standing(s)}, at: at, key: key}}) AS chunks
 }}
-RETURN {{{_document(s)}, said: {said(s)}, original: {original}}} AS document, chunks
+RETURN {{{listed_document(s)}, said: {said(s)}, original: {original}}} AS document, chunks
 """
 
 
@@ -236,7 +154,7 @@ def _communities_of(s: Schema, n: str) -> str:
 
 def _home(s: Schema) -> str:
     """Return the document that `ch` is named after, as a map with its `node`; null for none."""
-    return of_document(s, f"node: d, {_document(s)}")
+    return of_document(s, f"node: d, {listed_document(s)}")
 
 
 def _neighbour(s: Schema, name: str, side: str, order: str) -> str:

@@ -13,7 +13,8 @@ def said(s: Schema) -> str:
     """Return what is said of a document `d`, as a map; null where ingestion wrote none."""
     if not s.has_projects:
         return "null"
-    return f"""d {{.tags, .media_type, .created_at, updated_at: {milliseconds("d.updated_at")},
+    return f"""d {{.tags, .media_type, .source, .is_off, .created_at,
+      updated_at: {milliseconds("d.updated_at")},
       metadata: [name IN keys(d)
         WHERE name STARTS WITH '{attributes.METADATA}' AND {_is_short("d[name]")}
         | [name, d[name]]][..$most_metadata]}}"""

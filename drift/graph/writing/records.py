@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from drift.model.attributes import NOTHING_SAID, Attributes
 from drift.model.graph import Vector
 
+IMPORTED = "graphrag:"  # of the name of a source whose graph was imported with its documents
+
 
 @dataclass(frozen=True, slots=True)
 class DocumentVersion:
@@ -195,6 +197,7 @@ class KeptTopics:
     sizes: Mapping[int, int]
     stale: frozenset[int]
     clustered: int
+    questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +255,7 @@ class KnowledgeBatch:
     fingerprint: str
     embedding_model: str = ""
     clustered: int | None = None
+    questions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,11 @@ async def ingest(stack_options: options.StackOptions, given: IngestOptions) -> N
     given.check()
 
     from drift.local.cli.ingestion import import_graphrag, ingest_places
+    from drift.local.cli.made_chunks import ingest_chunks
 
-    if given.graphrag is None:
+    if given.chunks is not None:
+        documents = [await ingest_chunks(stack_options, given.chunks, given)]
+    elif given.graphrag is None:
         documents = await ingest_places(stack_options, given)
     else:
         documents = [await import_graphrag(stack_options, given.graphrag, given)]

@@ -67,6 +67,23 @@ class IngestOptions:
             "relations and communities, as they are.",
         ),
     ] = None
+    chunks: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            parser=options.checked_path,
+            help="Chunks with vectors that another program has made, in the place of documents: "
+            "a file of JSON lines or Parquet, or a folder of such.",
+        ),
+    ] = None
+    bulk: Annotated[
+        bool,
+        typer.Option(
+            "--bulk",
+            help="With --chunks: make a new database of them by neo4j-admin, before the local "
+            "server of the data folder starts.",
+        ),
+    ] = False
     sample: Annotated[
         bool, typer.Option("--sample", help="Ingest the Python reference manual instead.")
     ] = False
@@ -229,14 +246,18 @@ class IngestOptions:
         from drift.core.source_uri import WANTED, is_shown
 
         places, uri, changed = self.places, self.source_uri, self.changed
-        is_import = self.graphrag is not None
+        is_import = self.graphrag is not None or self.chunks is not None
         others = places, self.sample, self.scheduler, uri, self.dry_run, self.yes, self.is_agreed
         is_said = self.said != NOTHING_SAID
         refuse(
             is_import and (any(others) or is_said),
             "goes with --project, --force, --wait and the calls and tokens a minute alone",
-            "--graphrag",
+            "--graphrag or --chunks",
         )
+        is_both = self.graphrag is not None and self.chunks is not None
+        refuse(is_both, "goes without --graphrag", "--chunks")
+        refuse(self.bulk and self.chunks is None, "goes with --chunks", "--bulk")
+        refuse(self.force and self.chunks is not None, "goes without --chunks", "--force")
         none_takes_tokens = self.knowledge == "none" and self.knowledge_tokens is not None
         refuse(none_takes_tokens, "goes with reports or facts", "--knowledge-tokens")
 

@@ -117,10 +117,14 @@ class _NodeTools:
         if writer.copy is not None:
             writer.copy.trusts = False
         context = run_context(values, writer, self.embedder)
-        return {
-            held.project_id: await ProjectDifferences(held.project_id, context).found()
-            for held in await writer.held_projects(project)
-        }
+        try:
+            return {
+                held.project_id: await ProjectDifferences(held.project_id, context).found()
+                for held in await writer.held_projects(project)
+            }
+        finally:
+            if writer.originals is not None:
+                await writer.originals.close()
 
 
 @asynccontextmanager

@@ -68,9 +68,11 @@ async def projects_of_graph(options: StackOptions, what: str) -> AsyncIterator[P
         require_default_schema(values, what)
         async with Connection(*wiring.database(values)) as connection:
             writer = writer_over(connection, values)
-            yield ProjectGraph(values, connection, writer)
-            if writer.originals is not None:
-                await writer.originals.close()
+            try:
+                yield ProjectGraph(values, connection, writer)
+            finally:
+                if writer.originals is not None:
+                    await writer.originals.close()
         recommend_up(stack)
 
 

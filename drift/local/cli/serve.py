@@ -62,6 +62,7 @@ async def serve(
     The platform's function keys are off. For the Functions host itself use `func start` beside
     `python -m drift up`.
     """
+    from drift.contracts.documents import MOST_DOCUMENT_MB
     from drift.http import settings, wiring
     from drift.local.cli import servers
     from drift.local.cli.trial import choose, how_to_ask, settings_with, where_to_look
@@ -73,7 +74,9 @@ async def serve(
     if port:
         check_port(port)
 
-    access = {} if auth is None else servers.WITHOUT_KEYS
+    access = {"ENABLE_METRICS": "true"} | ({} if auth is None else servers.WITHOUT_KEYS)
+    if not settings.environment().get("MAX_DOCUMENT_MB"):
+        access["MAX_DOCUMENT_MB"] = str(MOST_DOCUMENT_MB)
     async with servers.running(stack_options, access) as (stack, values):
         await servers.take_documents(stack, values)
         keys: tuple[TrialKey, ...] = ()

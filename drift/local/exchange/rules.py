@@ -138,7 +138,7 @@ TYPES: Mapping[str, Mapping[str, str]] = {
             _TEXT: "fingerprint vectors_at chunk_namespace",
             _COUNT: "generation behind entities relations communities clustered_chunks",
             _TIME: "written_at derived_at vectors_noted",
-            _TEXTS: "embedding_models",
+            _TEXTS: "embedding_models questions",
             _SKIPPED: "skipped",
         }
     ),

@@ -110,7 +110,7 @@ def instances(values: Values) -> Iterator[Finding]:
     if values.get("alwaysReadyInstances") == 1:
         text = (
             "is 1: one instance alone is drained every 30 to 60 minutes, and drops what it "
-            "answers (azure-functions-host#11632); set ALWAYS_READY_INSTANCES to 0 or at least 2"
+            "answers; set ALWAYS_READY_INSTANCES to 0 or at least 2 (azure-functions-host#11632)"
         )
         yield Finding("alwaysReadyInstances", "note", text)
 

@@ -65,12 +65,14 @@ def tell(
     told: list[CommunityRecord] = []
     level, names = 0, list(tree.chunk_ids)
     while names:
+        taken = {untouched[name].title for name in names if name in untouched}
         for name in names:
             parent = tree.parents.get(name)
             if known := untouched.get(name):
                 told.append(replace(known, level=level, chunk_ids=ordered.get(name, ())))
                 continue
-            title, summary = summarise(digests[name], everywhere)
+            title, summary = summarise(digests[name], everywhere, taken)
+            taken.add(title)
             told.append(
                 CommunityRecord(
                     name,

@@ -34,7 +34,7 @@ def defined_entities(
                 leading[d.title][one.chunk_id] = d.description
                 continue
             repeats[path, d.title] += 1
-            also = namings[_name(d.title)] if d.label == SYMBOL else ()
+            also = namings[own_name(d.title)] if d.label == SYMBOL else ()
             entities.append(
                 EntityRecord(
                     stable_id(d.label.lower(), path, d.title, str(repeats[path, d.title])),
@@ -52,7 +52,7 @@ def defined_entities(
 
 
 def _namings(facts: Sequence[ChunkDefinitions]) -> dict[str, list[str]]:
-    defined = Counter(_name(d.title) for one in facts for d in one.defines if d.label == SYMBOL)
+    defined = Counter(own_name(d.title) for one in facts for d in one.defines if d.label == SYMBOL)
     named: dict[str, list[str]] = defaultdict(list)
     for one in facts:
         for name in one.names:
@@ -74,5 +74,6 @@ def _address(address: str, words_by_chunk: dict[str, str]) -> EntityRecord:
     )
 
 
-def _name(title: str) -> str:
+def own_name(title: str) -> str:
+    """Return the name behind the last dot of a title."""
     return title.rsplit(".", 1)[-1]

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from drift.core.deadline import task_group
-from drift.core.errors import IngestError
+from drift.core.errors import IngestError, UpstreamError
 from drift.graph.writing.records import (
+    ChunkDefinitions,
     ChunkRecord,
     DocumentRecord,
     KnowledgeBatch,
@@ -30,6 +31,12 @@ from drift.local.ingest.changes import SourceChanges
 from drift.local.ingest.communities import between
 from drift.local.ingest.context import IngestContext
 from drift.local.ingest.defined_entities import defined_entities
+from drift.local.ingest.first_questions import (
+    AMONG,
+    MOST_QUESTIONS,
+    FirstQuestion,
+    first_questions,
+)
 from drift.local.ingest.knowledge import assign, derive, fingerprint
 from drift.local.ingest.neo4j.project import Neo4jProject
 from drift.local.ingest.places import require_own_graph
@@ -112,6 +119,7 @@ class Derivation:
             if defined := entities.result():
                 knowledge = await asyncio.to_thread(with_entities, knowledge, defined)
             knowledge = replace(knowledge, embedding_model=self.context.model)
+            knowledge = await self._with_questions(knowledge, members, chunks, facts)
             compared = await self.writer.compare(knowledge)
             knowledge = await self._embed_new(knowledge, compared.kept)
 
@@ -179,6 +187,39 @@ class Derivation:
         embedded = await embed_communities(self.calls, knowledge, kept.communities)
         self.context.report(EMBED, new, new)
         return embedded
+
+    async def _with_questions(
+        self,
+        knowledge: KnowledgeBatch,
+        members: Sequence[Member],
+        chunks: Sequence[ChunkRecord],
+        facts: Sequence[ChunkDefinitions],
+    ) -> KnowledgeBatch:
+        """Return the knowledge with questions to begin with, whose passages a search finds first.
+
+        Those of before stay while their chunks do, and new ones fill their places.
+        """
+        stay = {one.chunk_id for one in members}
+        held = [line.partition("\n")[::2] for line in knowledge.questions]
+        kept = [one for one in held if one[0] in stay]
+        asked = {text for _, text in kept}
+        topics = [one for one in knowledge.communities if not one.level]
+        made = partial(first_questions, topics, {one.id: one for one in chunks}, facts)
+        made_new = await asyncio.to_thread(made) if len(kept) < MOST_QUESTIONS else []
+        new = [one for one in made_new if one[1] not in asked]
+        try:
+            kept += await self._found_first(new) if new else []
+        except UpstreamError as error:
+            self.context.say(f"No questions to begin with are made: {error}")
+        return replace(knowledge, questions=tuple(map("\n".join, kept[:MOST_QUESTIONS])))
+
+    async def _found_first(self, asked: Sequence[FirstQuestion]) -> list[FirstQuestion]:
+        """Return the questions whose passages stand among the first that a search finds."""
+        texts = [text for _, text in asked]
+        vectors = await self.calls.embed(texts)
+        found = await self.context.graph.first_found(self.project_id, texts, vectors)
+        pairs = zip(asked, found, strict=True)
+        return [one for one, ids in pairs if one[0] in ids[:AMONG]]
 
     async def _with_replies(
         self,

@@ -17,9 +17,10 @@ from drift.core.names import shortened
 from drift.graph.writing.records import ChunkRecord
 from drift.indexing.chunking import PATH_SEPARATOR
 from drift.local.ingest.code.languages import LANGUAGES
+from drift.local.ingest.headings import telling
 from drift.local.ingest.prose import sentences, spellings, words
 
-KNOWLEDGE_VERSION = "9"
+KNOWLEDGE_VERSION = "10"
 """A change of the rules makes the next run find all topics of a project anew."""
 
 MAX_SENTENCE, MOST_OF_A_NAME = 300, 80
@@ -32,6 +33,7 @@ MOST_WORDS, MOST_PAIRS, MOST_HEADINGS = 300, 100, 60
 
 _COUNTED = ("words", "pairs", "spread", "titles", "headings", "folders")
 _FEWEST_OF_A_PAIR = 3
+_IS_PUBLIC = re.compile(r"(?!_|test|Test)\w+\Z")
 _HAS_WORDS = re.compile(r"[^\W\d_]{3}")
 _LEANING = frozenset(
     (
@@ -143,10 +145,11 @@ def document_name(chunk: ChunkRecord) -> str:
 
 
 def _headings(chunk: ChunkRecord) -> set[str]:
-    """Return the headings above a chunk; definitions of code are none."""
+    """Return the headings above a chunk that say what it is about; of code what it is part of."""
+    path = chunk.heading.split(PATH_SEPARATOR)
     if PurePosixPath(chunk.document_id).suffix in LANGUAGES:
-        return set()
-    return {*_with_words(chunk.heading.split(PATH_SEPARATOR))} - {document_name(chunk)}
+        return {path[0]} if _IS_PUBLIC.match(path[0]) else set()
+    return {_cut(told) for heading in path if (told := telling(heading))} - {document_name(chunk)}
 
 
 def _with_words(names: Iterable[str]) -> list[str]:

@@ -161,7 +161,7 @@ def derive(
 
     tree = _followed(members, chunks, kept, assignment)
     told = tell(tree, chunks, _untouched(tree, kept, assignment))
-    return KnowledgeBatch((), (), told, stamp, clustered=kept.clustered)
+    return KnowledgeBatch((), (), told, stamp, clustered=kept.clustered, questions=kept.questions)
 
 
 def without_repeated(members: Sequence[Member], chunks: Read) -> list[Member]:

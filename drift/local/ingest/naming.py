@@ -1,9 +1,10 @@
-"""Pure: what a topic is called: its document or folder, and a heading or terms of it."""
+"""Pure: what a topic is called: after a heading, a document, or a folder of it."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator
+from itertools import count
 from pathlib import PurePosixPath
 
 from drift.core.names import shortened
@@ -11,67 +12,71 @@ from drift.local.ingest.code.languages import LANGUAGES
 from drift.local.ingest.digests import Digest, Everywhere, most
 from drift.local.ingest.prose import words
 
-MOST_OF_A_TITLE = 160
-TERMS = 3
+MOST_OF_A_TITLE = 90
+_MOST_TOGETHER, _MOST_FILES = 2, 4
+"""Documents that a topic is called after, where no one stands for it."""
 _LEAST = 0.4
 """The share of a topic's chunks that a name stands for."""
 _FITS = 0.3
 """The same of a heading, by the chunks that it or the topic has, both counted: half is the most."""
-_BOTH = 0.7
-"""The same of two documents together."""
-_LEAST_OF_A_TERM = 0.3
-_FEWEST = 2
-"""Terms that say what a topic is about, where nothing else does."""
-_SHORTEST = 3
-"""Letters of a word that is no abbreviation."""
+_PLACED = 0.1
+"""The same of a document or a folder."""
+_LEAST_OF_A_PART, _PART_FITS = 0.15, 0.15
+"""Both shares of a heading that stands for a part, where none stands for all of it."""
 
 
-def title_of(topic: Digest, everywhere: Everywhere, terms: Sequence[str]) -> str:
-    """Return what a topic is called, whose best `terms` stand first."""
+def title_of(topic: Digest, everywhere: Everywhere, taken: Collection[str]) -> str:
+    """Return what a topic is called that none beside it is."""
+    names = dict.fromkeys(filter(None, _names(topic, everywhere)))
+    free = (name for name in names if name not in taken)
+    first = next(iter(names), "Other")
+    numbered = (f"{first} ({number})" for number in count(2))
+    return next(free, None) or next(name for name in numbered if name not in taken)
+
+
+def _names(topic: Digest, everywhere: Everywhere) -> Iterator[str]:
+    """Yield what a topic may be called, what a person would say first."""
     size = topic.titles.total()
-    documents = most(topic.titles, TERMS)
-    named = [name for name, _ in documents]
-    place = _best(topic.titles + topic.folders, size, everywhere)
-    if not place and sum(number for _, number in documents[:2]) >= _BOTH * size:
-        place = "; ".join(named[:2])
-
-    if named and PurePosixPath(named[0]).suffix in LANGUAGES:
-        more = [PurePosixPath(name).name for name in named]
+    documents = [name for name, _ in most(topic.titles, _MOST_FILES)]
+    is_code = bool(documents) and PurePosixPath(documents[0]).suffix in LANGUAGES
+    place = next(_fitting(topic.titles + topic.folders, size, everywhere, _LEAST, _PLACED), "")
+    heading = next(_fitting(topic.headings, size, everywhere, _LEAST, _FITS), "")
+    others = list(_fitting(topic.headings, size, everywhere, _LEAST_OF_A_PART, _PART_FITS))
+    if is_code:
+        place = (place or documents[0]).removesuffix("/__init__.py")
+        files = [PurePosixPath(name).name for name in documents]
+        more = [heading, *others, place, *files] if place in topic.titles else [place, *files]
+        yield from (_together(place, name) for name in more if name)
+        yield from (_together(f"{place}: {files[0]}", name) for name in others)
+    elif place in topic.titles:
+        yield _together(place, heading)
+        yield from (place, *others, *(_together(place, other) for other in others))
     else:
-        heading = _best(topic.headings, size, everywhere, _FITS)
-        said = {*words(heading)}
-        is_new = 2 * len(said - {*words(place)}) > len(said)
-        more = [heading] if is_new else _telling(topic, size, terms)
+        yield from (heading, *others, place)
 
-    more = [one for one in more if one.lower() not in place.lower()]
-    if not place and len(more) < _FEWEST:
-        place, more = "; ".join(named[:2]), []
-    told = ": ".join(filter(None, (place, ", ".join(more[:TERMS]))))
-    return shortened(told, MOST_OF_A_TITLE) or "Other"
+    yield place or "; ".join(
+        shortened(name, MOST_OF_A_TITLE // 2) for name in documents[:_MOST_TOGETHER]
+    )
 
 
-def _best(names: Counter[str], size: int, everywhere: Everywhere, least: float = 0.0) -> str:
-    """Return the name that fits a topic of a size best, if one does: few chunks have it besides."""
+def _together(place: str, name: str) -> str:
+    """Return a name behind its place, or one of them where the other says no more."""
+    own = {*words(name)} - {""}
+    if name.lower() in place.lower() or (own and own <= {*words(place)}):
+        return place
+    if place.lower() in name.lower():
+        return name
+    name = shortened(name, MOST_OF_A_TITLE // 2)
+    return f"{shortened(place, MOST_OF_A_TITLE - len(name) - 2)}: {name}"
+
+
+def _fitting(
+    names: Counter[str], size: int, everywhere: Everywhere, share: float, least: float
+) -> Iterator[str]:
+    """Yield the names that a share of a topic's chunks have and few besides, the best first."""
     fits = {
         name: number / (size + everywhere.names[name])
         for name, number in names.items()
-        if number >= _LEAST * size and number >= least * (size + everywhere.names[name])
+        if number >= share * size and number >= least * (size + everywhere.names[name])
     }
-    return min(fits, key=lambda name: (-fits[name], name), default="")
-
-
-def _telling(topic: Digest, size: int, terms: Sequence[str]) -> list[str]:
-    """Return the terms that stand in more than a few chunks, first those that names have too."""
-    named: Counter[str] = Counter()
-    for name, number in (*topic.titles.items(), *topic.headings.items()):
-        named.update(dict.fromkeys({*words(name)}, number))
-
-    def is_telling(word: str) -> bool:
-        is_word = len(word) >= _SHORTEST or word.isupper()
-        return is_word and topic.spread[word.lower()] >= _LEAST_OF_A_TERM * size
-
-    def is_named(term: str) -> bool:
-        return all(named[word] >= _LEAST_OF_A_TERM * size for word in words(term))
-
-    telling = [term for term in terms if all(map(is_telling, term.split()))]
-    return sorted(telling, key=lambda term: not is_named(term))
+    yield from sorted(fits, key=lambda name: (-fits[name], name))

@@ -8,14 +8,12 @@ from pathlib import Path
 from shlex import quote
 
 from drift.core.errors import IngestError
-from drift.graph.writing.records import DocumentRecord
+from drift.graph.writing.records import IMPORTED, DocumentRecord
 from drift.indexing.documents import ending_of
 from drift.local.ingest.formats import OF_SEVERAL
 
 REMOTE = "az://"
 """What the name of a source begins with that is no place of this machine."""
-IMPORTED = "graphrag:"
-"""What the name of a source begins with whose graph was imported with its documents."""
 
 
 def below(source: str, path: str) -> str:

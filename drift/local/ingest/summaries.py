@@ -7,7 +7,7 @@ Sources: c-TF-IDF after Grootendorst, "BERTopic" (2022); Carbonell and Goldstein
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from heapq import nsmallest
 
 from drift.local.ingest.digests import Digest, Everywhere, most
@@ -16,16 +16,19 @@ from drift.local.ingest.prose import words
 
 MAX_SUMMARY_CHARS = 1200
 MAX_TERMS, MAX_TITLES, MAX_SENTENCES = 8, 4, 5
-TERMS_OF_A_TITLE = 20
-"""From which those of a title are chosen."""
 
 _RELEVANCE = 0.7
 _MOST_ALIKE = 0.6
 _CANDIDATE_WORDS = 40
 
 
-def summarise(topic: Digest, everywhere: Everywhere) -> tuple[str, str]:
-    """Return the title and the summary of a topic, or of what is above, best sentences first."""
+def summarise(
+    topic: Digest, everywhere: Everywhere, taken: Collection[str] = ()
+) -> tuple[str, str]:
+    """Return the title and the summary of a topic, or of what is above, best sentences first.
+
+    The title is none of those that are `taken`.
+    """
     rare = everywhere.rarity
     weights = {word: count * rare[word] for word, count in topic.words.items()}
     terms = [
@@ -37,11 +40,11 @@ def summarise(topic: Digest, everywhere: Everywhere) -> tuple[str, str]:
     titles = [title for title, _ in most(topic.titles, MAX_TITLES) if title]
     more = len(topic.titles) - len(titles)
 
-    lines = [f"About: {', '.join(terms[:MAX_TERMS])}."] if terms else []
+    lines = [f"About: {', '.join(terms)}."] if terms else []
     named = "; ".join(titles) + (f" and {more} more" if more > 0 else "")
     lines += [f"Documents: {named}."] if named else []
     told = "\n".join(_fitting((*lines, *topic.sentences)))
-    return title_of(topic, everywhere, terms), told
+    return title_of(topic, everywhere, taken), told
 
 
 def _terms(topic: Digest, weights: Mapping[str, float]) -> list[str]:
@@ -61,7 +64,7 @@ def _terms(topic: Digest, weights: Mapping[str, float]) -> list[str]:
         if not own & said:
             terms.append(term)
             said |= own
-        if len(terms) == TERMS_OF_A_TITLE:
+        if len(terms) == MAX_TERMS:
             break
 
     return terms

@@ -63,6 +63,14 @@ def users_data_folder(environment: Mapping[str, str]) -> Path:
     return data / "drift-neo4j"
 
 
+def make_data_folder(folder: Path) -> None:
+    """Make the folder where it is missing: other users may not read what is stored, nor git."""
+    new = not folder.exists()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)  # another command may be as fast
+    if new:
+        (folder / ".gitignore").write_text("*\n")
+
+
 def check_holds_graph(folder: Path) -> None:
     """Refuse a folder in which no graph was ever stored, for who only reads.
 

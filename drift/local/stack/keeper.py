@@ -25,7 +25,7 @@ from drift.local.stack.children import ending
 from drift.local.stack.locks import flock, try_lock
 from drift.local.stack.loopback import is_free
 from drift.local.stack.model_process import ModelProcess
-from drift.local.stack.neo4j.home import Memory
+from drift.local.stack.neo4j.home import Memory, home_in
 from drift.local.stack.neo4j.server import Neo4jServer
 from drift.local.stack.record import Record, lock_of, read_record, users_of, write_record
 from drift.local.stack.valkey_server import ValkeyServer
@@ -165,7 +165,7 @@ def _servers(folder: Path, request: Mapping[str, Any], last: Mapping[str, int]) 
     }
     neo4j = Neo4jServer(
         version,
-        folder=folder / f"neo4j-{version.partition('.')[0]}",
+        folder=home_in(folder, version),
         port=ports.get("neo4j"),
         preferred_port=preferred["neo4j"],
         cache=Path(request["cache"]) if request["cache"] else None,

@@ -22,6 +22,7 @@ from typing import Any, Self, TextIO
 from drift.core.errors import LocalStackError
 from drift.local import PROJECT
 from drift.local.say import Say, say_on_stderr
+from drift.local.stack.data_folder import make_data_folder
 from drift.local.stack.locks import is_unlocked, try_lock, unlock
 from drift.local.stack.neo4j.home import Memory
 from drift.local.stack.neo4j.jars import DEFAULT_VERSION, default_cache, ensure_jars, exact_version
@@ -165,11 +166,7 @@ class Stack:
         raise self._failure
 
     def _make_folder(self) -> None:
-        new = not self._folder.exists()
-        # another command may be as fast; other users may not read what is stored
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if new:
-            (self._folder / ".gitignore").write_text("*\n")
+        make_data_folder(self._folder)
         self._log.touch()
         self._begin_log_anew()
         self._told = self._log.open(errors="replace")

@@ -17,6 +17,7 @@ from drift.graph.cypher import (
     nearest,
     node_search,
     node_writing,
+    overview,
     passages,
     primer,
     reading,
@@ -65,6 +66,7 @@ MODULES: dict[str, ModuleType] = {
     "own_nodes": node_writing,
     "passages": passages,
     "primer": primer,
+    "overview": overview,
     "reading": reading,
     "said": said,
     "retrieval": retrieval,
@@ -133,11 +135,12 @@ ARGUMENTS: dict[str, dict[str, tuple[Any, ...]]] = {
     "search.named": {"": (), "filtered": (WITHIN,), "v1": (V1,)},
     "said.allowed": {"": ()},
     **{
+        f"overview.{name}": {"": (), "filtered": (WITHIN,), "v1": (V1,)}
+        for name in ("overview", "about", "largest")
+    },
+    **{
         f"reading.{name}": {"": (), "filtered": (WITHIN,), "v1": (V1,)}
         for name in (
-            "overview",
-            "about",
-            "largest",
             "version",
             "documents",
             "communities",

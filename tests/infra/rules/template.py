@@ -28,7 +28,7 @@ WAITS = {
     # the service answers 409 to two of these at a time
     "module functionApp": {"noScmPassword": {"noFtpPassword"}, "easyAuth": {"noScmPassword"}},
     "module network": {"subnets endpoints": {"subnets app"}},
-    "module monitorScope": {"scopedComponent": {"scopedWorkspace"}},
+    "module monitorScope": {"scopedResources component": {"scopedResources workspace"}},
     "module storage": {"lifecycle": {"blobs"}},
     "module endpoints": {"privateDnsZoneGroups": {"privateEndpoints", "zone"}},
 }

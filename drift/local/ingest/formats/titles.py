@@ -16,7 +16,7 @@ _NO_TITLE = re.compile(
     r"acknowledge?ments?|einleitung|vorwort|inhalt(?:sverzeichnis)?|sommaire|"
     r"main|index|print|null|none|draft|"
     r"(?:chapter|part|section|appendix|kapitel|teil|chapitre) ?[\divxlc]*\.?|"
-    r".*\btemplate\b.*|\S+_\S+|(?:[a-z]:\\|/|\\\\|file:)\S.*|"
+    r".*\btemplate\b.*|\S+_\S+|(?:[a-z]:\\|/|\\\\|file:|about:|https?://)\S.*|"
     r".*\.(?:docx?|docm|dotx?|odt|rtf|pages|pptx?|odp|key|xlsx?|ods|pdf|e?ps|dvi|indd|qx[dp]|pub|fm|"
     r"wp[ds]|vsdx?|psd|cdr|ai)|"
     r"\S+\.(?:tex|txt|md|rst|html?|xml|csv|png|jpe?g|tiff?|texi?|docbook)",

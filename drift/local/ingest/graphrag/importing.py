@@ -10,6 +10,7 @@ from drift.contracts.request import project_id_problem
 from drift.core.errors import IngestError
 from drift.core.folding import as_typed
 from drift.graph.writing.records import (
+    IMPORTED,
     ChunkRecord,
     DocumentBatch,
     DocumentRecord,
@@ -24,7 +25,6 @@ from drift.local.ingest.graphrag.index import GraphRagIndex
 from drift.local.ingest.graphrag.vectors import KINDS, Vectors, fitting
 from drift.local.ingest.knowledge import fingerprint
 from drift.local.ingest.neo4j.project import Neo4jProject
-from drift.local.ingest.places import IMPORTED
 from drift.local.ingest.report import STAGES, Clock, IngestReport, Reach
 from drift.model.graph import Vector
 from drift.nodes.embedding_calls import EmbeddingCalls

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from drift.core.errors import IngestError
 from drift.graph.writing.records import (
+    IMPORTED,
     ChunkRecord,
     CommunityRecord,
     DocumentRecord,
@@ -24,7 +25,6 @@ from drift.local.ingest.graphrag.hierarchy import heights_of, own_members
 from drift.local.ingest.graphrag.placing import placed
 from drift.local.ingest.graphrag.tables import Row, find_tables, read_table, require_keys
 from drift.local.ingest.graphrag.vectors import Vectors, read_vectors
-from drift.local.ingest.places import IMPORTED
 
 RULES = "graphrag 1"
 """How an index is read: what other rules made is written again."""

@@ -77,7 +77,7 @@ RETURN n.id AS id, n.ordinal AS ordinal, n.heading AS heading, n.text AS text,
 READ_TOPICS = f"""
 MATCH (p:__Project__ {{id: $project_id}})
 WHERE p.clustered_chunks IS NOT NULL
-RETURN p.clustered_chunks AS clustered, p.embedding_models AS embedding_models, COLLECT {{
+RETURN p {{.embedding_models, .clustered_chunks, .questions}} AS held, COLLECT {{
   MATCH (c:__Community__) USING INDEX SEEK c:__Community__(project_id)
   WHERE c.project_id = $project_id AND {of_generation("c", "p.generation")} AND c.stamp IS NOT NULL
   OPTIONAL MATCH (c)-[:IN_COMMUNITY]->(parent:__Community__)
@@ -189,7 +189,7 @@ SET p.generation = $generation, p.fingerprint = $fingerprint, {clauses.TOUCHED},
   p.entities = $entities, p.relations = $relations, p.communities = $communities,
   p.embedding_models = CASE WHEN $vector <> 'embedding' THEN p.embedding_models
     WHEN $embedding_model <> '' THEN [$embedding_model] END,
-  p.clustered_chunks = $clustered, p.derived_at = {clauses.NOW}
+  p.clustered_chunks = $clustered, p.questions = $questions, p.derived_at = {clauses.NOW}
 REMOVE p.behind
 """
 

@@ -113,6 +113,7 @@ class Neo4jProject(ProjectDocuments):
         """Make a generation the project's, after a look whether it is all there."""
         values = {**self._named, **generations, "fingerprint": batch.fingerprint}
         values |= {"embedding_model": batch.embedding_model, "clustered": batch.clustered}
+        values["questions"] = list(batch.questions)
         entities = len({entity.id for entity in batch.entities})
         communities = len({community.community for community in batch.communities})
 

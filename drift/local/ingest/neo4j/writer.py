@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -10,7 +11,9 @@ from dataclasses import InitVar, dataclass, field
 import numpy as np
 from neo4j import Record
 
+from drift.core.deadline import Deadline, task_group
 from drift.graph.connection import Connection
+from drift.graph.graph import Neo4jGraph
 from drift.graph.indexes import IndexNames
 from drift.graph.node_rows import score_threshold, threshold_properties
 from drift.graph.vector_copy import VectorCopy
@@ -41,9 +44,12 @@ from drift.local.ingest.neo4j.schema import ONLINE_WAIT_S
 from drift.local.ingest.topics import Points
 from drift.local.say import Say
 from drift.model.found_nodes import ScoreThreshold
-from drift.model.graph import Vector
+from drift.model.graph import FollowupQuery, Vector
 from drift.originals.store import DocumentStore
 from drift.ports import VectorStore
+from drift.search.ranking import ranked
+
+MOST_SEARCHED_S, SEARCHES_AT_ONCE = 60.0, 4
 
 
 @dataclass(slots=True)
@@ -190,11 +196,11 @@ class Neo4jWriter:
         found = await self._found(statements.READ_TOPICS, project_id)
         if not found:
             return None
-        is_first = await self.own.version() == FIRST
-        if is_first and (found[0]["embedding_models"] or [""]) != [embedding_model]:
+        is_first, held = await self.own.version() == FIRST, found[0]["held"]
+        if is_first and (held["embedding_models"] or [""]) != [embedding_model]:
             return None
 
-        rows = found[0]["communities"]
+        rows, questions = found[0]["communities"], held["questions"]
         return KeptTopics(
             {
                 row["community"]: CommunityRecord(
@@ -212,8 +218,29 @@ class Neo4jWriter:
             {id_: row["community"] for row in rows for id_ in row["members"]},
             {row["community"]: row["chunks"] or 0 for row in rows},
             frozenset(row["community"] for row in rows if row["stale"]),
-            found[0]["clustered"],
+            held["clustered_chunks"],
+            tuple(map(str, questions)) if isinstance(questions, list) else (),
         )
+
+    async def first_found(
+        self, project_id: str, asked: Sequence[str], vectors: Sequence[Vector]
+    ) -> list[list[str]]:
+        """Return for each question the ids of the chunks that a search finds, the best first."""
+        model, dimensions = self.own.model, self.own.dimensions
+        graph = Neo4jGraph(
+            self.connection, self.names, embedding_model=model, dimensions=dimensions
+        )
+        deadline, at_once = Deadline.after(MOST_SEARCHED_S), asyncio.Semaphore(SEARCHES_AT_ONCE)
+
+        async def ids(question: str, vector: Vector) -> list[str]:
+            async with at_once:
+                query = FollowupQuery(project_id, question, vector, ())
+                found = await graph.followup(query, deadline)
+            return [chunk.id for chunk in ranked(found, question).chunks]
+
+        async with task_group() as group:
+            found = [group.create_task(ids(*pair)) for pair in zip(asked, vectors, strict=True)]
+        return [one.result() for one in found]
 
     async def read_replies(self, project_id: str) -> tuple[ModelReply, ...]:
         """Return the replies of models, by key."""

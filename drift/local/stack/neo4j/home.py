@@ -28,6 +28,11 @@ class Memory:
     pagecache: str = "128m"
 
 
+def home_in(data_dir: Path, version: str) -> Path:
+    """Return where a data folder keeps the server of a version."""
+    return data_dir / f"neo4j-{version.partition('.')[0]}"
+
+
 class Neo4jHome:
     """One such folder; its password and version stand in `login.json`, mode 0600.
 

@@ -1,0 +1,1 @@
+"""Chunks with vectors that another program has made: read, checked, and loaded into a project."""
