@@ -28,12 +28,15 @@ from drift.core.outcomes import Outcomes
 from drift.graph.errors import translated
 from drift.telemetry import servers
 
+POOL_SIZE = 20
+"""Connections of one process."""
+
 # The defaults wait for minutes; a request has seconds. A dead server is given up after about two of
 # them. Cloud networks drop what is idle for four minutes and tell neither end; a check of such a
 # connection waits as long as a request may wait for any. So a connection is replaced before it can
 # be that old, and the check is for what breaks sooner.
 _LIMITS: Mapping[str, Any] = {
-    "max_connection_pool_size": 20,
+    "max_connection_pool_size": POOL_SIZE,
     "connection_acquisition_timeout": 10,
     "connection_timeout": 3,
     "connection_write_timeout": 10,

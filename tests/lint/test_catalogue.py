@@ -32,6 +32,7 @@ OF_OTHERS = {
     "integrations/agent_framework/retrieval_query.py": "plans what the agent's owner wrote",
     "integrations/agent_framework/retrievers.py": "asks the index that the agent's owner names",
     "local/evals/measured_search.py": "scores whole projects, to compare the search with that",
+    "local/infra/rotation.py": "makes and drops users of the server, which no plan is made of",
     "local/stack/neo4j/server.py": "asks a server that has started whether it answers",
 }
 """Modules whose statements are not profiled, and why."""

@@ -104,12 +104,13 @@ def test_a_tag_is_deployed_after_its_tests_from_the_package_that_was_built_with_
     assert unconditional(deploy)
     ran = steps(deploy)
     assert ran.index("actions/download-artifact") < ran.index("azd provision --no-prompt")
-    assert ran[-2:] == [
+    assert ran[-3:] == [
         "azd provision --no-prompt",
         (
             "azd deploy api --from-package build/package.zip --no-prompt || "
             "{ sleep 60; azd deploy api --from-package build/package.zip --no-prompt; }"
         ),
+        "infra/hooks/smoke.sh || infra/hooks/go-back.sh",
     ]
     uploaded = package["steps"][-1]["with"]
     assert (uploaded["name"], uploaded["path"]) == ("package", "build/package.zip")
@@ -118,7 +119,8 @@ def test_a_tag_is_deployed_after_its_tests_from_the_package_that_was_built_with_
 @pytest.mark.parametrize("name", ["what-if", "deploy"])
 def test_a_job_logs_in_by_identity_after_it_has_seen_the_password(name: str) -> None:
     job = DEPLOY["jobs"][name]
-    assert job["permissions"] == {"contents": "read", "id-token": "write"}
+    goes_back = {"actions": "read", "deployments": "read"} if name == "deploy" else {}
+    assert job["permissions"] == {"contents": "read", "id-token": "write", **goes_back}
     ran = steps(job)
     assert ran[:2] == ["actions/checkout", ".ci/require-password"]
     assert job["steps"][1]["env"] == PASSWORD_OR_SECRET
@@ -130,7 +132,8 @@ def test_a_job_logs_in_by_identity_after_it_has_seen_the_password(name: str) -> 
 
 def test_no_workflow_uses_a_secret_besides_password_and_keys() -> None:
     source = "".join(path.read_text(encoding="utf-8") for path in WORKFLOWS)
-    assert set(re.findall(r"secrets\.(\w+)", source)) == {"NEO4J_PASSWORD", "PROJECT_KEYS"}
+    used = set(re.findall(r"secrets\.(\w+)", source))
+    assert used == {"NEO4J_PASSWORD", "PROJECT_KEYS", "SMOKE_KEY"}
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ from drift.local.cli.prepare import prepare
 from drift.local.cli.projects import projects, remove, show
 from drift.local.cli.reindex import reindex, upgrade
 from drift.local.cli.replay import replay
+from drift.local.cli.rotate import rotate
 from drift.local.cli.run import without_command
 from drift.local.cli.search import search
 from drift.local.cli.serve import serve
@@ -63,7 +64,7 @@ app = typer.Typer(
 )
 for command in (
     *(up, serve, demo, ingest, remove, prepare, ask, explain, replay, search, chat, mcp),
-    *(reconcile, reindex, upgrade, doctor),
+    *(reconcile, reindex, upgrade, doctor, rotate),
 ):
     app.command(help=_help(command))(command)
 

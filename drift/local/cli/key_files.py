@@ -69,7 +69,7 @@ def entries_of(file: Path) -> tuple[KeyEntry, ...]:
     Raises:
         LocalStackError: the file cannot be read, or used as PROJECT_KEYS.
     """
-    return _parsed(_read(file), str(file))
+    return _parsed(text_of(file), str(file))
 
 
 def add(entry: Entry, file: Path) -> tuple[KeyEntry, ...]:
@@ -105,7 +105,7 @@ def differs(held: Sequence[KeyEntry]) -> bool:
 
 def _entries(file: Path) -> list[Entry]:
     """Return the entries of a file as they stand there; a list without any is fine as well."""
-    text = _read(file)
+    text = text_of(file)
     with contextlib.suppress(ValueError):
         if len(text.encode()) <= MAX_BYTES and from_json(text) == []:
             return []
@@ -122,8 +122,12 @@ def _parsed(text: str, what: str) -> tuple[KeyEntry, ...]:
         raise LocalStackError(f"{what}: {error}.") from None
 
 
-def _read(file: Path) -> str:
-    """Return a file's text, with no more of it than tells that it is too long."""
+def text_of(file: Path) -> str:
+    """Return a file's text, with no more of it than tells that it is too long.
+
+    Raises:
+        LocalStackError: the file cannot be read.
+    """
     try:
         with file.open("rb") as opened:
             read = opened.read(MAX_BYTES + 1)

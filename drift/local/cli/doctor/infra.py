@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from drift.local.cli.doctor.machine import show
+from drift.local.infra.at_once import at_once
 from drift.local.infra.azd import AzdEnvironment, azd_environment
 from drift.local.infra.bicep_compiler import HOW_TO_GET_ONE, Deployment, find_compiler, work_out
 from drift.local.infra.finding import Finding
@@ -65,6 +66,7 @@ def infra_findings(root: Path, variables: Mapping[str, str], compiler: str | Non
     findings += parameter_findings(deployment, file.read_text(encoding="utf-8"))
     findings += _package(root, deployment.values)
     if not any(finding.state == "problem" for finding in findings):
+        findings.append(at_once(deployment.values))
         findings.append(Finding("parameters", "ok", f"{len(deployment.values)} are right"))
 
     return findings
