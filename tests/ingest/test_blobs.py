@@ -57,13 +57,13 @@ def container(
     """A container of a test's own, as that test is named, with two documents."""
     monkeypatch.setenv(blobs.ENDPOINT, address)
     name = str(request.node.originalname).replace("_", "-")[:50].strip("-")
-    client = blobs._client(place_of(f"az://{ACCOUNT}/{name}"))
+    client = blobs.client_of(place_of(f"az://{ACCOUNT}/{name}"))
     client.create_container()
     for one in ("lamp", "docs/pier"):
         client.upload_blob(f"{one}.md", TEXT.format(one))
     yield client
     client.close()
-    blobs._client.cache_clear()
+    blobs.client_of.cache_clear()
 
 
 def _place(container: ContainerClient, prefix: str = "") -> str:
@@ -209,6 +209,6 @@ def test_no_token_and_no_known_key_goes_anywhere_else(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(blobs, "identity", identity)
     far = place_of("az://devstoreaccount1/docs", "https://devstoreaccount1.example.com")
-    with blobs._client.__wrapped__(far) as client:
+    with blobs.client_of.__wrapped__(far) as client:
         assert asked == ["identity"]
         assert not hasattr(client.credential, "account_key")
