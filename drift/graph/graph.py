@@ -15,6 +15,7 @@ from drift.graph.careful import COLD_TIMEOUT_S, CarefulReads
 from drift.graph.connection import Connection
 from drift.graph.cypher import primer as primer_statement
 from drift.graph.cypher import search as statements
+from drift.graph.cypher.clauses import FORMAT
 from drift.graph.cypher.legs import GIVEN
 from drift.graph.cypher.schema import DEFAULT, Schema, schema_named
 from drift.graph.indexes import IndexNames
@@ -40,7 +41,7 @@ from drift.graph.rows import (
 from drift.graph.unprepared import knowledge_behind, require_empty
 from drift.graph.vector_copy import VectorCopy
 from drift.graph.vector_models import require_direction, require_model_of_project
-from drift.graph.versions import FORMAT, LOCAL, OwnVectors, newer
+from drift.graph.versions import LOCAL, OwnVectors, newer
 from drift.model.allowed import Allowed
 from drift.model.found_nodes import CHUNK, NodesQuery
 from drift.model.graph import (
@@ -205,8 +206,8 @@ class Neo4jGraph:
         inventory = await self.probe.look(HEALTH_TIMEOUT_S)
         said = await self.own.said()
         health = inventory.health()
-        if said.number is not None and said.number > FORMAT:
-            lack = Lack("format", newer(said.number), "nothing is written", "use a newer release")
+        if said.newest > FORMAT:
+            lack = Lack("format", newer(said.newest), "nothing is written", "use a newer release")
             health = replace(health, lacking=(*health.lacking, lack))
         return replace(
             health,

@@ -269,7 +269,8 @@ def _of_ingestion(node_id: str) -> ConflictError:
 
 
 def _require_writable(row: Mapping[str, Any], project_id: str) -> None:
-    require_known(row["format"])
+    for number in row["formats"]:
+        require_known(number)
     if row["is_held"]:
         raise ProjectHeldError(project_id)
 

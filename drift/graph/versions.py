@@ -2,7 +2,7 @@
 
 `embedding` holds the vectors of the first model. Each version beside it has a property and indexes
 of its own, and is listed by `(:__DriftFormat__ {id: 'drift'})`, with the number of the format that
-the graph is of.
+the graph is of. A project's node has that number too, since projects move between graphs.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from typing import Any, Literal
 from drift.core.errors import GraphMisconfiguredError
 from drift.graph.connection import Connection
 from drift.graph.cypher import versions as statements
+from drift.graph.cypher.clauses import FORMAT
 from drift.graph.cypher.schema import FIRST_VECTOR, Schema
 from drift.graph.vector_models import other_models
 
-FORMAT = 2
-"""The format that this release writes. 1 is that of the release before, which says nothing."""
+READS = FORMAT + 1
+"""The last format that is read: a release adds to what the one before reads, and takes nothing."""
 
 LEARNED_S = 60.0
 """How long it may not be known that a version has become whole."""
@@ -81,10 +82,14 @@ FIRST, LOCAL = VectorVersion(), VectorVersion("local")
 
 @dataclass(frozen=True, slots=True)
 class GraphFormat:
-    """What a graph says of itself: the `number` of its format, None for nothing, and versions."""
+    """What a graph says of itself: the `number` of its format, None for nothing, and versions.
+
+    `newest` is the highest number that the graph or a project in it says.
+    """
 
     number: int | None = None
     versions: tuple[VectorVersion, ...] = ()
+    newest: int = 0
 
     def of(self, model: str, dimensions: int) -> VectorVersion:
         """Return the whole version of a model, the newest of several; else the first vectors."""
@@ -135,10 +140,18 @@ class OwnVectors:
         return self._said
 
     async def version(self) -> VectorVersion:
-        """Return the version of the model; the first vectors where it has none, or no name."""
+        """Return the version of the model; the first vectors where it has none, or no name.
+
+        GraphMisconfiguredError where a release later than the next one wrote the graph.
+        """
         if self._fixed or not self.model:
             return self._fixed or FIRST
-        return (await self.said()).of(self.model, self.dimensions)
+        said = await self.said()
+        if said.newest > READS:
+            raise GraphMisconfiguredError(
+                f"{newer(said.newest)} and reads {READS}: use a newer release."
+            )
+        return said.of(self.model, self.dimensions)
 
     def forget(self) -> None:
         """Ask again the next time."""
@@ -148,16 +161,19 @@ class OwnVectors:
 async def read_format(connection: Connection) -> GraphFormat:
     """Return what the graph says of itself; errors as for any read."""
     found = await connection.read(statements.STORED, {})
-    stored: Mapping[str, Any] = found.records[0]["stored"] if found.records else {}
+    row = found.records[0]
+    stored: Mapping[str, Any] = row["stored"] or {}
     number, listed = stored.get("format"), stored.get("versions")
     versions = tuple(filter(None, map(_version, listed if isinstance(listed, list) else [])))
-    return GraphFormat(number if isinstance(number, int) else None, versions)
+    numbers = [one for one in (number, row["newest"]) if isinstance(one, int)]
+    known = number if isinstance(number, int) else None
+    return GraphFormat(known, versions, max(numbers, default=0))
 
 
 async def read_known_format(connection: Connection) -> GraphFormat:
     """Return the same for whoever writes; GraphMisconfiguredError for that of a newer release."""
     said = await read_format(connection)
-    require_known(said.number)
+    require_known(said.newest)
     return said
 
 

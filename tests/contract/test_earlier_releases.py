@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from drift.auth.caller import EVERYBODY
 from drift.core.deadline import Deadline
-from drift.core.errors import GraphMisconfiguredError
+from drift.core.errors import GraphMisconfiguredError, IngestError
 from drift.graph.connection import Connection
 from drift.graph.indexes import IndexNames
 from drift.graph.node_store import Neo4jNodeStore
 from drift.graph.versions import read_format
 from drift.graph.writing.lease import Lease, holding
+from drift.local.exchange.folder import MANIFEST
+from drift.local.exchange.transfer import export_project, restore_project
 from drift.local.ingest.context import IngestContext
 from drift.local.ingest.neo4j.writer import Neo4jWriter
 from drift.local.ingest.pipeline import remove
@@ -23,7 +25,7 @@ from drift.local.prepare import upgrade as upgrading
 from drift.local.prepare.preparer import Neo4jPreparer
 from drift.local.prepare.reindex import Reindexing
 from drift.local.prepare.unseen import whole_health
-from drift.local.prepare.upgrade import older_documents, older_words, upgrade
+from drift.local.prepare.upgrade import older_documents, older_words, unsaid_formats, upgrade
 from drift.model.nodes import OwnNode
 from tests.contract.two_models import cleared, found, function, graph, old, put
 
@@ -33,7 +35,12 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.slow]
 
 FORMAT_1 = json.loads(Path("tests/fixtures/graph_format_1.json").read_text(encoding="utf-8"))
 """Three documents as the code of 91b22cc has ingested them, with every node and edge."""
+STATEMENTS_1 = json.loads(Path("tests/fixtures/statements_format_1.json").read_text("utf-8"))
+"""What that code asks of the graph for a primer, a follow-up and a list of documents."""
+EXPORT_2 = Path("tests/fixtures/export_format_2")
+"""The same documents, as the code of 03e78331 has exported them: it says no format of a project."""
 CHUNKS = "MATCH (ch:__Chunk__) RETURN elementId(ch) AS node, ch.id AS id ORDER BY node"
+EVERYTHING = "MATCH (n) RETURN elementId(n) AS node, properties(n) AS p ORDER BY node"
 QUESTION = "berth number harbour office"
 
 
@@ -60,6 +67,26 @@ async def load(connection: Connection) -> None:
     await connection.write("MATCH (n) REMOVE n.place", {})
 
 
+async def read_as_before(connection: Connection) -> dict[str, list[str]]:
+    """Return every sentence that the statements of the release before find."""
+
+    def sentences(value: object) -> Iterator[str]:
+        if isinstance(value, str) and " " in value:
+            yield value
+        elif isinstance(value, dict | list):
+            for one in value.values() if isinstance(value, dict) else value:
+                yield from sentences(one)
+
+    return {
+        name: sorted(sentences(await connection.rows(one["text"], one["parameters"])))
+        for name, one in STATEMENTS_1.items()
+    }
+
+
+def formats(connection: Connection) -> Awaitable[list[dict[str, object]]]:
+    return connection.rows("MATCH (p:__Project__) RETURN p.id AS id, p.format AS format")
+
+
 @pytest.mark.deep
 async def test_what_is_upgraded_is_ingested_again_without_embedding_a_chunk(
     graph: Connection, monkeypatch: pytest.MonkeyPatch
@@ -68,6 +95,8 @@ async def test_what_is_upgraded_is_ingested_again_without_embedding_a_chunk(
     model = old()
     before = await graph.rows(CHUNKS)
     assert "Harbour Office" in await found(graph, model, QUESTION), "an older graph answers"
+    read = await read_as_before(graph)
+    assert all(read.values()), "each statement finds something"
     said = (await whole_health(function(graph, model))).readiness(model.dimensions)
     assert said.is_ok
     assert "3 documents are of the release before: `python -m drift upgrade`" in said.reason
@@ -87,6 +116,8 @@ async def test_what_is_upgraded_is_ingested_again_without_embedding_a_chunk(
     assert first == ("documents", 1, 2), "as many as have a chunk or more"
     assert (second, last) == (("documents", 2, 2), ("chunks", 5, 5))
     assert (await read_format(graph)).number == 2
+    assert await formats(graph) == [{"id": "harbour", "format": 2}]
+    assert await read_as_before(graph) == read, "the release before reads what was upgraded"
     assert await older_documents(graph) == {}
     documents = "MATCH (d:Document) RETURN count(d.embedding) AS n"
     assert await graph.rows(documents) == [{"n": 3}], "the mean of their chunks', by no model"
@@ -164,15 +195,20 @@ async def test_a_newer_format_is_read_and_never_written(graph: Connection) -> No
     says = r"The graph is of format 3, and this release knows formats up to 2: nothing was written"
     writer = Neo4jWriter(graph, IndexNames())
     reindexing = Reindexing(graph, IndexNames(), "default")
+
+    async def node() -> None:
+        """Write a node of somebody's own."""
+        own = OwnNode("n", "Person", {})
+        asked = EVERYBODY.project("harbour"), own, None, Deadline.after(60)
+        await Neo4jNodeStore(graph).create_node(*asked)
+
     for write in (
         lambda: put(graph, model, {}),
         lambda: remove("handbook", "harbour", IngestContext(writer, model, model.dimensions)),
         lambda: writer.remove_documents("harbour", ["ferry.md"]),
         lambda: Neo4jPreparer(graph).prepare(model.dimensions),
         lambda: Neo4jNodeStore(graph).prepare(model.dimensions),
-        lambda: Neo4jNodeStore(graph).create_node(
-            EVERYBODY.project("harbour"), OwnNode("n", "Person", {}), None, Deadline.after(60)
-        ),
+        node,
         lambda: reindexing.drop("v2", say=lambda _: None),
         lambda: upgrade(graph),
     ):
@@ -184,6 +220,49 @@ async def test_a_newer_format_is_read_and_never_written(graph: Connection) -> No
     assert said.serves
     assert not said.is_ok
     assert "format 3" in said.reason
+
+    await graph.write("MATCH (f:__DriftFormat__) SET f.format = 2", {})
+    await graph.write("MATCH (p:__Project__) SET p.format = 3", {})
+    for write in (lambda: put(graph, model, {}), lambda: upgrade(graph), node):
+        with pytest.raises(GraphMisconfiguredError, match=says):
+            await write()
+    assert await formats(graph) == [{"id": "harbour", "format": 3}]
+
+    await graph.write("MATCH (p:__Project__) SET p.format = 4", {})
+    with pytest.raises(GraphMisconfiguredError, match="up to 2 and reads 3: use a newer release"):
+        await found(graph, model, QUESTION)
+
+
+async def test_an_export_of_the_state_before_is_restored_asked_upgraded_and_says_its_format(
+    graph: Connection, tmp_path: Path
+) -> None:
+    model = old()
+    writer = Neo4jWriter(graph, IndexNames(), model=model.name, dimensions=model.dimensions)
+    await restore_project(EXPORT_2, None, writer, model.dimensions, str)
+    assert "Harbour Office" in await found(graph, model, QUESTION)
+    assert await formats(graph) == [{"id": "harbour", "format": 2}]
+
+    # as the state before has left it, beside another project
+    await restore_project(EXPORT_2, "other", writer, model.dimensions, str)
+    await graph.write("MATCH (p:__Project__) REMOVE p.format", {})
+    assert await unsaid_formats(graph) == ["harbour", "other"]
+    assert await upgrade(graph, "harbour") == {}
+    assert await unsaid_formats(graph) == ["other"]
+    before = await graph.rows(EVERYTHING)
+    assert await upgrade(graph, "harbour") == {}
+    assert await graph.rows(EVERYTHING) == before
+    assert await upgrade(graph) == {}
+    assert await unsaid_formats(graph) == []
+    assert model.texts == []
+
+    await export_project("harbour", tmp_path / "out", writer, str)
+    manifest = json.loads((tmp_path / "out" / MANIFEST).read_text())
+    manifest["properties"]["format"] = 3
+    (tmp_path / "out" / MANIFEST).write_text(json.dumps(manifest))
+    says = "is of a project of format 3, and this release writes formats up to 2"
+    with pytest.raises(IngestError, match=says):
+        await restore_project(tmp_path / "out", "later", writer, model.dimensions, str)
+    assert len(await formats(graph)) == 2
 
 
 async def test_an_older_graph_is_ingested_into_without_harm(graph: Connection) -> None:

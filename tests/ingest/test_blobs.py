@@ -1,8 +1,9 @@
-"""Blobs of Azurite, the emulator, as a source."""
+"""Blobs of Azurite, the emulator, as a source, and as a place of exports."""
 
 from __future__ import annotations
 
 import asyncio
+import shutil
 import socket
 import subprocess
 import time
@@ -16,12 +17,15 @@ from azure.storage.blob import ContainerClient, ContentSettings
 from drift.core.errors import IngestError
 from drift.indexing.documents import Skipped
 from drift.indexing.reading_process import ReadingProcess
+from drift.local.exchange.container import read_from, written_to
 from drift.local.exchange.differences import ProjectDifferences
+from drift.local.exchange.folder_reading import read_manifest
 from drift.local.ingest import blobs
 from drift.local.ingest.blobs import Blob, place_of, read_container
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.places import is_gone
 from drift.local.ingest.report import IngestReport
+from tests.exported_folders import made
 from tests.ingest.fakes import MemoryWriter, context
 from tests.lint.node_packages import installed
 
@@ -57,13 +61,13 @@ def container(
     """A container of a test's own, as that test is named, with two documents."""
     monkeypatch.setenv(blobs.ENDPOINT, address)
     name = str(request.node.originalname).replace("_", "-")[:50].strip("-")
-    client = blobs._client(place_of(f"az://{ACCOUNT}/{name}"))
+    client = blobs.client_of(place_of(f"az://{ACCOUNT}/{name}"))
     client.create_container()
     for one in ("lamp", "docs/pier"):
         client.upload_blob(f"{one}.md", TEXT.format(one))
     yield client
     client.close()
-    blobs._client.cache_clear()
+    blobs.client_of.cache_clear()
 
 
 def _place(container: ContainerClient, prefix: str = "") -> str:
@@ -114,6 +118,60 @@ async def test_only_what_changed_is_fetched(
 
     assert not is_gone(place)
     assert not list(ProjectDifferences._files(None, writer.project("p").documents.values()))  # type: ignore[arg-type]
+
+
+async def test_an_export_goes_to_a_container_and_comes_back_byte_by_byte(
+    container: ContainerClient, tmp_path: Path
+) -> None:
+    place, whole = _place(container, "/2026-12-01/p"), made(tmp_path / "whole")
+    with pytest.raises(RuntimeError, match="broken off"):
+        async with written_to(place):
+            raise RuntimeError("broken off")
+    with pytest.raises(IngestError, match="no exported project: there is no project"):
+        await _restored(place)
+
+    async with written_to(place) as folder:
+        shutil.copytree(whole, folder)
+    container.upload_blob("2026-12-01/p/notes.txt", b"x")
+    container.upload_blob("2026-12-01/p/deeper/project.json", b"x")
+    assert await _restored(place) == {one.name: one.read_bytes() for one in whole.iterdir()}
+
+    with pytest.raises(IngestError, match="holds an export, which stays"):
+        async with written_to(place):
+            raise AssertionError("it was asked too late")
+    async with written_to(str(tmp_path / "here")) as here, read_from(str(whole)) as there:
+        assert (here, there) == (tmp_path / "here", whole)
+
+
+async def test_an_export_that_was_cut_is_refused_by_the_name_of_its_place(
+    container: ContainerClient, tmp_path: Path
+) -> None:
+    place = _place(container, "/p")
+    async with written_to(place) as folder:
+        shutil.copytree(made(tmp_path / "whole"), folder)
+    nodes = container.download_blob("p/nodes.jsonl").readall()
+    container.upload_blob("p/nodes.jsonl", nodes[: len(nodes) // 2], overwrite=True)
+    with pytest.raises(IngestError, match=f"^{place}/nodes.jsonl is damaged"):
+        await _restored(place)
+    container.delete_blob("p/nodes.jsonl")
+    with pytest.raises(IngestError, match=f"^{place}/nodes.jsonl is missing"):
+        await _restored(place)
+    container.delete_blob("p/project.json")
+    with pytest.raises(IngestError, match=f"^{place} holds no exported project"):
+        await _restored(place)
+
+    with pytest.raises(IngestError, match="is a whole container, and an export is one of many"):
+        await _restored(_place(container))
+    with pytest.raises(IngestError, match="has no container nowhere"):
+        async with written_to(f"az://{ACCOUNT}/nowhere/p") as folder:
+            shutil.copytree(tmp_path / "whole", folder)
+
+
+async def _restored(place: str) -> dict[str, bytes]:
+    """Return the files of an export that is whole."""
+    async with read_from(place) as folder:
+        read_manifest(folder).check()
+        return {one.name: one.read_bytes() for one in folder.iterdir()}
 
 
 def test_what_is_no_document_is_told_without_being_fetched(
@@ -209,6 +267,6 @@ def test_no_token_and_no_known_key_goes_anywhere_else(monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(blobs, "identity", identity)
     far = place_of("az://devstoreaccount1/docs", "https://devstoreaccount1.example.com")
-    with blobs._client.__wrapped__(far) as client:
+    with blobs.client_of.__wrapped__(far) as client:
         assert asked == ["identity"]
         assert not hasattr(client.credential, "account_key")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -26,6 +27,7 @@ from drift.contracts.progress import Phase
 from drift.local.cli.app import app
 from drift.local.ingest.pacing import Pace
 from drift.local.stack.neo4j.home import PUBLISHED_PASSWORD
+from drift.local.stack.stack import VARIABLES
 from tests.command_line import NO_SERVERS_GIVEN, PATIENCE_S, ROOT, command, drift
 from tests.ingest.graphrag_tables import tables, write
 
@@ -90,6 +92,46 @@ def test_serve_prints_one_document_and_takes_a_document_before_anything_is_inges
     deleting = ("projects", "delete", "--project", "first", "--yes")
     done = command(*deleting, "--data-dir", serving["data"])
     assert done.returncode == 0, done.stderr
+
+
+ODD = """CREATE (:__Project__ {id: 'odd'}),
+  (:__Document__ {project_id: 'odd', id: 'a', chunks: 'what no export holds'})"""
+
+
+@pytest.mark.deep
+def test_the_nightly_backup_restores_each_export_and_names_the_project_that_has_none(
+    serving: dict[str, Any], tmp_path: Path
+) -> None:
+    def run(*arguments: str) -> None:
+        done = command(*arguments, "--data-dir", serving["data"])
+        assert done.returncode == 0, done.stderr
+
+    (tmp_path / "pier.md").write_text("# Pier\n\nThe pier is lit at night.\n")
+    run("ingest", str(tmp_path / "pier.md"), "--project", "pïer/1 a")
+    given = {name: serving["env"][name] for name in VARIABLES["neo4j"]}
+    with GraphDatabase.driver(given["NEO4J_URI"], auth=("neo4j", given["NEO4J_PASSWORD"])) as graph:
+        graph.execute_query(ODD)
+    done = subprocess.run(  # noqa: S603 - our own script
+        [ROOT / ".ci" / "backup", str(tmp_path / "backups")],
+        env={
+            **NO_SERVERS_GIVEN,
+            **given,
+            "VECTOR_INDEX_DIMENSIONS": serving["env"]["VECTOR_INDEX_DIMENSIONS"],
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    (moment,) = (tmp_path / "backups").iterdir()
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d{6}Z", moment.name)
+    assert re.fullmatch(rf"{moment}: \d+ projects, without a backup: odd\n", done.stdout)
+    assert done.returncode == 1
+    assert "p%C3%AFer%2F1%20a" in {one.name for one in moment.iterdir()}
+    assert "Project pïer/1 a is there: 1 __Document__, 1 __Chunk__" in done.stderr
+    for project in ("pïer/1 a", "odd"):
+        run("projects", "delete", "--project", project, "--yes")
 
 
 def test_a_second_serve_shares_the_servers_and_is_told_of_a_port_that_is_taken(

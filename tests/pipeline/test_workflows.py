@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 CI = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8"))
 DEPLOY = yaml.safe_load((ROOT / ".github/workflows/deploy.yml").read_text(encoding="utf-8"))
+BACKUP = yaml.safe_load((ROOT / ".github/workflows/backup.yml").read_text(encoding="utf-8"))
 ON = True
 """YAML 1.1 reads the key `on` as a truth."""
 BICEP = "0.49.2"
@@ -128,6 +129,20 @@ def test_a_job_logs_in_by_identity_after_it_has_seen_the_password(name: str) -> 
     assert set(login) == {"client-id", "tenant-id", "subscription-id"}
     reading = [step for step in job["steps"] if step.get("env") == SECRETS]
     assert len(reading) == 1
+
+
+def test_every_night_all_projects_are_exported_by_an_identity_and_restored() -> None:
+    (job,) = BACKUP["jobs"].values()
+    assert [*BACKUP[ON]] == ["schedule", "workflow_dispatch"]
+    assert job["permissions"] == {"contents": "read", "id-token": "write"}
+    assert (job["if"], job["environment"]) == ("vars.BACKUP_PLACE != ''", "backup")
+    assert unconditional(job)
+    login, token, last = job["steps"][-3:]
+    assert set(login["with"]) == {"client-id", "tenant-id", "subscription-id"}
+    assert "https://storage.azure.com" in token["run"]
+    assert last["run"] == '.ci/backup "$BACKUP_PLACE"'
+    assert last["env"].items() >= PASSWORD.items()
+    assert [one for one in job["steps"] if "secrets." in str(one)] == [last]
 
 
 def test_no_workflow_uses_a_secret_besides_password_and_keys() -> None:

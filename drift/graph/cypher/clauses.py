@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+FORMAT = 2
+"""The format that this release writes. 1 is that of the release before, which says nothing."""
+
 NODE = "(f:__DriftFormat__ {id: 'drift'})"
 """The node that says which format the graph is of, and whose vectors it holds."""
 
@@ -17,9 +20,9 @@ _DAY_MS = 86_400_000
 
 TOUCHED = f"""p.written_at = CASE
   WHEN p.written_at IS :: INTEGER NOT NULL AND {NOW} <= p.written_at < {NOW} + {_DAY_MS}
-  THEN p.written_at + 1 ELSE {NOW} END"""
-"""The item of a SET that says when the project `p` was written: no two writes have one time, also
-where the server's clock stands or goes back."""
+  THEN p.written_at + 1 ELSE {NOW} END, p.format = {FORMAT}"""
+"""The items of a SET that say when the project `p` was written, and in which format: no two writes
+have one time, also where the server's clock stands or goes back."""
 
 IS_HELD = f"coalesce(p.writer IS NOT NULL AND p.writer_until > {NOW}, false)"
 """Whether somebody holds the project `p` to write it."""

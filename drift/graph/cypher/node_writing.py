@@ -47,7 +47,7 @@ RETURN {clauses.IS_HELD} AS is_held,
       WHERE c.community IN [$id, toIntegerOrNull($id)]
     }} AS is_of_ingestion,
   labels(n) AS labels, CASE WHEN n[$vector] IS NOT NULL THEN n[$text_hash] END AS text_hash,
-  {clauses.NUMBER} AS format
+  [p.format, {clauses.NUMBER}] AS formats
 """
 
 CREATE = f"""

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from drift.graph.cypher import clauses
 
-STORED = f"MATCH {clauses.NODE} RETURN properties(f) AS stored"
+STORED = f"""
+OPTIONAL MATCH {clauses.NODE}
+RETURN properties(f) AS stored,
+  COLLECT {{ MATCH (p:__Project__) RETURN max(p.format) }}[0] AS newest
+"""
 
 # The write comes first: what is read behind it is what the write before has left.
 KEEP_VERSION = f"""

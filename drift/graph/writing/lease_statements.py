@@ -66,7 +66,7 @@ DELETE p
 OURS = [
     "id",
     "project_id",
-    *("written_at", "derived_at", "behind", "skipped"),
+    *("format", "written_at", "derived_at", "behind", "skipped"),
     *("fingerprint", "generation", "building", "embedding_models"),
     *("entities", "relations", "communities", "clustered_chunks"),
     *("vectors_at", "vectors_noted"),

@@ -17,33 +17,39 @@ if TYPE_CHECKING:
     from drift.local.cli.project_graph import ProjectGraph
     from drift.local.exchange.folder import Manifest
 
-Folder = Annotated[
-    Path,
-    typer.Argument(help="The folder of the export.", metavar="FOLDER", parser=options.checked_path),
+Place = Annotated[
+    str,
+    typer.Argument(
+        help="The folder of the export, or az://ACCOUNT/CONTAINER/PREFIX.",
+        metavar="FOLDER",
+        parser=options.checked_source,
+    ),
 ]
 
 
 @command(stoppable)
 async def export(
-    stack_options: options.StackOptions, folder: Folder, project: options.Project
+    stack_options: options.StackOptions, place: Place, project: options.Project
 ) -> None:
     """Write a project into a new folder, as it is at one moment, with its vectors.
 
     Nobody writes the project meanwhile. Questions go on.
     """
     from drift.local.cli.project_graph import projects_of_graph
+    from drift.local.exchange.container import written_to
     from drift.local.exchange.transfer import export_project
 
     async with projects_of_graph(stack_options, "export") as graph:
         await graph.held(project)
-        manifest = await export_project(project, folder, graph.writer, say)
-    _tell(manifest, f"Project {project} is in {folder}")
+        async with written_to(place) as folder:
+            manifest = await export_project(project, folder, graph.writer, say)
+    _tell(manifest, f"Project {project} is in {place}")
 
 
 @command(stoppable)
 async def restore(
     stack_options: options.StackOptions,
-    folder: Folder,
+    place: Place,
     project: Annotated[
         str | None, options.optional_project("The project's id, where it is to be another one.")
     ] = None,
@@ -53,8 +59,9 @@ async def restore(
     A project that is there is never written over. Nobody sees it before it is whole.
     """
     from drift.local.cli.project_graph import projects_of_graph
+    from drift.local.exchange.container import read_from
 
-    async with projects_of_graph(stack_options, "restore") as graph:
+    async with projects_of_graph(stack_options, "restore") as graph, read_from(place) as folder:
         manifest = await _restored(graph, folder, project)
     _tell(manifest, f"Project {project or manifest.project_id} is there")
 

@@ -109,7 +109,10 @@ async def _build(
 
 @command(stoppable)
 async def upgrade(
-    stack_options: options.StackOptions, dry_run: DryRun = False, wait: options.Wait = 600
+    stack_options: options.StackOptions,
+    project: Annotated[str | None, options.optional_project("Bring this project alone.")] = None,
+    dry_run: DryRun = False,
+    wait: options.Wait = 600,
 ) -> None:
     """Bring a graph of the release before to the format of this one.
 
@@ -118,27 +121,35 @@ async def upgrade(
     """
     from drift.graph.connection import Connection
     from drift.http import wiring
+    from drift.local.cli.project_graph import ProjectGraph
     from drift.local.cli.servers import running
     from drift.local.ingest.progress_bar import progress_bar
     from drift.local.prepare import upgrade as work
+    from drift.local.wiring import writer_over
 
     async with (
         running(graph_alone(stack_options, embeds=False)) as (_, values),
         Connection(*wiring.database(values)) as connection,
     ):
-        older = await work.older_documents(connection)
-        for project, (documents, chunks) in older.items():
+        if project is not None:
+            await ProjectGraph(values, connection, writer_over(connection, values)).held(project)
+        older = await work.older_documents(connection, project)
+        unsaid = await work.unsaid_formats(connection, project)
+        for name, (documents, chunks) in older.items():
             counts = f"{documents:,} documents, {chunks:,} chunks"
-            say(f"Project {project}: {counts} of the release before.")
+            say(f"Project {name}: {counts} of the release before.")
         if dry_run:
-            words = await work.older_words(connection)
+            words = await work.older_words(connection, project)
         else:
             with progress_bar(stderr) as show:
-                words = await work.upgrade(connection, report=show, say=say, wait_s=wait)
+                words = await work.upgrade(connection, project, report=show, say=say, wait_s=wait)
+        for name in unsaid:
+            say(f"Project {name}: its format is {'not said' if dry_run else 'said now'}.")
         how = "are found by fewer words than now" if dry_run else "are found by more words now"
-        for project, number in words.items():
-            say(f"Project {project}: {number:,} chunks {how}.")
-        if not older and not words:
+        for name, number in words.items():
+            say(f"Project {name}: {number:,} chunks {how}.")
+        if not (older or words or unsaid):
             say("Nothing is of the release before.")
         if not dry_run:
-            say("The graph is of this release's format.")
+            what = "The graph" if project is None else f"Project {project}"
+            say(f"{what} is of this release's format.")

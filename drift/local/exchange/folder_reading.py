@@ -18,6 +18,7 @@ from pydantic import ValidationError
 
 from drift.contracts.request import project_id_problem
 from drift.core.errors import IngestError
+from drift.graph.cypher.clauses import FORMAT
 from drift.graph.writing.clauses import OFF
 from drift.local.exchange.folder import EDGES, MANIFEST, NODES, VERSION, Manifest, Row, vectors_file
 from drift.local.exchange.rules import (
@@ -174,6 +175,11 @@ def read_manifest(folder: Path, project_id: str | None = None) -> ExportedFolder
         manifest = Manifest.model_validate(told)
         properties = decode_all(manifest.properties)
         require_project(properties)
+        if (number := properties.get("format", FORMAT)) > FORMAT:
+            raise IngestError(
+                f"{path} is of a project of format {number}, and this release writes formats up to "
+                f"{FORMAT}: restore it with a newer release."
+            )
     except (ValueError, TypeError, LookupError, RecursionError) as error:
         why = _in_words(error)
         raise IngestError(f"{path} is no manifest of an export, or was changed: {why}.") from None

@@ -136,7 +136,7 @@ TYPES: Mapping[str, Mapping[str, str]] = {
     "__Project__": _named(
         {
             _TEXT: "fingerprint vectors_at chunk_namespace",
-            _COUNT: "generation behind entities relations communities clustered_chunks",
+            _COUNT: "format generation behind entities relations communities clustered_chunks",
             _TIME: "written_at derived_at vectors_noted",
             _TEXTS: "embedding_models questions",
             _SKIPPED: "skipped",

@@ -84,7 +84,7 @@ class Blob(SourceFile):
         from azure.core.exceptions import AzureError  # noqa: PLC0415 - the same
 
         try:
-            stream = _client(self.place).download_blob(
+            stream = client_of(self.place).download_blob(
                 self.blob,
                 etag=f'"{self.content_hash.removeprefix(ETAG)}"',
                 match_condition=MatchConditions.IfNotModified,
@@ -123,6 +123,16 @@ def place_of(given: str, endpoint: str | None = None) -> BlobPlace:
     return BlobPlace(account, container, prefix, address)
 
 
+def require_package() -> None:
+    """Raise IngestError where Azure's package for blobs is not installed."""
+    try:
+        import_module("azure.storage.blob")
+    except ImportError as error:
+        raise IngestError(
+            "az:// needs Azure's package for blobs: pip install 'drift-neo4j[blobs]'."
+        ) from error
+
+
 def read_container(
     given: str,
     uri_prefix: str = "",
@@ -135,14 +145,8 @@ def read_container(
     IngestError when it cannot be listed, or nothing in it can be read.
     """
     place = place_of(given)
-    try:
-        from azure.core.exceptions import AzureError  # noqa: PLC0415 - an extra
-
-        import_module("azure.storage.blob")
-    except ImportError as error:
-        raise IngestError(
-            "az:// needs Azure's package for blobs: pip install 'drift-neo4j[blobs]'."
-        ) from error
+    require_package()
+    from azure.core.exceptions import AzureError  # noqa: PLC0415 - an extra
 
     blobs: list[BlobProperties] = []
     is_file = False
@@ -155,7 +159,7 @@ def read_container(
             blobs = [first] if first is not None and is_file else []
     except AzureError as error:
         if not (may_be_empty and _code(error) == "ContainerNotFound"):
-            raise IngestError(_about_place(place, error)) from error
+            raise IngestError(about_place(place, error)) from error
 
     source = _sorted_in(place, blobs, uri_prefix, selection, is_file=is_file)
     if not source.documents and not may_be_empty:
@@ -164,7 +168,7 @@ def read_container(
 
 
 def _listed(place: BlobPlace, begin: str) -> Iterator[BlobProperties]:
-    yield from _client(place).list_blobs(name_starts_with=begin or None, include=["metadata"])
+    yield from client_of(place).list_blobs(name_starts_with=begin or None, include=["metadata"])
 
 
 def _sorted_in(
@@ -224,8 +228,8 @@ def _is_loopback(address: str) -> bool:
 
 
 @lru_cache(maxsize=4)
-def _client(place: BlobPlace) -> ContainerClient:
-    """Return what reads a container; the emulator's key, which everybody knows, stays here."""
+def client_of(place: BlobPlace) -> ContainerClient:
+    """Return what reads and writes a container; only the emulator gets the key all know."""
     from azure.storage.blob import ContainerClient  # noqa: PLC0415 - an extra
 
     logging.getLogger("azure.storage").setLevel(logging.ERROR)
@@ -251,7 +255,8 @@ def _about_blob(error: Exception) -> str:
     return f"cannot be fetched ({_code(error) or type(error).__name__})"
 
 
-def _about_place(place: BlobPlace, error: Exception) -> str:
+def about_place(place: BlobPlace, error: Exception) -> str:
+    """Return a sentence about what Azure says of a place, and what to do."""
     status, code = getattr(error, "status_code", None), _code(error)
     if status == 403:  # noqa: PLR2004 - as HTTP has it
         return f"{place.name} may not be read by who is signed in ({code}). {_ROLE}."

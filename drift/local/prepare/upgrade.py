@@ -14,6 +14,7 @@ from typing import Any
 
 from drift.graph.connection import Connection, Statement
 from drift.graph.cypher import versions
+from drift.graph.cypher.clauses import FORMAT
 from drift.graph.cypher.schema import FIRST_VECTOR
 from drift.graph.versions import keep_format, read_known_format
 from drift.graph.writing.document_statements import NAME_CHUNKS
@@ -33,16 +34,26 @@ Row = Mapping[str, Any]
 _Rows = Callable[[str, Row], Awaitable[Sequence[Row]]]
 
 
-async def older_documents(connection: Connection) -> dict[str, tuple[int, int]]:
-    """Return how many documents and chunks are of the release before, by project."""
+async def older_documents(
+    connection: Connection, only: str | None = None
+) -> dict[str, tuple[int, int]]:
+    """Return how many documents and chunks are of the release before, by project, or `only` one."""
     if (await read_known_format(connection)).number is not None:
         return {}
     rows = await connection.rows(versions.OLDER)
-    return {row["project_id"]: (row["documents"], row["chunks"]) for row in rows}
+    counts = {row["project_id"]: (row["documents"], row["chunks"]) for row in rows}
+    return {name: one for name, one in counts.items() if only in {None, name}}
+
+
+async def unsaid_formats(connection: Connection, only: str | None = None) -> list[str]:
+    """Return the projects, or `only` one, that are of this release and do not say so."""
+    rows = await connection.rows(statements.UNSAID, {"project_id": only})
+    return [row["id"] for row in rows]
 
 
 async def upgrade(
     connection: Connection,
+    only: str | None = None,
     *,
     report: Report = say_nothing,
     say: Say = lambda _: None,
@@ -50,11 +61,11 @@ async def upgrade(
 ) -> dict[str, int]:
     """Give documents their key, vector and its model, and chunks the ids and words of this release.
 
-    Edges and vectors stay, so that the next ingestion embeds none of the chunks again. Returns how
-    many chunks had other words, by project. Errors as for any write, or where a newer release wrote
-    the graph; what was written stays.
+    It does so in all projects, or in `only` one. Edges and vectors stay, so that the next ingestion
+    embeds none of the chunks again. Returns how many chunks had other words, by project. Errors as
+    for any write, or where a newer release wrote the graph; what was written stays.
     """
-    older = await older_documents(connection)
+    older = await older_documents(connection, only)
     total, done = sum(documents for documents, _ in older.values()), 0
     for project_id in older:
         async with holding(Lease(connection, project_id), wait_s=wait_s, say=say) as lease:
@@ -63,9 +74,11 @@ async def upgrade(
                 report("documents", done, total)
     await keep_format(connection)
     await fill_documents(connection, FIRST_VECTOR)
+    about = {"ids": await unsaid_formats(connection, only), "format": FORMAT}
+    await connection.write(statements.SAY_FORMAT, about)
 
     renewed: Counter[str] = Counter()
-    for project in await connection.rows(statements.PROJECTS):
+    for project in await connection.rows(statements.PROJECTS, {"project_id": only}):
         project_id = project["id"]
         if (begins := await _first_older(connection, project_id)) is None:
             continue
@@ -78,10 +91,10 @@ async def upgrade(
     return {project_id: chunks for project_id, chunks in renewed.items() if chunks}
 
 
-async def older_words(connection: Connection) -> dict[str, int]:
+async def older_words(connection: Connection, only: str | None = None) -> dict[str, int]:
     """Return how many chunks have not the words by which this release finds them, by project."""
     older: Counter[str] = Counter()
-    for project in await connection.rows(statements.PROJECTS):
+    for project in await connection.rows(statements.PROJECTS, {"project_id": only}):
         behind = ""
         while page := await _page(connection.rows, project["id"], behind):
             older[project["id"]] += len(page.words)

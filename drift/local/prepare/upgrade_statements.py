@@ -39,8 +39,24 @@ MATCH (d:__Document__ {{project_id: $project_id, id: row.id}})
 SET d.key = row.id, d.embedding_version = row.embedding
 """
 
+UNSAID = """
+MATCH (p:__Project__)
+WHERE p.format IS NULL AND p.id = coalesce($project_id, p.id) AND NOT EXISTS {
+  MATCH (d:__Document__ {project_id: p.id}) WHERE d.content_hash <> '' AND d.key IS NULL
+}
+RETURN p.id AS id ORDER BY id
+"""
+"""Names the projects whose format nothing says, and in which nothing is older."""
+
+SAY_FORMAT = """
+UNWIND $ids AS id
+MATCH (p:__Project__ {id: id})
+SET p.format = $format
+"""
+
 PROJECTS = """
 MATCH (p:__Project__)
+WHERE p.id = coalesce($project_id, p.id)
 RETURN p.id AS id,
   COUNT { (:__Document__ {project_id: p.id})-[:HAS_CHUNK]->() } AS chunks
 ORDER BY id
