@@ -268,3 +268,10 @@ def metadata(d: str, title: str) -> str:
     stored = f"{d}.metadata"
     return f"""CASE WHEN {title} IS NULL AND {stored} IS :: STRING NOT NULL
           THEN CASE WHEN size({stored}) <= $longest_metadata THEN {stored} END END"""
+
+
+def listed_document(s: Schema) -> str:
+    """Return the entries of a map about the document `d`, as lists show it."""
+    return f"""id: {s.document_id("d")}, title: {s.document_title("d")},
+    uris: {uris("d")},
+    metadata: {metadata("d", s.document_title("d"))}, chunks: {s.chunks_of("d")}"""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from drift.graph.cypher.finding import finding, is_whole
-from drift.graph.cypher.nearest import visible
-from drift.graph.cypher.reading import listed_document
+from drift.graph.cypher.nearest import listed_document, visible
 from drift.graph.cypher.said import behind
 from drift.graph.cypher.schema import DEFAULT, Schema
 

@@ -6,7 +6,13 @@ A list begins behind the keys of the last row of the page before, so that every 
 from __future__ import annotations
 
 from drift.graph.cypher.finding import finding
-from drift.graph.cypher.nearest import metadata, of_document, readable, still_there, uris, visible
+from drift.graph.cypher.nearest import (
+    listed_document,
+    of_document,
+    readable,
+    still_there,
+    visible,
+)
 from drift.graph.cypher.said import said
 from drift.graph.cypher.schema import DEFAULT, Schema
 
@@ -34,13 +40,6 @@ def version(s: Schema = DEFAULT) -> str:
     return f"""
 {finding(s).version}
 """
-
-
-def listed_document(s: Schema) -> str:
-    """Return the entries of a map about the document `d`, as lists show it."""
-    return f"""id: {s.document_id("d")}, title: {s.document_title("d")},
-    uris: {uris("d")},
-    metadata: {metadata("d", s.document_title("d"))}, chunks: {s.chunks_of("d")}"""
 
 
 def _community(s: Schema) -> str:
