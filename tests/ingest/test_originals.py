@@ -10,7 +10,10 @@ import pytest
 
 from drift.auth.entra import TokenSource
 from drift.core.errors import DocumentStoreError
+from drift.indexing.documents import Skipped
 from drift.local.ingest import originals
+from drift.local.ingest.files import document_in
+from drift.local.ingest.kinds import hides_secrets
 from drift.local.ingest.pipeline import ingest, remove
 from drift.local.ingest.sources import read_source
 from drift.originals.container import ContainerStore
@@ -129,6 +132,21 @@ async def test_files_follow_their_documents(store: DocumentStore, tmp_path: Path
     await remove(None, "p", context(writer))
     assert not await originals.kept(store, "p")
     assert len(await originals.kept(store, "other")) == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'[{"user": "ann", "pass\\u0077ord": "hunter2"}, {"user": "bo", "pass\\u0077ord": "x1"}]',
+        b'[{"user": "ann", "secret": ["hunter2", "x"]}, {"user": "bo", "secret": ["hunter3"]}]',
+    ],
+)
+def test_what_a_table_hides_is_not_kept(content: bytes) -> None:
+    read = document_in(content, "a.json", None)
+    assert not isinstance(read, Skipped)
+    assert "hunter2" not in read.text
+    assert hides_secrets("a.json", content)
+    assert not hides_secrets("a.json", b'[{"lamp": "lit", "at": 1}, {"lamp": "out", "at": 2}]')
 
 
 async def test_a_file_that_hides_secrets_or_has_changed_is_not_kept(tmp_path: Path) -> None:
