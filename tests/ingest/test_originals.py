@@ -165,6 +165,19 @@ async def test_a_file_that_hides_secrets_or_has_changed_is_not_kept(tmp_path: Pa
 
 
 @pytest.mark.parametrize("store", ["container"], indirect=True)
+async def test_a_store_that_is_down_stops_an_ingest_at_its_end(
+    store: DocumentStore, blobs: Blobs, tmp_path: Path
+) -> None:
+    writer, blobs.status = MemoryWriter(), 503
+    writer.originals = store
+    (tmp_path / "b.md").write_text("# Lamp\n\nIt stands at the pier.\n")
+    source = await asyncio.to_thread(read_source, tmp_path)
+    with pytest.raises(DocumentStoreError):
+        await ingest(source, "p", context(writer))
+    assert set(writer.project("p").documents) == {"b.md"}
+
+
+@pytest.mark.parametrize("store", ["container"], indirect=True)
 @pytest.mark.parametrize("status", [403, 500, 503])
 async def test_a_container_that_refuses_is_an_error_of_ours(
     store: DocumentStore, blobs: Blobs, status: int
