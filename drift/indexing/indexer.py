@@ -41,15 +41,9 @@ from drift.graph.writing.documents import (
 from drift.graph.writing.lease import Lease, holding
 from drift.graph.writing.records import IMPORTED, DocumentBatch, DocumentRecord
 from drift.graph.writing.rows import stored_document
+from drift.indexing import records
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.indexing.documents import Skipped, SourceDocument, document_of, sha256
-from drift.indexing.records import (
-    chunk_records,
-    cut_up,
-    document_record,
-    embedding_of,
-    keeping_attributes,
-)
 from drift.originals.names import original_name
 from drift.originals.store import DocumentStore
 from drift.ports import Embedder
@@ -184,7 +178,7 @@ class Indexer:
         known: DocumentRecord | None,
     ) -> Indexed:
         # In a thread, so that the loop goes on with other requests.
-        document = await asyncio.to_thread(cut_up, document)
+        document = await asyncio.to_thread(records.cut_up, document)
         if not document.pieces:
             raise IngestError(f"The document {record.id!r} holds no text.")
         if len(document.pieces) > CHUNKS_AT_ONCE:
@@ -193,7 +187,7 @@ class Indexer:
                 f"the most: divide it, or ingest it as a file."
             )
 
-        chunks = await asyncio.to_thread(chunk_records, namespace, record, document)
+        chunks = await asyncio.to_thread(records.chunk_records, namespace, record, document)
 
         held = [] if known is None else [record.id]
         headings = await held_headings(self.connection, held, await self._named(record.id))
@@ -209,15 +203,15 @@ class Indexer:
         dated = replace(document, updated_at=document.updated_at or round(1000 * time.time()))
         # No path of a file has two bars: no other document's chunks are named after this.
         key = f"{SOURCE}//{document.id}"
-        record = document_record(dated, document.id, SOURCE, key, self._embedding)
+        record = records.document_record(dated, document.id, SOURCE, key, self._embedding)
         if known is None:
             return record
         record = replace(record, key=known.key, is_off=known.is_off)
-        return keeping_attributes(record, known) if document.keeps_attributes else record
+        return records.keeping_attributes(record, known) if document.keeps_attributes else record
 
     @property
     def _embedding(self) -> str:
-        return embedding_of(self.model, self.dimensions)
+        return records.embedding_of(self.model, self.dimensions)
 
     @asynccontextmanager
     async def _holding(self, document_id: str) -> AsyncIterator[ProjectDocuments]:
