@@ -164,6 +164,14 @@ async def test_a_file_that_hides_secrets_or_has_changed_is_not_kept(tmp_path: Pa
     assert not isinstance(originals.content_of(document, source, document.content_hash), bytes)
 
 
+async def test_what_cannot_be_put_leaves_nothing(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path / "originals")
+    (store.folder / "a" / "b").mkdir(parents=True)
+    with pytest.raises(DocumentStoreError):
+        await store.put("a/b", b"no file takes the place of a folder")
+    assert [one.name for one in store.folder.rglob("*")] == ["a", "b"]
+
+
 @pytest.mark.parametrize("store", ["container"], indirect=True)
 async def test_a_store_that_is_down_stops_an_ingest_at_its_end(
     store: DocumentStore, blobs: Blobs, tmp_path: Path
