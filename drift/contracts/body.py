@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 from pydantic import BaseModel, ConfigDict
+
+_NO_TEXT = re.compile(r"[\x00\ud800-\udfff]")
 
 
 def plain_text(value: str) -> str:
     """Refuse what no database, log or prompt should carry."""
-    if "\x00" in value:
-        raise ValueError("must not contain NUL characters")
-    if any("\ud800" <= character <= "\udfff" for character in value):
-        raise ValueError("must not contain lone surrogates")
+    if found := _NO_TEXT.search(value):
+        kind = "NUL characters" if found[0] == "\x00" else "lone surrogates"
+        raise ValueError(f"must not contain {kind}")
     return value
 
 

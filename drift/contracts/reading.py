@@ -77,7 +77,10 @@ class DocumentName(BaseModel):
 
 
 class DocumentOut(DocumentName):
-    """A document; `name` is how citations call it. What is not known of it is left out."""
+    """A document; `name` is how citations call it. What is not known of it is left out.
+
+    `source` is what brought it: this API, a graph that GraphRAG made, or an ingest.
+    """
 
     source_uri: str | None
     chunk_count: int
@@ -86,7 +89,9 @@ class DocumentOut(DocumentName):
     created_at: datetime | None = Field(default=None, exclude_if=operator.not_)
     updated_at: datetime | None = Field(default=None, exclude_if=operator.not_)
     media_type: str | None = Field(default=None, exclude_if=operator.not_)
-    source: str | None = Field(default=None, exclude_if=operator.not_)
+    source: Literal["api", "graphrag", "ingest"] | None = Field(
+        default=None, exclude_if=operator.not_
+    )
     off: bool = Field(default=False, exclude_if=operator.not_)
 
 

@@ -89,9 +89,15 @@ def _said(row: Row) -> dict[str, Any]:
         "created_at": moment(row.get("created_at")),
         "updated_at": moment(row.get("updated_at")),
         "media_type": text_of(row.get("media_type")) or None,
-        "source": text_of(row.get("source")) or None,
+        "source": _brought_by(text_of(row.get("source"))),
         "off": row.get("is_off") is True,
     }
+
+
+def _brought_by(source: str) -> str | None:
+    """Return what brought a document; a whole source names folders of whoever ingested it."""
+    kind = source.partition(":")[0]
+    return (kind if kind in {"api", "graphrag"} else "ingest") if source else None
 
 
 def community(row: Row) -> CommunityOut:

@@ -23,6 +23,7 @@ _NOT_KEPT = (
     "The original file of this document is not kept. Set DOCUMENT_STORE, then add the document "
     "again or ingest its folder again."
 )
+_OFF = "The document is off, and so is its original file: switch it on with PATCH /documents/{id}."
 _RUN_BY_BROWSERS = re.compile(r"html|script|css|svg|xml$")
 _MOST_NAMED = 200
 _GUARDS = {
@@ -41,6 +42,8 @@ async def read_content(asked: ReadRequest, reader: GraphReader, deadline: Deadli
     names, 304 where `If-None-Match` names its `ETag`.
     """
     document, _ = held(await reader.document(asked.project, asked.id, PageQuery(1), deadline))
+    if document.off:
+        raise ContentNotKeptError(_OFF)
     name = original_name(asked.project.id, document.key, document.content_hash)
     store, headers = asked.service.graph.originals, asked.call.request.headers
     size = await store.size(name) if store else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
@@ -9,7 +10,6 @@ from functools import partial
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
-from starlette.requests import Request
 from starlette.responses import Response
 
 from drift.auth.caller import Caller, Project
@@ -30,7 +30,7 @@ from drift.http.asgi import read_body
 from drift.http.query import parse_query
 from drift.http.route import Call
 from drift.http.time_limits import DOCUMENT_S
-from drift.model.attributes import NOTHING_SAID, Attributes
+from drift.model.attributes import Attributes
 
 if TYPE_CHECKING:  # they load what only a first request shall
     from drift.http.service import Service
@@ -47,16 +47,15 @@ RAW = {"text/markdown": ".md", "text/plain": "", FILE: ""}
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """A document as it was sent, whatever form that had."""
+    """A document as it was sent, whatever form that had; no `attributes` let those of it stay."""
 
-    project_id: str | None
     id: str
     content: bytes
     title: str = ""
     source_uri: str = ""
     default: str = ""
     is_file: bool = False
-    attributes: Attributes = NOTHING_SAID
+    attributes: Attributes | None = None
 
 
 async def add_document(call: Call) -> Response:
@@ -67,9 +66,7 @@ async def add_document(call: Call) -> Response:
     query; as application/octet-stream it is a file of the kind that the id ends with.
     """
     service = await call.service()
-    body = await read_body(call.request, service.settings.max_document_mb * MEGABYTE)
-    given = _given(call.request, body)
-    project = await service.project(call.caller, given.project_id, "write")
+    project, given = await _given(call, service)
     async with _indexing(call.caller, project, service) as indexer:
         done = await indexer.add(await _read(given, service), given.content)
 
@@ -82,7 +79,7 @@ async def change_document(call: Call) -> Response:
     The document is so.
     """
     service = await call.service()
-    project = await service.project(call.caller, call.query.project_id, "write")
+    project = await _project(call, service, call.query.project_id)
     async with _indexing(call.caller, project, service) as indexer:
         await indexer.switch(call.id, on=not call.body.off)
 
@@ -95,27 +92,39 @@ async def remove_document(call: Call) -> Response:
     The document is gone.
     """
     service = await call.service()
-    project = await service.project(call.caller, call.query.project_id, "write")
+    project = await _project(call, service, call.query.project_id)
     async with _indexing(call.caller, project, service) as indexer:
         await indexer.remove(call.id)
 
     return Response(status_code=HTTPStatus.NO_CONTENT, media_type=http.JSON)
 
 
-def _given(request: Request, body: bytes) -> _Given:
+async def _given(call: Call, service: Service) -> tuple[Project, _Given]:
+    """Return the project and the document; no large body is read before what can be known."""
+    request, most = call.request, service.settings.max_document_mb * MEGABYTE
     query, media_type = request.scope["query_string"], http.media_type(request.headers)
     if media_type == http.JSON:
         parse_query(query, Parameters)  # an id there would be another one
-        new = http.parse(body, NewDocument)
-        given = _Given(new.project_id, new.id, new.text.encode(), new.title, new.source_uri)
-        return replace(given, attributes=new.said())
+        # In a thread, so that the loop goes on with other requests.
+        new = await asyncio.to_thread(http.parse, await read_body(request, most), NewDocument)
+        project = await _project(call, service, new.project_id)
+        given = _Given(new.id, new.text.encode(), new.title, new.source_uri)
+        return project, replace(given, attributes=new.said())
     if media_type in RAW:
         named = parse_query(query, RawDocument)
-        ending, is_file = RAW[media_type], media_type == FILE
-        return _Given(named.project_id, named.id, body, default=ending, is_file=is_file)
+        project = await _project(call, service, named.project_id)
+        body, is_file = await read_body(request, most), media_type == FILE
+        return project, _Given(named.id, body, default=RAW[media_type], is_file=is_file)
 
     wanted = ", ".join((http.JSON, *RAW))
     raise UnsupportedMediaTypeError(f"The content type must be one of {wanted}.")
+
+
+async def _project(call: Call, service: Service, named: str | None) -> Project:
+    """Return the project that the caller may write, where its quota admits one more request."""
+    project = await service.project(call.caller, named, "write")
+    await service.quotas.admit(call.caller)
+    return project
 
 
 async def _read(given: _Given, service: Service) -> SourceDocument:
@@ -134,13 +143,14 @@ async def _read(given: _Given, service: Service) -> SourceDocument:
         if given.is_file and read_file is None:
             reason += "; text and Markdown alone are read here, and other files by `drift ingest`"
         raise InvalidRequestError((FieldProblem("text", reason),))
+    if given.attributes is None:
+        return replace(read, keeps_attributes=True)
     return replace(read, given=given.attributes)
 
 
 @asynccontextmanager
 async def _indexing(caller: Caller, project: Project, service: Service) -> AsyncIterator[Indexer]:
     """Give what indexes documents, for so long; its errors become those of a request."""
-    await service.quotas.admit(caller)
     try:
         async with Deadline.after(DOCUMENT_S + service.settings.reading_s).enforced():
             with service.admission.counted(caller):

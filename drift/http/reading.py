@@ -6,6 +6,7 @@ project is read.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ if TYPE_CHECKING:  # it loads what only a first request shall
 
 MOST_PROJECTS = 500
 _PAGE = 200
+_STORE_S = 2.0
 
 _Found = TypeVar("_Found")
 
@@ -214,12 +216,16 @@ async def read_document(
 
 
 async def _content(asked: ReadRequest, document: out.HeldDocument) -> out.ContentOut | None:
-    """Return what is kept of a document; a store that does not answer costs no more than that."""
+    """Return what is kept of a document, nothing of one that is off.
+
+    A store that does not answer costs no more than that, and two seconds.
+    """
     name = original_name(asked.project.id, document.key, document.content_hash)
-    store = asked.service.graph.originals
+    store = None if document.off else asked.service.graph.originals
     try:
-        size = await store.size(name) if store else None
-    except DocumentStoreError as error:
+        async with asyncio.timeout(_STORE_S):
+            size = await store.size(name) if store else None
+    except (DocumentStoreError, TimeoutError) as error:
         log.warning("document_store_failed", extra={"cause": chain(error)})
         return None
     return None if size is None else out.ContentOut(type=content_type(document), size=size)

@@ -78,7 +78,8 @@ class SourceDocument:
     whoever read it knows better than the rules of its format. `links` are those of which the text
     has the words alone. `own` is what it says of itself beside its text, and `given` what others
     say of it, which counts for more. Without a `media_type` it has that of its format. The text of
-    one that `is_shown_whole` lacks no secret of the file.
+    one that `is_shown_whole` lacks no secret of the file. Where it `keeps_attributes`, what others
+    said of it earlier stays.
     """
 
     id: str
@@ -97,6 +98,7 @@ class SourceDocument:
     given: Attributes = NOTHING_SAID
     media_type: str = ""
     is_shown_whole: bool = True
+    keeps_attributes: bool = False
 
     def __post_init__(self) -> None:
         """Hash the text where nothing else is hashed."""

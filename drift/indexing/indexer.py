@@ -19,6 +19,7 @@ from drift.contracts.documents import document_id_problem
 from drift.contracts.request import project_id_problem
 from drift.core.errors import (
     ConflictError,
+    DocumentStoreError,
     GraphMisconfiguredError,
     IngestError,
     NotFoundError,
@@ -40,9 +41,9 @@ from drift.graph.writing.documents import (
 from drift.graph.writing.lease import Lease, holding
 from drift.graph.writing.records import IMPORTED, DocumentBatch, DocumentRecord
 from drift.graph.writing.rows import stored_document
+from drift.indexing import records
 from drift.indexing.batch_embedder import BatchEmbedder
 from drift.indexing.documents import Skipped, SourceDocument, document_of, sha256
-from drift.indexing.records import chunk_records, cut_up, document_record, embedding_of
 from drift.originals.names import original_name
 from drift.originals.store import DocumentStore
 from drift.ports import Embedder
@@ -119,18 +120,21 @@ class Indexer:
         inventory.require_vector_indexes()
         inventory.require_dimensions(self.dimensions)
 
-        record = self._record(document)
-        is_own = document.is_shown_whole and document.content_hash == sha256(file)
+        hashed = await asyncio.to_thread(sha256, file)
+        is_own = document.is_shown_whole and document.content_hash == hashed
         original = file if is_own else None
         known, chunks, _ = await self._held_document(document.id)
+        record = self._record(document, known)
         is_same = known is not None and known.is_made_of(record.version, record.title)
         if not (known and is_same and await self._keeps(known, original)):
             async with self._holding(document.id) as project:
                 known, chunks, namespace = await self._held_document(document.id)
-                record = replace(record, key=known.key, is_off=known.is_off) if known else record
+                record = self._record(document, known)
                 if not (known and known.is_made_of(record.version, record.title)):
                     done = await self._write(project, namespace, record, document, known)
                     await self._keep(record, original)
+                    if known and self._original(known) != self._original(record):
+                        await self._keep(known, None)
                     return done
                 await self._keep(record, original)
 
@@ -174,7 +178,7 @@ class Indexer:
         known: DocumentRecord | None,
     ) -> Indexed:
         # In a thread, so that the loop goes on with other requests.
-        document = await asyncio.to_thread(cut_up, document)
+        document = await asyncio.to_thread(records.cut_up, document)
         if not document.pieces:
             raise IngestError(f"The document {record.id!r} holds no text.")
         if len(document.pieces) > CHUNKS_AT_ONCE:
@@ -183,29 +187,31 @@ class Indexer:
                 f"the most: divide it, or ingest it as a file."
             )
 
-        chunks = await asyncio.to_thread(chunk_records, namespace, record, document)
+        chunks = await asyncio.to_thread(records.chunk_records, namespace, record, document)
 
         held = [] if known is None else [record.id]
         headings = await held_headings(self.connection, held, await self._named(record.id))
         embedder = BatchEmbedder(self.embedder, self.dimensions)
         batch = await embedder.embed_chunks(DocumentBatch((record,), chunks).keeping(headings))
 
-        if known is not None:
-            await self._keep(known, None)
         await project.write_documents(batch)
         await project.join_topics(record.id, self.model, self.dimensions)
         outcome: Literal["added", "changed"] = "added" if known is None else "changed"
         return Indexed(record.id, record.title, outcome, len(chunks))
 
-    def _record(self, document: SourceDocument) -> DocumentRecord:
+    def _record(self, document: SourceDocument, known: DocumentRecord | None) -> DocumentRecord:
         dated = replace(document, updated_at=document.updated_at or round(1000 * time.time()))
         # No path of a file has two bars: no other document's chunks are named after this.
         key = f"{SOURCE}//{document.id}"
-        return document_record(dated, document.id, SOURCE, key, self._embedding)
+        record = records.document_record(dated, document.id, SOURCE, key, self._embedding)
+        if known is None:
+            return record
+        record = replace(record, key=known.key, is_off=known.is_off)
+        return records.keeping_attributes(record, known) if document.keeps_attributes else record
 
     @property
     def _embedding(self) -> str:
-        return embedding_of(self.model, self.dimensions)
+        return records.embedding_of(self.model, self.dimensions)
 
     @asynccontextmanager
     async def _holding(self, document_id: str) -> AsyncIterator[ProjectDocuments]:
@@ -218,10 +224,16 @@ class Indexer:
 
             before = await self.copy.state(self.project_id)
             ids = await self.copy.chunks_of(self.project_id, document_id)
-            yield project
+            failed = None
+            try:
+                yield project
+            except DocumentStoreError as error:  # what the graph holds has changed all the same
+                failed = error
             ids |= await self.copy.chunks_of(self.project_id, document_id)
             after = await self.copy.state(self.project_id)
             await self.copy.changed(self.project_id, ids, before["at"], after["at"])
+            if failed:
+                raise failed
 
     async def _keep(self, record: DocumentRecord, original: bytes | None) -> None:
         """Keep the file of a document; without one take away what was kept."""

@@ -68,6 +68,16 @@ def document_record(
     )
 
 
+def keeping_attributes(record: DocumentRecord, known: DocumentRecord) -> DocumentRecord:
+    """Return a document with the address and the attributes that others gave it earlier."""
+    was, said = known.version, known.attributes
+    version = replace(record.version, source_uri=record.version.source_uri or was.source_uri)
+    if was.rules and not was.attributes_hash:  # all that is known it said itself
+        return replace(record, version=version)
+    version = replace(version, attributes_hash=was.attributes_hash or said.digest)
+    return replace(record, version=version, attributes=said.over(record.attributes))
+
+
 def chunk_id(namespace: str, key: str, repeat: int, text: str) -> str:
     """Return the id of a chunk: the `repeat`th of its document that has this text, from 1.
 

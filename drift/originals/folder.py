@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from functools import partial
@@ -37,8 +38,13 @@ class FolderStore:
                     yield part
 
     async def put(self, name: str, content: bytes) -> None:
-        """Keep a file, in the place of one of this name."""
-        await _done(partial(self._put, self.folder / name, content))
+        """Keep a file, in the place of one of this name; who breaks it off waits for it."""
+        work = asyncio.ensure_future(_done(partial(self._put, self.folder / name, content)))
+        try:
+            await asyncio.shield(work)
+        except asyncio.CancelledError:
+            await asyncio.wait({work})  # no file comes once the project is another's to write
+            raise
 
     async def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
@@ -50,9 +56,14 @@ class FolderStore:
     def _put(self, path: Path, content: bytes) -> None:
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path.parent.mkdir(exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(content)
-        Path(file.name).replace(path)
+        handle, name = tempfile.mkstemp(dir=path.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+            Path(name).replace(path)
+        except OSError:
+            Path(name).unlink(missing_ok=True)
+            raise
 
 
 async def _done(work: Callable[[], _Done]) -> _Done | None:

@@ -13,8 +13,8 @@ import { counted, dateTime, word } from "./words.js";
 /** @typedef {{ id: string, name: string, chunk_count: number, source_uri: string | null, tags?: string[], updated_at?: string, media_type?: string, source?: string, off?: boolean }} Listed */
 
 const AT_ONCE = 50, TYPING_MS = 250;
-/** The source of what came over HTTP, and can go that way; how that of a graph begins that was imported whole. */
-const OURS = "api", IMPORTED = "graphrag:";
+/** The source of what came over HTTP, and can go that way; that of a graph that was imported whole. */
+const OURS = "api", IMPORTED = "graphrag";
 
 /**
  * @param {string} project @param {{ said: string }} words what is looked for, there again on the way back from a document
@@ -119,7 +119,7 @@ class DocumentList {
       this.changed();
     });
     const buttons = element("p", { class: "buttons does" }, button(word(one.off ? "list.on" : "list.off"), () => void switched()));
-    if (one.source?.startsWith(IMPORTED)) buttons.replaceChildren();
+    if (one.source === IMPORTED) buttons.replaceChildren();
     if (one.source !== OURS) add(buttons, element("span", { class: "facts" }, word("list.foreign")));
     else add(buttons, ...this.replacing(made, one), twice("list.remove", () => void remove()));
     return buttons;

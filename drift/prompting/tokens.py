@@ -43,6 +43,8 @@ _COSTS: Final[dict[str, tuple[float, float]]] = {
     "mark": (0.0, 0.8),
 }
 """The cost of a run of one kind, and of each of its characters."""
+_MOST_KEPT = 64
+"""Characters of a run whose cost is kept: longer ones seldom come again, and would fill memory."""
 
 
 def most_tokens(text: str) -> int:
@@ -53,7 +55,7 @@ def most_tokens(text: str) -> int:
     cost = 4.0  # the cost beyond the words; it also makes up for a short text of rare words
     after_space = False
     for run in _PIECE.findall(text):
-        cost += _cost_of(run)
+        cost += _cost_of(run) if len(run) <= _MOST_KEPT else _cost_of.__wrapped__(run)
         if after_space and run[0].isdecimal():
             cost += 1  # a space before digits is a token of its own
         after_space = run.isspace()

@@ -13,11 +13,14 @@ from drift.core.deadline import Deadline
 from drift.core.errors import (
     ConflictError,
     GraphMisconfiguredError,
+    GraphUnavailableError,
     IngestError,
     NotFoundError,
     ProjectBusyError,
     TooLargeError,
 )
+from drift.graph.writing.documents import ProjectDocuments
+from drift.graph.writing.records import DocumentBatch
 from drift.indexing.documents import SourceDocument
 from drift.indexing.indexer import SOURCE, Indexed, Indexer
 from drift.llm.local_embedder import LocalEmbedder
@@ -25,6 +28,7 @@ from drift.local.ingest.context import IngestContext
 from drift.local.ingest.pipeline import ingest
 from drift.local.ingest.sources import Source, read_source
 from drift.model.calls import Embeddings
+from drift.originals.folder import FolderStore
 from tests.contract.graph_backends import (
     DIMENSIONS,
     Neo4jBackend,
@@ -169,6 +173,28 @@ async def test_a_held_project_is_not_written_and_a_removed_document_leaves_nothi
         await index.remove("menu.md")
     await index.remove("ferry.md")
     assert await backend.writer.held_projects(project) == ()
+
+
+async def test_an_original_stays_until_the_graph_holds_the_next(
+    project: str, index: Indexer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(self: ProjectDocuments, batch: DocumentBatch) -> None:
+        del self, batch
+        raise GraphUnavailableError("The graph does not answer.")
+
+    def held() -> list[str]:
+        return [one.read_text() for one in tmp_path.rglob("*") if one.is_file()]
+
+    index = replace(index, originals=FolderStore(tmp_path))
+    await index.add("ferry.md", FERRY)
+    with monkeypatch.context() as broken:
+        broken.setattr(ProjectDocuments, "write_documents", fail)
+        with pytest.raises(GraphUnavailableError):
+            await index.add("ferry.md", MENU)
+    assert held() == [FERRY]
+    await index.add("ferry.md", MENU)
+    await index.add("ferry.md", MENU, title="The canteen")
+    assert held() == [MENU], project
 
 
 async def test_a_document_that_is_off_stays_off(

@@ -70,6 +70,7 @@ async def fill_handbook(settings: Settings) -> None:
         ),
         "1",
         "text-embedding-3-small",
+        questions=(f"{refusal}\nWhat does the Harbour Office do?",),
     )
     writer = build_writer(settings)
     try:

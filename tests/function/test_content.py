@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from urllib.parse import quote
 from uuid import uuid4
@@ -9,6 +10,7 @@ from uuid import uuid4
 import httpx2
 import pytest
 
+from drift.originals.folder import FolderStore
 from tests.function.access_keys import entry, use_keys
 from tests.function.calling import Caller, assert_is_problem
 from tests.ingest import made_files as made
@@ -188,6 +190,38 @@ async def test_what_is_not_kept_or_not_there_is_told_and_heals(
     assert (shown["content"], shown["chunk_count"]) == (None, 1)
     assert_is_problem(await get(function, own, "b.md"), 404, "not_found")
     assert_is_problem(await get(function, f"{own}-other", "a.md"), 404, "not_found")
+
+
+async def test_the_file_of_a_document_that_is_off_is_told_to_nobody(
+    kept: Path, own: str, function: Caller
+) -> None:
+    del kept
+    await send(function, own, "a.md", NOON)
+    place = f"/documents/a.md?project_id={own}"
+    for off in (True, False):
+        assert (await function.client.patch(place, json={"off": off})).status_code == 204
+        told = (await function.client.get(place)).json()
+        assert (told.get("off", False), told["content"] is None) == (off, off)
+        assert told["source"] == "api"
+        got = await get(function, own, "a.md")
+        if off:
+            assert_is_problem(got, 404, "content_not_kept")
+        assert (NOON in got.text) is not off
+
+
+async def test_a_store_that_hangs_keeps_a_document_waiting_for_no_longer(
+    kept: Path, own: str, function: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hang(self: FolderStore, name: str) -> int | None:
+        del self, name
+        await asyncio.sleep(20)
+        return 1
+
+    del kept
+    await send(function, own, "a.md", NOON)
+    monkeypatch.setattr(FolderStore, "size", hang)
+    shown = (await function.client.get(f"/documents/a.md?project_id={own}")).json()
+    assert (shown["content"], shown["chunk_count"]) == (None, 1)
 
 
 async def test_who_may_not_read_the_document_gets_no_file(

@@ -105,6 +105,25 @@ async def test_a_body_may_be_the_document_itself_and_programs_index_without_http
     assert ("dusk" in text, "noon" in text) == (True, False)
 
 
+async def test_a_raw_body_leaves_what_was_said_of_its_document(own: str, function: Caller) -> None:
+    """A filter of a key, by tags, lets through what it did before."""
+    said = {"tags": ["hr"], "metadata": {"ward": 7}, "created_at": "2020-02-02"}
+    await add(function, own, id="a.md", source_uri="https://docs.example.com/a.md", **said)
+
+    async def told() -> dict[str, Any]:
+        page = await function.client.get("/documents/a.md", params={"project_id": own})
+        kept = ("tags", "metadata", "created_at", "source_uri")
+        return {name: page.json().get(name) for name in kept}
+
+    before = await told()
+    assert before["tags"] == ["hr"]
+    assert (await send(function, own, "a.md", DUSK.encode())).json()["outcome"] == "changed"
+    assert await told() == before
+    assert (await send(function, own, "a.md", DUSK.encode())).json()["outcome"] == "unchanged"
+    await add(function, own, id="a.md")
+    assert (await told())["tags"] is None, "JSON says all of it"
+
+
 async def test_a_file_is_read_by_its_ending_where_the_service_reads_files(
     own: str, function: Caller
 ) -> None:
@@ -215,6 +234,10 @@ async def test_only_who_may_write_a_project_writes_it(
     assert await statuses(writer) == [200, 204]
     used = (await function.client.get("/usage")).json()["tokens_per_day"]["used"]
     assert used > 0
+    function.client.headers["x-api-key"] = reader
+    refused = await send(function, own, "a.html", b"x" * (MEGABYTE + 1))
+    assert refused.status_code == 403, "before its body is looked at"
+    function.client.headers["x-api-key"] = writer
     assert (await add(function, None)).json()["project_id"] == own
     for key in (reader, stranger, "unknown"):
         assert set(await statuses(key)) == {401 if key == "unknown" else 403}

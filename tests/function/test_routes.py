@@ -22,6 +22,7 @@ remove_node DELETE api/nodes/{*id}
 add_document POST documents
 change_document PATCH documents/{*id}
 remove_document DELETE documents/{*id}
+read_content GET documents/{id}/content
 read_projects GET projects
 read_project GET projects/{id}
 read_documents GET projects/{id}/documents

@@ -10,7 +10,10 @@ import pytest
 
 from drift.auth.entra import TokenSource
 from drift.core.errors import DocumentStoreError
+from drift.indexing.documents import Skipped
 from drift.local.ingest import originals
+from drift.local.ingest.files import document_in
+from drift.local.ingest.kinds import hides_secrets
 from drift.local.ingest.pipeline import ingest, remove
 from drift.local.ingest.sources import read_source
 from drift.originals.container import ContainerStore
@@ -131,6 +134,21 @@ async def test_files_follow_their_documents(store: DocumentStore, tmp_path: Path
     assert len(await originals.kept(store, "other")) == 1
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'[{"user": "ann", "pass\\u0077ord": "hunter2"}, {"user": "bo", "pass\\u0077ord": "x1"}]',
+        b'[{"user": "ann", "secret": ["hunter2", "x"]}, {"user": "bo", "secret": ["hunter3"]}]',
+    ],
+)
+def test_what_a_table_hides_is_not_kept(content: bytes) -> None:
+    read = document_in(content, "a.json", None)
+    assert not isinstance(read, Skipped)
+    assert "hunter2" not in read.text
+    assert hides_secrets("a.json", content)
+    assert not hides_secrets("a.json", b'[{"lamp": "lit", "at": 1}, {"lamp": "out", "at": 2}]')
+
+
 async def test_a_file_that_hides_secrets_or_has_changed_is_not_kept(tmp_path: Path) -> None:
     writer, folder = MemoryWriter(), tmp_path / "docs"
     writer.originals = store = FolderStore(tmp_path / "originals")
@@ -144,6 +162,27 @@ async def test_a_file_that_hides_secrets_or_has_changed_is_not_kept(tmp_path: Pa
     (document,) = (one for one in source.documents if one.id == "b.md")
     (folder / "b.md").write_text("# Lamp\n\nIt stands at the mole.\n")
     assert not isinstance(originals.content_of(document, source, document.content_hash), bytes)
+
+
+async def test_what_cannot_be_put_leaves_nothing(tmp_path: Path) -> None:
+    store = FolderStore(tmp_path / "originals")
+    (store.folder / "a" / "b").mkdir(parents=True)
+    with pytest.raises(DocumentStoreError):
+        await store.put("a/b", b"no file takes the place of a folder")
+    assert [one.name for one in store.folder.rglob("*")] == ["a", "b"]
+
+
+@pytest.mark.parametrize("store", ["container"], indirect=True)
+async def test_a_store_that_is_down_stops_an_ingest_at_its_end(
+    store: DocumentStore, blobs: Blobs, tmp_path: Path
+) -> None:
+    writer, blobs.status = MemoryWriter(), 503
+    writer.originals = store
+    (tmp_path / "b.md").write_text("# Lamp\n\nIt stands at the pier.\n")
+    source = await asyncio.to_thread(read_source, tmp_path)
+    with pytest.raises(DocumentStoreError):
+        await ingest(source, "p", context(writer))
+    assert set(writer.project("p").documents) == {"b.md"}
 
 
 @pytest.mark.parametrize("store", ["container"], indirect=True)

@@ -41,6 +41,7 @@ ROUTES = (
         ("GET", f"/projects/{PROJECT}{more}")
         for more in ("", "/documents", "/communities", "/feedback")
     ),
+    ("GET", "/documents/nothing/content"),
     *(("GET", f"/{kind}/nothing") for kind in ("documents", "chunks", "entities")),
 )
 HEADERS = {

@@ -18,6 +18,7 @@ from uuid import UUID
 import pytest
 
 from drift.http import reading
+from drift.http.content import read_content
 from drift.http.cursors import KEY, ListName, cursor
 from drift.http.dispatcher import Dispatcher
 from drift.local.hosts.local_host import build_dispatcher, serving
@@ -386,6 +387,13 @@ class Pair:
                 answer = await self.ask(route, f"/{kind}/{written(id_)}?{named}")
                 if self.status == 200:
                     assert without_id(answer.body) == NOT_FOUND, (self, id_)
+        for id_ in [*self._held("documents"), own_id(foreign, "documents"), "nothing"]:
+            place = f"/documents/{written(id_)}/content?{named}"
+            answer = await self.ask(read_content.path, place)
+            if self.status == 200:
+                is_held = id_ in self._held("documents")
+                code = "content_not_kept" if is_held else "not_found"
+                assert (answer.status, answer.json()["code"]) == (404, code), (self, id_)
         await self._cursors(
             reading.read_document.path, f"/documents/{SHARED['documents']}?{named}&"
         )

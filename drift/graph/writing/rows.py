@@ -142,7 +142,12 @@ def stored_document(row: Mapping[str, Any]) -> DocumentRecord:
         row["updated_at"],
         str(row["key"] or row["id"]),
         is_off=row["is_off"],
-        attributes=Attributes((), dict(row["told"]), superseded_by=row["superseded_by"] or ""),
+        attributes=Attributes(
+            tuple(row.get("tags") or ()),
+            dict(row["told"]),
+            row.get("created_at"),
+            superseded_by=row["superseded_by"] or "",
+        ),
     )
 
 

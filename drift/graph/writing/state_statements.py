@@ -5,19 +5,25 @@ from __future__ import annotations
 from drift.graph.writing.clauses import DOCUMENTS, OFF, UPDATED_AT, one
 from drift.model import attributes
 
+# What is said of documents: of all of them how they depend on each other, of one everything.
+_RELATING = f"""
+      told: [name IN {[*attributes.RELATING]} WHERE d['{attributes.METADATA}' + name] IS NOT NULL
+        | [name, toStringOrNull(d['{attributes.METADATA}' + name])]]"""
+_ATTRIBUTES = f"""
+      tags: d.tags, created_at: d.created_at,
+      told: [name IN keys(d) WHERE name STARTS WITH '{attributes.METADATA}'
+        | [substring(name, {len(attributes.METADATA)}), d[name]]]"""
 # A document is stored when it has as many chunks as it was written with, each with a vector: what
 # broke, or was lost since, is written anew.
 _STORED = f"""WITH d, COUNT {{ (d)-[:HAS_CHUNK]->() }} AS chunks
     RETURN d {{.id, .title, .source, .key, .content_hash, .rules, .source_uri,
       .attributes_hash, .chunks,
       superseded_by: toStringOrNull(d.superseded_by),
-      told: [name IN {[*attributes.RELATING]} WHERE d['{attributes.METADATA}' + name] IS NOT NULL
-        | [name, toStringOrNull(d['{attributes.METADATA}' + name])]],
       updated_at: {UPDATED_AT},
       embedding: CASE $vector WHEN 'embedding' THEN d.embedding_version ELSE $embedding END,
       is_off: coalesce(d.is_off, false),
       is_whole: coalesce(d.chunks, chunks) = chunks
-        AND NOT EXISTS {{ MATCH (d)-[:HAS_CHUNK]->(ch) WHERE ch[$vector] IS NULL }}}}"""
+        AND NOT EXISTS {{ MATCH (d)-[:HAS_CHUNK]->(ch) WHERE ch[$vector] IS NULL }},"""
 
 PROJECT_STATE = f"""
 OPTIONAL MATCH (p:__Project__ {{id: $project_id}})
@@ -26,7 +32,7 @@ RETURN coalesce(p.fingerprint, '') AS fingerprint, coalesce(p.generation, 0) AS 
   coalesce(p.chunk_namespace, '') AS namespace,
   COLLECT {{
     {DOCUMENTS}
-    {_STORED}
+    {_STORED}{_RELATING}}}
   }} AS documents,
   COUNT {{
     MATCH (ch:__Chunk__) USING INDEX SEEK ch:__Chunk__(project_id)
@@ -45,7 +51,7 @@ RETURN p.chunk_namespace AS namespace, p.embedding_models AS models,
   }} END AS versions, head(COLLECT {{
     MATCH (d:__Document__ {{project_id: $project_id, id: $id}})
       USING INDEX SEEK d:__Document__(project_id, id)
-    {_STORED}
+    {_STORED}{_ATTRIBUTES}}}
   }}) AS document
 """
 

@@ -197,9 +197,11 @@ class Derivation:
     ) -> KnowledgeBatch:
         """Return the knowledge with questions to begin with, whose passages a search finds first.
 
-        Those of before stay while their chunks do, and new ones fill their places.
+        Those of before stay while their chunks do, and new ones fill their places. Chunks that were
+        cut elsewhere keep their ids with other words: no question to a changed document stays.
         """
-        stay = {one.chunk_id for one in members}
+        changed = {*self.result.changed}
+        stay = {one.chunk_id for one in members if one.document_id not in changed}
         held = [line.partition("\n")[::2] for line in knowledge.questions]
         kept = [one for one in held if one[0] in stay]
         asked = {text for _, text in kept}

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from drift.indexing.documents import FORMATS, Skipped, ending_of, text_of
 from drift.local.ingest import formats
 from drift.local.ingest.code.languages import LANGUAGES, NEEDS, is_installed
-from drift.local.ingest.formats.secrets import may_be_secret, without_secrets
+from drift.local.ingest.formats.secrets import HIDDEN, may_be_secret, without_secrets
 from drift.local.ingest.formats.tool_configurations import NAMES as TOOLS
 
 READ = FORMATS.keys() | formats.ENDINGS
@@ -84,7 +84,14 @@ def hides_secrets(name: str, content: bytes) -> bool:
     if formats.module_of(ending) not in _WITHOUT_SECRETS:
         return False
     found = text_of(content, name)
-    return isinstance(found, Skipped) or without_secrets(found[0]) != found[0]
+    if isinstance(found, Skipped) or without_secrets(found[0]) != found[0]:
+        return True
+    try:
+        read = formats.reader_of(ending)(content)
+    except formats.NoDocumentError:
+        return True
+    # What was laid out anew may hide by names that its file writes in another way.
+    return not read.has_lines and HIDDEN in read.text
 
 
 def is_passed_over(name: str) -> bool:

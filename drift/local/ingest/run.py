@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from functools import partial
 
-from drift.core.errors import IngestError
+from drift.core.errors import DocumentStoreError, IngestError
 from drift.graph.vector_models import other_models
 from drift.graph.writing.records import DocumentBatch, ProjectState
 from drift.graph.writing.rows import skipped_line
@@ -33,7 +33,8 @@ class IngestRun(Derivation):
         refuse_two_models(self.project_id, state, self.context.embedding, written)
         gone = {*identity.gone}
         stays = [one for one in state.documents.values() if one.id not in gone]
-        await originals.retain(self.context.graph.originals, self.project_id, stays)
+        with suppress(DocumentStoreError):  # a store that is still down says so at the end
+            await originals.retain(self.context.graph.originals, self.project_id, stays)
         with self.clock.timed(CHUNKS):
             await self.write_documents(state, identity)
         self.clock.add(READ, self.changes.waited_s)
