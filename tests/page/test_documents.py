@@ -172,6 +172,18 @@ async def test_what_was_new_can_be_undone_and_what_was_replaced_cannot(
     await expect(sent.nth(2)).to_contain_text("what it replaced cannot be brought back")
     await expect(sent.get_by_role("button", name="Undo")).to_have_count(0)
 
+    oars = tmp_path / "oars.md"
+    oars.write_text("# Oars\n\nThere are two.\n")
+    await drop(visit, oars)
+    await expect(sent.get_by_role("button", name="Undo")).to_be_visible()
+    oars.write_text("# Oars\n\nThere are four.\n")
+    await visit.page.click("#show-documents")
+    row = visit.page.locator(".documents li").filter(has_text="Oars")
+    await row.locator(".more").click()
+    await visit.page.set_input_files(".does input[type=file]", oars)
+    await expect(row.locator(".state")).to_contain_text("cannot be brought back")
+    await expect(sent.get_by_role("button", name="Undo")).to_have_count(0)
+
 
 async def test_who_may_not_write_is_offered_nothing_and_a_drop_leaves_the_page_as_it_is(
     visits: Visits, tmp_path: Path
