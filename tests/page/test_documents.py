@@ -93,7 +93,8 @@ async def test_what_is_dropped_is_known_to_the_next_question(
     assert of_hostile.startswith(HOSTILE)
     assert len(sent) == 4
     assert visit.page.url.startswith(visit.url)
-    await visit.page.wait_for_selector("#examples button")  # the project is looked at anew
+    facts = visit.page.locator("#project-facts")  # the project is looked at anew
+    await expect(facts).to_contain_text("3 documents, 3 passages")
     await visit.assert_for_everybody()
     await visit.picture("documents-desk")
 
