@@ -2,7 +2,7 @@
  * What a project holds, document by document: to find, to read, to ask alone, and to change.
  */
 import { Problem, addDocument, give, read } from "./api.js";
-import { MOST_BYTES, TAKES, reasonOf, sending } from "./documents.js";
+import { MOST_BYTES, TAKES, endUndo, reasonOf, sending } from "./documents.js";
 import { add, button, byId, element, foreign, plain, say } from "./elements.js";
 import { addChip, chips, filterOf, hasChip, removeChip } from "./filter_chips.js";
 import { openPassage } from "./passage.js";
@@ -114,6 +114,7 @@ class DocumentList {
       this.put(made, { ...one, off: !one.off });
     });
     const remove = () => this.doing(made, one, async () => {
+      endUndo(this.project, one.id);
       await give("DELETE", `documents/${encodeURIComponent(one.id)}`, null, { project_id: this.project });
       this.gone(made, one, word("list.removed", { name: one.name || one.id }));
       this.changed();
@@ -121,7 +122,7 @@ class DocumentList {
     const buttons = element("p", { class: "buttons does" }, button(word(one.off ? "list.on" : "list.off"), () => void switched()));
     if (one.source === IMPORTED) buttons.replaceChildren();
     if (one.source !== OURS) add(buttons, element("span", { class: "facts" }, word("list.foreign")));
-    else add(buttons, ...this.replacing(made, one), twice("list.remove", () => void remove()));
+    else add(buttons, ...this.replacing(made, one), twice("list.remove", () => void remove()), Boolean(one.tags?.length) && element("span", { class: "facts" }, word("list.keepsTags")));
     return buttons;
   }
 
@@ -139,10 +140,11 @@ class DocumentList {
   async replace(made, one, file) {
     if (endingOf(file.name) !== endingOf(one.id)) throw new Problem("other_ending");
     if (file.size > MOST_BYTES) throw new Problem("too_large");
+    endUndo(this.project, one.id);
     const progress = sending(file);
     made.append(progress.view);
     const { outcome } = await addDocument(this.project, one.id, file, progress.told).finally(() => progress.view.remove());
-    this.put(made, await this.held(one), word(`documents.${outcome}`, { project: this.project })); // its tags may be gone, too
+    this.put(made, await this.held(one), word(`documents.${outcome}`, { project: this.project }));
   }
 
   /** @param {Listed} one @returns {Promise<any>} the document with its first passage */

@@ -18,7 +18,7 @@ const LONGEST_WAIT_S = 90;
 const DRAG_ENDS_MS = 900;
 
 /**
- * @typedef {{ file: File, project: string, isWaiting: boolean, tries: number, view: HTMLElement, state: () => string, undo: (() => void) | null }} Sent `undo` takes out what was new
+ * @typedef {{ file: File, project: string, isWaiting: boolean, tries: number, view: HTMLElement, state: () => string, undo: (() => void) | null, isOver: boolean }} Sent `undo` takes out what was new, unless the document is over: replaced, or removed
  */
 
 /** The project that documents go into, "" where none are taken. */
@@ -83,7 +83,7 @@ function take(given) {
     const why = isFolder ? "folder" : file.size > MOST_BYTES ? "too_large" : "";
     const view = element("li", { "aria-atomic": "true" }, foreign(file.name), " ", element("span", { class: "state", dir: "auto" }));
     /** @type {Sent} */
-    const one = { file, project: offered, isWaiting: !why, tries: 0, view, state: () => word("documents.waiting", { project: one.project }), undo: null };
+    const one = { file, project: offered, isWaiting: !why, tries: 0, view, state: () => word("documents.waiting", { project: one.project }), undo: null, isOver: false };
     sent.push(one);
     if (why) refuse(one, new Problem(why));
     else tell(one, one.state);
@@ -107,10 +107,8 @@ async function send() {
 async function attempt(one) {
   one.isWaiting = false;
   one.tries += 1;
-  for (const other of sent.filter(({ file, project }) => file.name === one.file.name && project === one.project)) {
-    other.undo = null; // it would take this one out
-    tell(other, other.state, other.view.className);
-  }
+  endUndo(one.project, one.file.name);
+  one.isOver = false;
   tell(one, () => word("documents.indexing", { project: one.project }));
   showButtons();
   const progress = sending(one.file);
@@ -133,6 +131,14 @@ async function attempt(one) {
       });
     }
     return false;
+  }
+}
+
+/** A document is replaced or removed: to undo what was sent before would take out another edition. @param {string} project @param {string} id */
+export function endUndo(project, id) {
+  for (const one of sent.filter((other) => other.file.name === id && other.project === project)) {
+    one.isOver = true;
+    tell(one, one.state, one.view.className);
   }
 }
 
@@ -181,7 +187,7 @@ function tell(one, state, kind = "") {
   const place = one.view.querySelector(".state"), text = state();
   if (place?.textContent !== text) place?.replaceChildren(text); // a screen reader tells what is written anew
   one.view.querySelector(".undo")?.remove();
-  if (one.undo) one.view.append(element("span", { class: "undo" }, button(word("documents.undo"), one.undo)));
+  if (one.undo && !one.isOver) one.view.append(element("span", { class: "undo" }, button(word("documents.undo"), one.undo)));
 }
 
 function stop() {

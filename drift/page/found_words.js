@@ -46,7 +46,7 @@ export function markWords(root, words, passage = "") {
 
 /** @param {Text} node @param {number} from letters of it @param {number} to */
 function mark(node, from, to) {
-  const range = document.createRange(), isHere = to > 0 && from < node.data.length;
+  const isHere = to > 0 && from < node.data.length;
   let count = 0, at = 0, begin = -1, end = 0;
   for (const one of isHere ? node.data : "") {
     const more = letters(one).length;
@@ -55,6 +55,7 @@ function mark(node, from, to) {
     at += one.length;
   }
   if (begin < 0) return;
+  const range = document.createRange(); // one for each node would slow every change of the page
   range.setStart(node, begin);
   range.setEnd(node, end);
   range.surroundContents(element("mark"));

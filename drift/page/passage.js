@@ -79,9 +79,18 @@ export function placeOf(text, quote) {
   if (!quote.trim()) return [0, 0];
   const exact = text.indexOf(quote);
   if (exact >= 0) return [exact, exact + quote.length];
-  const words = quote.trim().split(/\s+/).map((one) => one.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  const found = new RegExp(words.join("\\s+")).exec(text);
-  return found ? [found.index, found.index + found[0].length] : [0, 0];
+  const wanted = quote.trim().replace(/\s+/g, " "), at = text.replace(/\s+/g, " ").indexOf(wanted);
+  return at < 0 ? [0, 0] : [spread(text, at), spread(text, at + wanted.length - 1) + 1];
+}
+
+/** Where a letter stands in a text, by its place where all white space is one space. @param {string} text @param {number} at */
+function spread(text, at) {
+  let more = 0;
+  for (const { 0: space, index } of text.matchAll(/\s{2,}/g)) {
+    if (index - more > at) break;
+    more += space.length - 1;
+  }
+  return at + more;
 }
 
 /** @param {string} id @param {string} project @param {string} title */

@@ -157,9 +157,10 @@ export async function turnsOf(id, before = Infinity, most = Infinity) {
 /**
  * The ids of threads in whose questions and answers words stand, whoever asked.
  * @param {string} words small ones
+ * @param {AbortSignal} signal
  * @returns {Promise<Set<string>>}
  */
-export async function threadsWith(words) {
+export async function threadsWith(words, signal) {
   /** @type {Set<string>} */
   const found = new Set();
   if (words) {
@@ -168,7 +169,7 @@ export async function threadsWith(words) {
       request.onerror = () => reject(request.error);
       request.onsuccess = () => {
         const at = request.result;
-        if (!at) return resolve(found);
+        if (!at || signal.aborted) return resolve(found);
         const { thread, question, result } = at.value;
         const fits = `${question}\n${result?.final_answer ?? result?.answer ?? ""}`.toLowerCase().includes(words);
         if (!fits) return at.continue();

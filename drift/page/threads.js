@@ -12,17 +12,22 @@ import { dateTime, number, word } from "./words.js";
 
 /** So many stand in the list; the rest is found by name. */
 const MOST = 100;
-const LONGEST_NAME = 200;
+const LONGEST_NAME = 200, TYPING_MS = 250;
 
 const list = () => byId("thread-list");
 const finder = () => /** @type {HTMLInputElement} */ (byId("find-thread"));
 /** @type {{ open: (thread: Thread) => void, removed: (ids: string[]) => void, refused: () => void }} */
 let ways;
+let search = new AbortController(), typed = 0;
 
 /** @param {typeof ways} given */
 export function prepareThreads(given) {
   ways = given;
-  finder().addEventListener("input", () => void drawThreads());
+  finder().addEventListener("input", () => {
+    search.abort(); // it reads every turn, for words that are not wanted any more
+    clearTimeout(typed);
+    typed = setTimeout(() => void drawThreads(), TYPING_MS);
+  });
   byId("forget-threads").append(twice("threads.clear", async () => forget(await threads())));
   listen({ changed: () => void drawThreads(), refused: () => {
     byId("threads-about").textContent = word("threads.refused");
@@ -32,8 +37,10 @@ export function prepareThreads(given) {
 
 /** Draw the list anew; a name that is being written is not disturbed. */
 export async function drawThreads() {
-  const wanted = finder().value.trim().toLowerCase(), [found, said] = await Promise.all([threads(), threadsWith(wanted)]);
-  if (wanted !== finder().value.trim().toLowerCase()) return; // more was written meanwhile
+  search.abort();
+  const { signal } = (search = new AbortController()), wanted = finder().value.trim().toLowerCase();
+  const [found, said] = await Promise.all([threads(), threadsWith(wanted, signal)]);
+  if (signal.aborted) return; // it is drawn again
   const fitting = found.filter((one) => one.name.toLowerCase().includes(wanted) || said.has(one.id));
   if (list().querySelector("form")) return;
   const at = document.activeElement, focused = list().contains(at) ? at?.closest("li")?.id : "";

@@ -265,6 +265,8 @@ async def test_one_question_by_keyboard_alone(visits: Visits) -> None:
     assert await at() == "project"
     await keyboard.type(PROJECT)
     await keyboard.press("Tab")
+    assert await at() == "show-documents"
+    await keyboard.press("Tab")
     await keyboard.press("ArrowLeft")  # from "as needed" to "one look"
     assert await visit.page.is_checked("input[value=quick]")
     await keyboard.press("Tab")

@@ -87,6 +87,7 @@ async def test_a_document_is_found_read_changed_and_removed(visits: Visits, tmp_
     for one in (wrong, right):
         one.write_text("# Ferry at noon\n\nIt leaves from the North Jetty.\n")
     await page.locator(".documents .more").click()
+    await expect(page.locator(".does")).to_contain_text("Its tags stay when it is replaced.")
     for one, told in ((wrong, "has to end as the document"), (right, "cannot be brought back")):
         await page.set_input_files(".does input[type=file]", one)
         await expect(rows.locator(".state")).to_contain_text(told)

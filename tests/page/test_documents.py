@@ -93,7 +93,8 @@ async def test_what_is_dropped_is_known_to_the_next_question(
     assert of_hostile.startswith(HOSTILE)
     assert len(sent) == 4
     assert visit.page.url.startswith(visit.url)
-    await visit.page.wait_for_selector("#examples button")  # the project is looked at anew
+    facts = visit.page.locator("#project-facts")  # the project is looked at anew
+    await expect(facts).to_contain_text("3 documents, 3 passages")
     await visit.assert_for_everybody()
     await visit.picture("documents-desk")
 
@@ -170,6 +171,18 @@ async def test_what_was_new_can_be_undone_and_what_was_replaced_cannot(
     boat.write_text("# Boat\n\nIt is blue.\n")
     await drop(visit, boat)
     await expect(sent.nth(2)).to_contain_text("what it replaced cannot be brought back")
+    await expect(sent.get_by_role("button", name="Undo")).to_have_count(0)
+
+    oars = tmp_path / "oars.md"
+    oars.write_text("# Oars\n\nThere are two.\n")
+    await drop(visit, oars)
+    await expect(sent.get_by_role("button", name="Undo")).to_be_visible()
+    oars.write_text("# Oars\n\nThere are four.\n")
+    await visit.page.click("#show-documents")
+    row = visit.page.locator(".documents li").filter(has_text="Oars")
+    await row.locator(".more").click()
+    await visit.page.set_input_files(".does input[type=file]", oars)
+    await expect(row.locator(".state")).to_contain_text("cannot be brought back")
     await expect(sent.get_by_role("button", name="Undo")).to_have_count(0)
 
 

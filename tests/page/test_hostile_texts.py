@@ -21,7 +21,8 @@ UNSEEN = re.compile(
 )
 MORE_THAN_TEXT = (
     "script, iframe, object, embed, form, svg, math, style, base, meta, template, video, audio, "
-    "img, [onerror], [onload], [onclick], [onfocus], [onmouseover], [srcdoc], [style]"
+    "img, [onerror], [onload], [onclick], [onfocus], [onmouseover], [srcdoc], "
+    "[style]:not(.size)"
 )
 
 

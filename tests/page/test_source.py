@@ -174,6 +174,20 @@ async def test_text_has_its_form_with_the_words_marked(
     await visit.assert_for_everybody()
 
 
+async def test_words_are_found_whatever_the_white_space_and_soon(visit: Visit) -> None:
+    found = await visit.page.evaluate(
+        """async () => {
+          const { placeOf } = await import(document.querySelector("[href$='/passage.js']").href);
+          const text = "So \\n\\n it: The  ferry\\n\\tleaves at\\u00a0 nine (9).  Yes.";
+          const at = placeOf(text, " ferry leaves  at nine\\n(9). "), begun = performance.now();
+          const none = placeOf("word ".repeat(400_000), "word ".repeat(2000) + "end");
+          return [text.slice(...at), none, performance.now() - begun];
+        }"""
+    )
+    assert found[:2] == ["ferry\n\tleaves at\u00a0 nine (9).", [0, 0]]
+    assert found[2] < 4000
+
+
 HOSTILE = """<title>x</title><body onload="ran = 1"><script>ran = 1</script><svg onload="ran = 1">
 <script>ran = 1</script></svg><img src=x onerror="ran = 1" alt="A harbour"><iframe srcdoc="x">
 </iframe><form action="/documents"><input autofocus onfocus="ran = 1"><button>Go</button>In it

@@ -179,7 +179,7 @@ async def test_threads_are_named_found_saved_and_forgotten(visit: Visit) -> None
     await visit.page.keyboard.type("<b>Berths</b>")
     await visit.page.keyboard.press("Enter")
     await visit.page.wait_for_selector("#thread-list >> text=<b>Berths</b>")
-    for words, count in (("nowhere", 0), ("PLAIN.", 1), ("berths", 1)):  # said in it, or its name
+    for words, count in (("PLAIN.", 1), ("nowhere", 0), ("berths", 1)):  # said in it, or its name
         await visit.page.fill("#find-thread", words)
         entries = f"() => document.querySelectorAll('.entry').length === {count}"
         await visit.page.wait_for_function(entries)
@@ -239,6 +239,28 @@ async def test_of_a_long_thread_the_newest_are_shown_and_what_is_broken_is_no_lo
     await visit.page.wait_for_selector(".turn:nth-child(20)")
     assert (await shown(visit))[0] == "Q480"
     assert await visit.page.evaluate("document.activeElement.textContent") == "Q489"
+
+    reads = await visit.page.evaluate(
+        """async () => {
+          const store = document.querySelector("[href$='thread_store.js']").href;
+          const { threadsWith } = await import(store), goOn = IDBCursor.prototype.continue;
+          window.reads = 0;
+          IDBCursor.prototype.continue = function (...to) {
+            window.reads += 1;
+            goOn.apply(this, to);
+          };
+          const stop = new AbortController(), found = threadsWith("nowhere", stop.signal);
+          stop.abort();
+          await found;
+          const finder = document.querySelector("#find-thread");
+          finder.value = "nowhere";
+          for (let key = 0; key < 7; key += 1) finder.dispatchEvent(new Event("input"));
+          return window.reads;
+        }"""
+    )
+    assert reads == 0
+    await visit.page.wait_for_selector("#threads-none:text('No thread')")
+    assert await visit.page.evaluate("window.reads") == 500  # once for all keys
 
 
 async def test_an_answer_is_marked_with_its_sentence_and_why(visit: Visit) -> None:
