@@ -133,7 +133,7 @@ async def log(
     environment.setenv("NEO4J_URI", f"bolt://127.0.0.1:{nowhere}")
     assert await ask() == 500
     environment.setenv("NEO4J_PASSWORD", "@Microsoft.KeyVault(SecretUri=https://v.example/s)")
-    assert await ask() == 500
+    assert await ask() == 503
     key, opens = entry("other", ["other-project"])
     use_keys(environment, opens)
     assert await ask(authorization="Bearer wrong") == 401
