@@ -89,7 +89,8 @@ traces
 traces
 | where message has 'embedding_s'
 | extend line = parse_json(message)
-| where tostring(line.event) == 'rag_ended' or tostring(line.phase) == 'expanding_query'
+| where tostring(line.event) in ('phase_ended', 'rag_ended')
+| where isempty(tostring(line.phase)) or tostring(line.phase) == 'expanding_query'
 | summarize total = count(), slow = percentile(todouble(line.embedding_s), 95)
 | where total >= 5
 | project value = slow

@@ -174,7 +174,7 @@ async def test_every_query_reads_fields_and_values_that_are_written(
     planted = {
         alert.replace("line.embedding_s", "line.embeding_s"): "has the field embeding_s",
         alert.replace("'expanding_query'", "'expand_query'"): "phase is never expand_query",
-        alert.replace("has 'phase_ended'", "has 'phase_finished'"): "keep no line",
+        alert.replace("has 'embedding_s'", "has 'embeding_s'"): "keep no line",
         QUERIES["graph-is-unreachable"].replace("line.outcome", "line.code"): "has the field code",
         QUERIES[FOR_EVERY_REQUEST].replace("line.retrieval_id", "line.request_id"): "request_id",
         QUERIES["graph-is-unreachable"].replace(
