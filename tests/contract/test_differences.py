@@ -21,7 +21,7 @@ from tests.contract.graph_backends import DIMENSIONS, Neo4jBackend, on_real_serv
 from tests.contract.test_exchange import snapshot
 
 pytestmark = on_real_server
-DERIVED = ("generation", "derived_at")
+DERIVED = ("questions", "generation", "derived_at")
 """What changes with every derivation."""
 
 MODEL = "wordllama-256"

@@ -113,7 +113,7 @@ async def test_another_method_is_told_which_there_are() -> None:
             "/": "GET, OPTIONS",
             "/retrieve": "OPTIONS, POST",
             "/health/live": "GET, OPTIONS",
-            "/documents/a%2Fb": "DELETE, GET, OPTIONS",
+            "/documents/a%2Fb": "DELETE, GET, OPTIONS, PATCH",
             "/rag/x/main.js": "GET, OPTIONS",
         }.items():
             asked = await caller.client.request("OPTIONS", path)

@@ -124,7 +124,7 @@ async def test_an_empty_graph_names_what_fills_it_and_is_looked_at_again(visit: 
 
     await visit.page.unroute_all()
     await visit.page.get_by_role("button", name="Look again").click()
-    await visit.page.wait_for_selector("#examples button")
+    await visit.page.wait_for_selector("#fill", state="hidden")
     assert await visit.page.locator("#project").input_value() != "python-reference"
     assert not await visit.page.locator("#fill").is_visible()
 

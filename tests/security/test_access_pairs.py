@@ -49,6 +49,7 @@ ABOUT_NO_PROJECT = {
     "/health/neo4j",
     "/openapi.yaml",
     "/openapi-3.0.json",
+    "/metrics",
     "/usage",
     "/v1/embeddings",
     "/v1/responses",

@@ -68,7 +68,7 @@ OURS = [
     "project_id",
     *("format", "written_at", "derived_at", "behind", "skipped"),
     *("fingerprint", "generation", "building", "embedding_models"),
-    *("entities", "relations", "communities", "clustered_chunks"),
+    *("entities", "relations", "communities", "clustered_chunks", "questions"),
     *("vectors_at", "vectors_noted"),
     *THRESHOLD,
 ]
