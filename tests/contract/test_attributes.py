@@ -129,7 +129,9 @@ async def test_readers_are_told_and_a_restored_project_has_it(
     reader = backend.reader()
     for id_ in (project, copy):
         page = await reader.documents(EVERYBODY.project(id_), PageQuery(1), soon())
-        told = page.rows[0].model_dump(exclude={"id", "name", "source", "source_uri", "chunk_count"})
+        told = page.rows[0].model_dump(
+            exclude={"id", "name", "source", "source_uri", "chunk_count"}
+        )
         assert told == {
             "tags": ("hr", "law"),
             "metadata": dict(sorted(SAID.metadata.items())),
