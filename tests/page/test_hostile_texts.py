@@ -129,6 +129,7 @@ async def test_hostile_texts_are_text_in_answers_titles_and_follow_ups(visit: Vi
 
 @pytest.mark.deep
 async def test_hostile_texts_are_text_in_passages(visit: Visit) -> None:
+    visit.refusals_expected = True  # nothing has their documents
     for name, text in FEW.items():
         await visit.page.unroute_all()
         beside = {"id": "x", "heading": text, "place": text, "text": text}
