@@ -51,13 +51,12 @@ _Found = TypeVar("_Found")
 class ReadRequest:
     """What is asked of a read route, known to be right, and of a caller who is allowed to.
 
-    `id` is that of the path; `query` holds the parameters, and `page` says which part of the list.
+    `id` is that of the path, and `page` says which part of the list.
     """
 
     call: Call
     of: Project | None
     id: str
-    query: parameters.Parameters
     listed: ListName
     page: PageQuery
     service: Service
@@ -115,7 +114,7 @@ class ReadRoute:
         after = None if given is None else position(listed, given)
         page = PageQuery(getattr(query, "limit", 0), after, getattr(query, "q", ""))
 
-        return ReadRequest(call, project, id_, query, listed, page, service)
+        return ReadRequest(call, project, id_, listed, page, service)
 
     def handler(self) -> Handler:
         """Return what reads for a call; the caller's right on the project is known before."""
@@ -124,7 +123,7 @@ class ReadRoute:
             service = await call.service()
             asked = await self.check(call, service)
             await service.quotas.admit(call.caller)
-            deadline, wanted = Deadline.after(READING_S), getattr(asked.query, "filter", None)
+            deadline, wanted = Deadline.after(READING_S), getattr(asked.call.query, "filter", None)
             reader = service.reads()
             if asked.of is not None:
                 reader = (await service.seen(asked.of, wanted, deadline)).graph.reader
@@ -199,7 +198,7 @@ async def read_communities(
     asked: ReadRequest, reader: GraphReader, deadline: Deadline
 ) -> out.CommunitiesPage:
     """A project's communities, with levels, sizes and summaries."""
-    level = getattr(asked.query, "level", None)
+    level = getattr(asked.call.query, "level", None)
     found = await reader.communities(asked.project, level, asked.page, deadline)
     return out.CommunitiesPage(communities=found.rows, next=asked.following(found))
 

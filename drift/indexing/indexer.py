@@ -237,10 +237,12 @@ class Indexer:
 
     async def _keep(self, record: DocumentRecord, original: bytes | None) -> None:
         """Keep the file of a document; without one take away what was kept."""
-        if self.originals is not None and original is not None:
-            await self.originals.put(self._original(record), original)
-        elif self.originals is not None:
+        if self.originals is None:
+            return
+        if original is None:
             await self.originals.remove(self._original(record))
+        else:
+            await self.originals.put(self._original(record), original)
 
     async def _keeps(self, record: DocumentRecord, original: bytes | None) -> bool:
         """Tell whether the file of a document, if it has one, need not be kept any more."""

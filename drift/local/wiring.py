@@ -30,14 +30,9 @@ async def closing(built: Built) -> AsyncIterator[Built]:
 
 def build_writer(settings: Settings) -> Neo4jWriter:
     """Return the graph writer."""
-    return writer_over(Connection(*database(settings)), settings)
-
-
-def writer_over(connection: Connection, settings: Settings) -> Neo4jWriter:
-    """Return the same over a connection."""
     model, dimensions = settings.oai_embed_model_name, settings.vector_index_dimensions
     return Neo4jWriter(
-        connection,
+        Connection(*database(settings)),
         index_names(settings),
         model=model,
         dimensions=dimensions,

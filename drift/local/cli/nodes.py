@@ -16,7 +16,6 @@ from drift.local.cli.console import print_json, say
 from drift.local.cli.run import command
 
 if TYPE_CHECKING:
-    from drift.graph.connection import Connection
     from drift.http.settings import Settings
     from drift.local.exchange.differences import Difference
     from drift.model.nodes import Taking
@@ -96,7 +95,6 @@ class _NodeTools:
     nodes: LabelledNodes
     reconciling: NodeReconciling
     labels: tuple[str, ...]
-    connection: Connection
     embedder: Embedder
 
     async def run(self, project: str, label: str, taking: Taking = "marked") -> NodesReport:
@@ -109,22 +107,18 @@ class _NodeTools:
         """Return what differs, by project; a graph without projects has none."""
         from drift.local.cli.project_graph import run_context
         from drift.local.exchange.differences import ProjectDifferences
-        from drift.local.wiring import writer_over
+        from drift.local.wiring import build_writer, closing
 
         if values.graph_schema != "default":
             return {}
-        writer = writer_over(self.connection, values)
-        if writer.copy is not None:
-            writer.copy.trusts = False
-        context = run_context(values, writer, self.embedder)
-        try:
+        async with closing(build_writer(values)) as writer:
+            if writer.copy is not None:
+                writer.copy.trusts = False
+            context = run_context(values, writer, self.embedder)
             return {
                 held.project_id: await ProjectDifferences(held.project_id, context).found()
                 for held in await writer.held_projects(project)
             }
-        finally:
-            if writer.originals is not None:
-                await writer.originals.close()
 
 
 @asynccontextmanager
@@ -141,7 +135,7 @@ async def _tools(values: Settings) -> AsyncIterator[_NodeTools]:
         await nodes.prepare(rules.dimensions)
         embedder = EmbeddingCalls(model.of_passages, rules.dimensions)
         reconciling = NodeReconciling(nodes, embedder, rules)
-        yield _NodeTools(nodes, reconciling, rules.own_labels, graph.connection, model.of_passages)
+        yield _NodeTools(nodes, reconciling, rules.own_labels, model.of_passages)
 
 
 def _telling() -> Tell:

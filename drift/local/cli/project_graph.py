@@ -22,7 +22,7 @@ from drift.local.ingest.thresholds import measure_and_keep
 from drift.local.prepare.vectors import fill_second_vectors
 from drift.local.say import Say
 from drift.local.stack.stack import StackOptions
-from drift.local.wiring import closing, writer_over
+from drift.local.wiring import build_writer, closing
 from drift.ports import Embedder
 
 MOST_NAMED = 10
@@ -66,13 +66,8 @@ async def projects_of_graph(options: StackOptions, what: str) -> AsyncIterator[P
     """Give the projects of the graph while its servers run; `what` is done with them."""
     async with running(options) as (stack, values):
         require_default_schema(values, what)
-        async with Connection(*wiring.database(values)) as connection:
-            writer = writer_over(connection, values)
-            try:
-                yield ProjectGraph(values, connection, writer)
-            finally:
-                if writer.originals is not None:
-                    await writer.originals.close()
+        async with closing(build_writer(values)) as writer:
+            yield ProjectGraph(values, writer.connection, writer)
         recommend_up(stack)
 
 

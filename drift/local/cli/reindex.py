@@ -119,20 +119,19 @@ async def upgrade(
     No chunk is embedded, neither now nor by the next ingest. A run that ends is continued by the
     same command.
     """
-    from drift.graph.connection import Connection
-    from drift.http import wiring
     from drift.local.cli.project_graph import ProjectGraph
     from drift.local.cli.servers import running
     from drift.local.ingest.progress_bar import progress_bar
     from drift.local.prepare import upgrade as work
-    from drift.local.wiring import writer_over
+    from drift.local.wiring import build_writer, closing
 
     async with (
         running(graph_alone(stack_options, embeds=False)) as (_, values),
-        Connection(*wiring.database(values)) as connection,
+        closing(build_writer(values)) as writer,
     ):
+        connection = writer.connection
         if project is not None:
-            await ProjectGraph(values, connection, writer_over(connection, values)).held(project)
+            await ProjectGraph(values, connection, writer).held(project)
         older = await work.older_documents(connection, project)
         unsaid = await work.unsaid_formats(connection, project)
         for name, (documents, chunks) in older.items():
